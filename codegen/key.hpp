@@ -1,0 +1,37 @@
+// Keys as codegen reads them: decoded into vectors, printed in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ingot/key.hpp>
+
+namespace ingot::codegen {
+
+using detail::axis_class;
+using detail::operand_head;
+using detail::stride_class;
+
+/// One operand or output with its stride class on every axis of the key.
+struct operand_class {
+    operand_head head;
+    std::vector<stride_class> strides;
+};
+
+struct key {
+    detail::key_header header;
+    std::vector<detail::word> program;
+    std::vector<axis_class> axes;
+    std::vector<operand_class> operands;
+    std::vector<operand_class> outputs;
+};
+
+/// The key that these words spell; throws ingot::error where they are not a key of this version.
+key decode(std::span<const std::uint32_t> words);
+std::vector<std::uint32_t> encode(const key& k);
+/// One line for people: target, ranks, each operand's dtype, strides, alignment and width.
+std::string describe(const key& k);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,83 @@
+// A plan: what to run for a key, immutable once made. Sizes appear only as formulas over the extents of the key's axes,
+// so one plan serves every size of its class.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ingot/dtype.hpp>
+#include <ingot/key.hpp>
+
+namespace ingot::codegen {
+
+/// ceil(product of the extents of `axes` / divide_by), at most `per_processor` for each multiprocessor (0: no limit).
+struct formula {
+    std::uint64_t axes = 0;  // bit a: axis a of the key
+    std::uint32_t divide_by = 1;
+    std::uint32_t per_processor = 0;
+};
+
+/// Where one member of a kernel's argument struct comes from.
+enum class argument_kind : std::uint8_t {
+    operand_pointer,    // buffer + offset of operand `index`
+    output_pointer,     // of output `index`
+    temporary_pointer,  // of temporary `index`
+    scratch_pointer,    // the stream's zeroed scratch
+    scalar_value,       // operand `index`, in its dtype
+    generator_key,      // operand `index`: two 64-bit words, seed and call number
+    generator_offset,   // operand `index`: 64-bit counter of its element 0
+    operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
+    output_stride,
+    pick_offset,        // operand `index`
+    count,              // formula `index`
+    divisor,            // formula `index` as a multiply-high divisor: {multiplier, shift}, two members of `bytes` each
+    processors,         // number of multiprocessors or worker threads
+};
+
+struct argument {
+    argument_kind kind;
+    std::uint8_t bytes = 8;   // of the member; 4 or 8 where there is a choice
+    std::uint16_t index = 0;
+    std::uint16_t axis = 0;
+    std::uint32_t at = 0;     // byte offset in the argument struct
+};
+
+/// One kernel launch. CUDA: `extern "C" __global__ void name(const __grid_constant__ arguments)`. Host: `extern "C" void
+/// name(const arguments*, unsigned long long begin, unsigned long long end)` over the linear block numbers [begin, end).
+struct launch {
+    std::string kernel;
+    formula grid[3];
+    std::uint32_t threads = 256;
+    std::uint32_t shared_bytes = 0;
+    std::uint32_t cluster = 1;
+    std::vector<argument> arguments;
+    std::uint32_t argument_bytes = 0;
+    // Scratch of this launch: bytes = scratch_bytes * value(scratch_count), zero on entry and left zero.
+    std::uint32_t scratch_bytes = 0;
+    formula scratch_count;
+    // For explain: which operands and outputs are read and written (indices), and the operations of one element.
+    std::vector<std::uint16_t> reads, writes;
+    std::uint64_t flops_axes = 0;
+    std::uint32_t flops_each = 0;
+    std::string pattern;  // "map", "row reduction", ...: what explain prints
+    std::string reason;   // why this tile and launch shape
+};
+
+/// An array that one step writes and a later one reads; contiguous over `axes`.
+struct temporary {
+    dtype type;
+    formula elements;
+};
+
+struct plan {
+    std::string expression;  // one line, as the comment in the source has it
+    std::string pattern;     // of the whole: "map", "row program", "scan", ...
+    std::string missing;     // not empty: the pattern has a plan and no kernel yet; the text says which
+    std::vector<launch> steps;
+    std::vector<temporary> temporaries;
+    std::string source;      // one module for all steps
+    bool contract = true;    // a * b + c may become a fused multiply-add
+};
+
+}  // namespace ingot::codegen

@@ -1,0 +1,112 @@
+// The key: all that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words, written on
+// every evaluation (so it is laid out to be written fast) and compared in full; the lowerer gets it and nothing besides.
+//
+//   header      version | target | math | checks | wide index; architecture | number of outputs;
+//               number of program words; of operands; of axes
+//   program     postfix words (program.hpp), one tree for each output, in order
+//   axes        one word each, after joint dimension collapse: first the outputs' axes, outermost first, then the axes
+//               that each binder binds, in program order
+//   operands    for each: a head word, then its stride class on every axis, two bits each
+//   outputs     the same
+//
+// Extents, strides, offsets, pointers and scalars are arguments of the kernel: none of them is here.
+#pragma once
+
+#include <cstdint>
+
+#include <ingot/program.hpp>
+
+namespace ingot::detail {
+
+inline constexpr std::uint32_t key_version = 1;
+
+enum class target : std::uint8_t { host, cuda };
+enum class math_mode : std::uint8_t { standard, strict, fast, tf32 };
+
+enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy };
+
+/// How an operand moves along an axis: not at all, by one element, or by a run-time stride.
+enum class stride_class : std::uint8_t { broadcast, unit, strided };
+
+/// Header of a key.
+struct key_header {
+    detail::target where = target::host;
+    math_mode math = math_mode::standard;
+    bool wide_index = false;  // a linear index over some kernel space needs 64 bits
+    std::uint32_t architecture = 0;  // 90 for sm_90; 0 on the host
+    std::uint32_t outputs = 0, program = 0, operands = 0, axes = 0;
+};
+inline constexpr std::uint32_t key_header_words = 5;
+
+constexpr void write_header(const key_header& h, std::uint32_t* out) {
+    out[0] = key_version | static_cast<std::uint32_t>(h.where) << 8 | static_cast<std::uint32_t>(h.math) << 12 |
+             static_cast<std::uint32_t>(h.wide_index) << 16;
+    out[1] = h.architecture | h.outputs << 16;
+    out[2] = h.program;
+    out[3] = h.operands;
+    out[4] = h.axes;
+}
+
+/// One axis. `owner` is 0 for the outputs' space and b + 1 for the axes bound by binder b of the program. `partner` is
+/// 1 + an earlier axis of the same extent along which the binder's result is broadcast back (softmax's row), or 0.
+/// `bucket` is a length class where a schedule wants one (see `bucket` below), else 0.
+struct axis_class {
+    std::uint8_t owner = 0;
+    std::uint8_t partner = 0;
+    std::uint8_t bucket = 0;
+    constexpr std::uint32_t encode() const {
+        return owner | static_cast<std::uint32_t>(partner) << 8 | static_cast<std::uint32_t>(bucket) << 16;
+    }
+    static constexpr axis_class decode(std::uint32_t w) {
+        return {static_cast<std::uint8_t>(w), static_cast<std::uint8_t>(w >> 8), static_cast<std::uint8_t>(w >> 16)};
+    }
+    friend bool operator==(const axis_class&, const axis_class&) = default;
+};
+
+/// Head word of an operand or output.
+struct operand_head {
+    operand_kind kind = operand_kind::array;
+    dtype type = dtype::b1;
+    bool vector = false;   // pointer and outer byte strides are multiples of 16
+    bool wide = false;     // byte offsets reach beyond 31 bits
+    bool aliased = false;  // operand: shares bytes with an output (only the same view, element for element)
+    exponent_class exponent = exponent_class::none;
+    std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar or generator
+    constexpr std::uint32_t encode() const {
+        return static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(type) << 4 |
+               static_cast<std::uint32_t>(vector) << 8 | static_cast<std::uint32_t>(wide) << 9 |
+               static_cast<std::uint32_t>(aliased) << 10 | static_cast<std::uint32_t>(exponent) << 12 |
+               static_cast<std::uint32_t>(same_as) << 16;
+    }
+    static constexpr operand_head decode(std::uint32_t w) {
+        return {static_cast<operand_kind>(w & 15u),
+                static_cast<dtype>(w >> 4 & 15u),
+                (w >> 8 & 1u) != 0,
+                (w >> 9 & 1u) != 0,
+                (w >> 10 & 1u) != 0,
+                static_cast<exponent_class>(w >> 12 & 15u),
+                static_cast<std::uint16_t>(w >> 16)};
+    }
+};
+
+inline constexpr std::uint32_t stride_classes_per_word = 16;
+constexpr std::uint32_t stride_words(std::uint32_t axes) {
+    return (axes + stride_classes_per_word - 1) / stride_classes_per_word;
+}
+
+/// Length classes. The innermost axis of the outputs' space: 1 where it is shorter than 32 and the rank above 1 (threads
+/// then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes it binds:
+/// 1 up to 32, then k for up to 2^(k + 4), and `looped_bucket` beyond 2^17. The outermost axis of the outputs' space:
+/// 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
+namespace bucket {
+inline constexpr std::uint8_t short_inner = 1;
+inline constexpr std::uint8_t few_rows = 2;
+inline constexpr std::uint8_t looped = 14;
+constexpr std::uint8_t of_length(std::int64_t n) {
+    std::uint8_t b = 1;
+    for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
+    return b;
+}
+}  // namespace bucket
+
+}  // namespace ingot::detail

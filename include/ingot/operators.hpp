@@ -1,0 +1,139 @@
+// The operator table as constexpr data, and the rules that give a node its dtypes. The templates, the lowerer and the
+// tests all ask `resolve`, so that a node's dtype is decided in one place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <ingot/dtype.hpp>
+
+namespace ingot::detail {
+
+/// The elementwise operators, one enumerator a row of operators.def, and the cast, which has no body of its own.
+enum class op : std::uint16_t {
+#define INGOT_OPERATOR(name, ...) name,
+#include <ingot/operators.def>
+    astype,
+};
+
+/// How the dtypes of a row's operands give the dtypes it computes in and its result's.
+enum class rule : std::uint8_t {
+    arithmetic,  // promoted, result the same
+    division,    // promoted, integers to f8
+    floating,    // promoted, bool and integers to a float that holds them
+    comparison,  // promoted, result b1; i8 with u8 stays mixed and compares exactly
+    logical,     // each operand's truth, result b1
+    predicate,   // a question about floats: operand as it is, result b1
+    selection,   // first operand's truth, the others promoted
+};
+
+struct op_facts {
+    std::string_view name;
+    std::uint8_t arity;
+    detail::rule rule;
+    std::uint16_t cost;
+    float ulp;
+    std::string_view boolean, integer, floating;
+
+    constexpr std::string_view body(kind k) const {
+        if (k == kind::complex) return "none";
+        return k == kind::boolean ? boolean : k == kind::integer ? integer : floating;
+    }
+    constexpr bool has(kind k) const { return body(k) != "none"; }
+};
+
+inline constexpr op_facts op_table[] = {
+#define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) {#name, arity, rule::r, cost, float(ulp), #b, #i, #f},
+#include <ingot/operators.def>
+    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;"},
+};
+
+constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
+inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
+
+/// The dtypes of one application of a row: what each operand is cast to, and the result.
+struct signature {
+    bool legal = false;
+    std::array<dtype, 3> computes{};
+    dtype result = dtype::b1;
+};
+
+/// An operand as promotion sees it: a dtype, or a weak scalar's kind with the dtype of its C++ type.
+struct operand_type {
+    dtype type;
+    bool weak = false;
+};
+
+/// The float that an integer or bool becomes in a function such as exp.
+constexpr dtype floating_of(dtype t) {
+    if (kind_of(t) >= kind::floating) return t;
+    return size_of(t) <= 2 ? dtype::f4 : dtype::f8;
+}
+
+/// Promotes the operands [first, n): strong ones by the table, then weak ones by kind; scalars alone by their C++ types.
+constexpr dtype promote_operands(const operand_type* operands, int first, int n) {
+    bool strong = false;
+    dtype result = dtype::b1;
+    for (int i = first; i < n; ++i)
+        if (!operands[i].weak) {
+            result = strong ? promote(result, operands[i].type) : operands[i].type;
+            strong = true;
+        }
+    if (!strong) {  // C++'s own rules: float beats every integer, and stays a float
+        result = operands[first].type;
+        for (int i = first + 1; i < n; ++i) {
+            const dtype other = operands[i].type;
+            if (kind_of(other) == kind_of(result))
+                result = promote(result, other);
+            else if (kind_of(other) > kind_of(result))
+                result = other;
+        }
+        return result;
+    }
+    for (int i = first; i < n; ++i)
+        if (operands[i].weak) result = promote_weak(result, kind_of(operands[i].type));
+    return result;
+}
+
+/// The dtypes in which `o` computes over these operands; not legal where the row has no body for them.
+constexpr signature resolve(op o, const operand_type* operands) {
+    const op_facts& row = facts(o);
+    signature s;
+    const int n = row.arity;
+    const bool select = row.rule == rule::selection;
+    dtype common = promote_operands(operands, select ? 1 : 0, n);
+    if (row.rule == rule::floating) common = floating_of(common);
+    if (row.rule == rule::division && kind_of(common) < kind::floating) common = dtype::f8;
+    for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = common;
+    s.result = common;
+    kind body_kind = kind_of(common);
+    switch (row.rule) {
+        case rule::selection: s.computes[0] = dtype::b1; break;
+        case rule::logical:
+            for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = dtype::b1;
+            s.result = dtype::b1;
+            body_kind = kind::boolean;
+            break;
+        case rule::predicate: s.result = dtype::b1; break;
+        case rule::comparison: {
+            s.result = dtype::b1;
+            if (n == 2 && kind_of(operands[0].type) == kind::integer && kind_of(operands[1].type) == kind::integer) {
+                // A weak integer meets an integer array as i8 or u8, so that values out of range compare exactly;
+                // the node narrows it to the array's dtype where it fits.
+                const dtype a = operands[0].type, b = operands[1].type;
+                if ((a == dtype::u8 && is_signed(b)) || (b == dtype::u8 && is_signed(a))) {
+                    s.computes[0] = is_signed(a) ? dtype::i8 : dtype::u8;
+                    s.computes[1] = is_signed(b) ? dtype::i8 : dtype::u8;
+                    body_kind = kind::integer;
+                }
+            }
+            break;
+        }
+        default: break;
+    }
+    s.legal = row.has(body_kind);
+    return s;
+}
+
+}  // namespace ingot::detail

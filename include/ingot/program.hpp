@@ -1,0 +1,81 @@
+// The vocabulary of trees: a tree is a postfix program of 32-bit words, made constexpr from its C++ type (or at run time
+// from a lazy), plus one operand for each leaf in program order and one attribute word for each binder.
+//
+// Every node that is not elementwise is a *binder*: it binds the trailing axes of its operand, and the operand's
+// remaining leading axes are the result's axes:
+//   reduce   folds over the bound axes:             result[j...] = fold of operand[j..., k...] over k
+//   scan     folds up to a place on the bound axis: result[j...] = left fold of operand[j..., 0..=p], p = pick(j...)
+//   gather   reads at a computed place:             result[j...] = operand[j..., index[j...]]
+//   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)]
+// `pick` is a layout over the result's axes, held as an operand of its own. So a view of any node is the same affine
+// composition on every layout beneath it, and no node keeps a view on its edge that another node would not understand.
+#pragma once
+
+#include <cstdint>
+
+#include <ingot/dtype.hpp>
+#include <ingot/operators.hpp>
+
+namespace ingot::detail {
+
+/// What a program word stands for; operands it consumes from the operand list are named in brackets.
+enum class word_kind : std::uint8_t {
+    leaf,       // array elements [array]
+    scalar,     // one value [scalar]; its dtype is in the operand
+    generator,  // random numbers [generator]; op is the generator
+    map,        // elementwise; op is a row of the operator table; takes arity values
+    reduce,     // op is a fold; takes one value; one attribute word: the number of bound axes
+    scan,       // op is a fold [pick]; takes one value
+    gather,     // takes two values: source, index; op is the index mode
+    unravel,    // [pick]; takes one value; one attribute word: the number of bound axes, 0 where the axes merged
+    reference,  // the value of an earlier word again; its number is the payload (lazy programs only)
+    lazy,       // a run-time tree [lazy], spliced before the key is made
+};
+
+/// Folds of reductions and scans.
+enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero };
+/// Kinds of random leaves.
+enum class generator_kind : std::uint16_t { uniform, normal };
+
+/// word = kind (4 bits) | dtype of the value (4 bits) | code: op, fold, generator or reference (24 bits).
+using word = std::uint32_t;
+
+constexpr word make_word(word_kind k, dtype t, std::uint32_t code = 0) {
+    return static_cast<word>(k) | static_cast<word>(t) << 4 | code << 8;
+}
+constexpr word_kind kind_of_word(word w) { return static_cast<word_kind>(w & 15u); }
+constexpr dtype dtype_of_word(word w) { return static_cast<dtype>(w >> 4 & 15u); }
+constexpr std::uint32_t code_of_word(word w) { return w >> 8; }
+constexpr op op_of_word(word w) { return static_cast<op>(code_of_word(w)); }
+
+constexpr bool is_binder(word_kind k) {
+    return k == word_kind::reduce || k == word_kind::scan || k == word_kind::gather || k == word_kind::unravel;
+}
+/// How many values a word takes from the stack.
+constexpr int arity_of_word(word w) {
+    switch (kind_of_word(w)) {
+        case word_kind::map: return facts(op_of_word(w)).arity;
+        case word_kind::reduce:
+        case word_kind::scan:
+        case word_kind::unravel: return 1;
+        case word_kind::gather: return 2;
+        default: return 0;
+    }
+}
+/// How many operands a word takes from the operand list.
+constexpr int operands_of_word(word w) {
+    switch (kind_of_word(w)) {
+        case word_kind::leaf:
+        case word_kind::scalar:
+        case word_kind::generator:
+        case word_kind::scan:
+        case word_kind::unravel:
+        case word_kind::lazy: return 1;
+        default: return 0;
+    }
+}
+
+/// The exponents of power that become multiplies; a scalar operand carries its class.
+enum class exponent_class : std::uint8_t { none, two, three, half, minus_half, minus_one };
+
+}  // namespace ingot::detail
