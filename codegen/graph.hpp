@@ -1,0 +1,50 @@
+// The hash-consed graph of a key: what is to be computed, every cast explicit, every equal subtree once.
+// Nodes are numbered so that operands come before their users.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/key.hpp"
+
+namespace ingot::codegen {
+
+using node_id = std::uint32_t;
+inline constexpr node_id no_node = ~node_id{0};
+
+enum class node_kind : std::uint8_t {
+    operand,   // an array's element, a scalar or a random number: operand `index` of the key
+    constant,  // `value`, made by the lowerer
+    map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
+    cast,      // `arguments[0]` as `type`, by the rules of astype
+    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`
+    scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`; place: pick operand `pick`
+    gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
+    unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
+};
+
+struct node {
+    node_kind kind = node_kind::operand;
+    dtype type = dtype::b1;
+    std::uint16_t code = 0;
+    std::uint16_t index = 0;
+    std::uint16_t pick = 0;
+    std::uint8_t arity = 0;
+    node_id arguments[3] = {no_node, no_node, no_node};
+    double value = 0;
+    std::uint64_t axes = 0;  // bit a: the value changes along axis a of the key (bound axes below a binder not counted)
+    friend bool operator==(const node&, const node&) = default;
+};
+
+struct graph {
+    std::vector<node> nodes;
+    std::vector<node_id> roots;  // one for each output, in the output's dtype
+};
+
+/// Lowers a key: a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
+graph lower(const key& k);
+/// The expression as a reader would write it, operands named x0, x1, ... and scalars s0, s1, ...
+std::string text(const graph& g, node_id root, const key& k);
+
+}  // namespace ingot::codegen
