@@ -1,0 +1,30 @@
+# What Ingot's own targets are built with, and nobody else's.
+
+# The house's warnings. They are errors where Ingot is the top-level project, so that a newer compiler's opinion never
+# stops a user's build.
+function(ingot_own_target target)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+    set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ${PROJECT_IS_TOP_LEVEL} CXX_EXTENSIONS OFF)
+endfunction()
+
+# Lets a target include "codegen/..." and "runtime/..." and see how this build was configured.
+function(ingot_see_inside target scope)
+    target_include_directories(${target} ${scope} "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
+    if(INGOT_DEBUG)
+        target_compile_definitions(${target} ${scope} INGOT_DEBUG=1)
+    endif()
+    if(CUDAHeaders_FOUND)
+        target_include_directories(${target} SYSTEM ${scope} "$<BUILD_INTERFACE:${CUDAHeaders_INCLUDE_DIR}>")
+        target_compile_definitions(${target} ${scope}
+            INGOT_HAS_CUDA_HEADERS=1 INGOT_BUILD_CUDA_ROOT="${CUDAHeaders_ROOT}")
+    endif()
+endfunction()
+
+# One executable for each of the files, named as its file is.
+function(ingot_programs)
+    foreach(source IN LISTS ARGN)
+        cmake_path(GET source STEM name)
+        add_executable(${name} ${source})
+        ingot_own_target(${name})
+    endforeach()
+endfunction()
