@@ -1,0 +1,52 @@
+// The one door through which the templates reach the library: plain structs and one function that is no template.
+// A statement's tree arrives as a constexpr program, its operands in program order, and the attribute words of its
+// binders; what to do with them is the library's business.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include <ingot/buffer.hpp>
+#include <ingot/export.hpp>
+#include <ingot/key.hpp>
+#include <ingot/layout.hpp>
+#include <ingot/program.hpp>
+
+namespace ingot {
+inline namespace v1 {
+
+/// A leaf of a tree, as the evaluator sees it. Everything pointed to lives in the tree.
+struct operand {
+    detail::operand_kind kind = detail::operand_kind::array;
+    dtype type = dtype::b1;
+    detail::exponent_class exponent = detail::exponent_class::none;
+    const detail::layout* where = nullptr;  // array, generator, pick
+    const buffer* memory = nullptr;         // array
+    std::uint64_t bits[2] = {0, 0};         // a scalar's value; a generator's seed and call number
+    std::uint64_t serial = 0;               // a scalar's identity, copied with the tree
+    const void* tree = nullptr;             // lazy
+};
+
+/// Where a result goes. Empty `memory`: the evaluator allocates it, contiguous, and sets `where`. Else the result is
+/// broadcast into that view of that buffer.
+struct output {
+    dtype type = dtype::b1;
+    buffer_ref* memory = nullptr;
+    detail::layout* where = nullptr;
+};
+
+/// The first cache level: one a statement's type, constant-initialised and never destroyed.
+struct slot {
+    static constexpr int ways = 4;
+    struct entry;
+    std::atomic<const entry*> entries[ways] = {};
+    std::atomic<std::uint32_t> next = 0;
+};
+
+/// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
+INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
+                        std::span<const detail::word> attributes, std::span<const output> outputs);
+
+}  // namespace v1
+}  // namespace ingot

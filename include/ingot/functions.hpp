@@ -1,0 +1,69 @@
+// The elementwise functions and the C++ operators over expressions, made from the rows of the operator table.
+// An operator that the dtypes do not have (minus on bool, shift of a float) is no candidate: SFINAE sees it.
+#pragma once
+
+#include <utility>
+
+#include <ingot/expression.hpp>
+
+namespace ingot {
+namespace detail {
+
+#define INGOT_OPERATOR(name, arity, ...)                                                        \
+    template <class... A>                                                                       \
+        requires(sizeof...(A) == arity && applicable<op::name, A...>)                           \
+    auto name(A&&... a) {                                                                       \
+        return apply_operator<op::name>(std::forward<A>(a)...);                                 \
+    }
+#define INGOT_ALIAS(alias, name)                                                                \
+    template <class... A>                                                                       \
+        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>)           \
+    auto alias(A&&... a) {                                                                      \
+        return apply_operator<op::name>(std::forward<A>(a)...);                                 \
+    }
+#include <ingot/operators.def>
+
+#define INGOT_BINARY(symbol, name)                                                              \
+    template <class A, class B>                                                                 \
+        requires applicable<op::name, A, B>                                                     \
+    auto operator symbol(A&& a, B&& b) {                                                        \
+        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b));                \
+    }
+#define INGOT_UNARY(symbol, name)                                                               \
+    template <class A>                                                                          \
+        requires applicable<op::name, A>                                                        \
+    auto operator symbol(A&& a) {                                                               \
+        return apply_operator<op::name>(std::forward<A>(a));                                    \
+    }
+INGOT_BINARY(+, add)
+INGOT_BINARY(-, subtract)
+INGOT_BINARY(*, multiply)
+INGOT_BINARY(/, divide)
+INGOT_BINARY(<, less)
+INGOT_BINARY(>, greater)
+INGOT_UNARY(-, negative)
+#undef INGOT_BINARY
+#undef INGOT_UNARY
+
+/// `e` as T: floats to integers saturate and NaN is 0.
+template <element_type T, array_expression E>
+auto astype(E&& e) {
+    using node = std::remove_cvref_t<decltype(as_node(std::forward<E>(e)))>;
+    using result = map<op::astype, dtype_of<T>, node>;
+    return result(typename result::made{}, as_node(std::forward<E>(e)));
+}
+
+}  // namespace detail
+
+#define INGOT_OPERATOR(name, ...) using detail::name;
+#define INGOT_ALIAS(alias, name) using detail::alias;
+#include <ingot/operators.def>
+using detail::astype;
+
+/// A value with a dtype of its own: promotes as a 0-d array does.
+template <element_type T>
+auto scalar(T value) {
+    return detail::strong_leaf<T>(detail::bits_of_value(value), detail::dtype_of<T>);
+}
+
+}  // namespace ingot

@@ -1,0 +1,56 @@
+// The memory pools as a user sees them, and memory that is not Ingot's.
+#pragma once
+
+#include <cstddef>
+
+#include <ingot/buffer.hpp>
+#include <ingot/device.hpp>
+#include <ingot/export.hpp>
+
+namespace ingot {
+
+namespace runtime {
+class pool;
+}
+
+/// A handle of a pool; the pool itself lives as long as the process.
+class memory_pool {
+public:
+    explicit memory_pool(runtime::pool& pool) noexcept : pool_(&pool) {}
+
+    /// Bytes in buffers that are in use.
+    INGOT_API std::size_t used_bytes() const;
+    /// Bytes kept for reuse.
+    INGOT_API std::size_t free_bytes() const;
+    /// Bytes taken from the device: used and free.
+    INGOT_API std::size_t total_bytes() const;
+    /// Pieces of memory kept for reuse.
+    INGOT_API std::size_t n_free_blocks() const;
+    /// Gives what is kept for reuse back to the device. Waits for work that still uses it.
+    INGOT_API void free_all_blocks();
+    /// Largest total_bytes allowed from now on; 0 for no limit.
+    INGOT_API void set_limit(std::size_t bytes);
+    INGOT_API std::size_t get_limit() const;
+
+private:
+    runtime::pool* pool_;
+};
+
+/// The pool of the current device, or of the device given.
+INGOT_API memory_pool default_memory_pool();
+INGOT_API memory_pool default_memory_pool(device_id device);
+/// The pool of page-locked host memory; plain memory where there is no GPU.
+INGOT_API memory_pool default_pinned_memory_pool();
+
+/// Memory of somebody else's, to make an array over: always written in place, never freed by Ingot.
+class unowned_memory {
+public:
+    unowned_memory(void* data, std::size_t bytes, device_id device = ingot::device::host())
+        : buffer_(unowned_buffer(data, bytes, device)) {}
+    const buffer_ref& buffer() const noexcept { return buffer_; }
+
+private:
+    buffer_ref buffer_;
+};
+
+}  // namespace ingot

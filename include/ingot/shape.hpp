@@ -1,0 +1,82 @@
+// Shapes and axes as parameters: one class each, implicit from a bare integer, a brace list of any integers mixed, or a
+// range of integers, so that no function needs an overload for them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <string>
+
+#include <ingot/export.hpp>
+#include <ingot/layout.hpp>
+
+namespace ingot {
+
+using index_t = detail::index_t;
+
+namespace detail {
+
+template <class I>
+concept integer_argument = std::integral<I> && !std::same_as<I, bool>;
+
+/// One entry of a brace list.
+struct any_integer {
+    index_t value;
+    template <integer_argument I>
+    constexpr any_integer(I i) : value(static_cast<index_t>(i)) {}
+};
+
+/// Up to 64 integers without an allocation.
+class integer_list {
+public:
+    template <integer_argument I>
+    integer_list(I i) { push(static_cast<index_t>(i)); }
+    integer_list(std::initializer_list<any_integer> list) {
+        for (any_integer i : list) push(i.value);
+    }
+    template <std::ranges::input_range R>
+        requires integer_argument<std::ranges::range_value_t<R>>
+    integer_list(const R& range) {
+        for (auto i : range) push(static_cast<index_t>(i));
+    }
+
+    std::span<const index_t> values() const noexcept { return {values_, static_cast<std::size_t>(count_)}; }
+    int count() const noexcept { return count_; }
+    index_t operator[](int i) const noexcept { return values_[i]; }
+
+private:
+    INGOT_API static void throw_too_many();
+    void push(index_t i) {
+        if (count_ == max_rank) throw_too_many();
+        values_[count_++] = i;
+    }
+    int count_ = 0;
+    index_t values_[max_rank];
+};
+
+}  // namespace detail
+
+/// The shape a function is to make: `zeros<float>({2, 3})`, `zeros<float>(n)`, `full<float>({}, v)` for 0-d.
+class shape_like : public detail::integer_list {
+public:
+    using integer_list::integer_list;
+};
+
+/// Axes of an expression; negative ones count from the end.
+class axes : public detail::integer_list {
+public:
+    using integer_list::integer_list;
+};
+
+namespace detail {
+/// "(2, 3)", "(4,)", "()".
+INGOT_API std::string to_text(std::span<const index_t> shape);
+/// Throws shape_error unless `axis` names an axis of that rank; returns it counted from the start.
+INGOT_API int checked_axis(const char* operation, index_t axis, int rank);
+/// Throws shape_error where an extent is negative or the product overflows.
+INGOT_API void check_extents(const char* operation, std::span<const index_t> shape);
+}  // namespace detail
+
+}  // namespace ingot
