@@ -1,5 +1,6 @@
 # Finds Boost.Hana, which is headers alone: the target Hana::hana. The rest of Boost is not needed.
-find_path(Hana_INCLUDE_DIR boost/hana.hpp HINTS ENV BOOST_ROOT PATH_SUFFIXES include DOC "Where boost/hana.hpp is")
+find_path(Hana_INCLUDE_DIR boost/hana.hpp HINTS ENV CPATH ENV BOOST_ROOT PATH_SUFFIXES include
+    DOC "Where boost/hana.hpp is")
 mark_as_advanced(Hana_INCLUDE_DIR)
 
 include(FindPackageHandleStandardArgs)
