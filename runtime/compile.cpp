@@ -1,0 +1,78 @@
+#include "runtime/compile.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include "runtime/compile_cuda.hpp"
+#include "runtime/compile_host.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/file_descriptor.hpp"
+#include "runtime/nvrtc.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+std::string numbered(const std::string& text) {
+    std::istringstream lines(text);
+    std::string result, line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+        char label[16];
+        std::snprintf(label, sizeof label, "%4d  ", number);
+        result += label + line + '\n';
+    }
+    return result;
+}
+
+/// A new file beside the other temporaries, which the user may keep or delete; empty where none can be written.
+std::string save_rejected(const source_text& source) {
+    const std::string suffix = source.where == target::cuda ? ".cu" : ".cpp";
+    std::error_code failure;
+    std::filesystem::path path = std::filesystem::temp_directory_path(failure);
+    if (failure) return {};
+    std::string name = (path / ("ingot_rejected_XXXXXX" + suffix)).string();
+    const file_descriptor file(mkostemps(name.data(), static_cast<int>(suffix.size()), O_CLOEXEC));
+    if (!file || !write_all(file.get(), std::as_bytes(std::span(source.text)))) return {};
+    return name;
+}
+
+[[noreturn]] void throw_rejected(const source_text& source, std::string log) {
+    std::string text = "[compile] ";
+    text += source.where == target::cuda ? "NVRTC" : "the host compiler";
+    text += " rejected the source of";
+    for (const std::string& kernel : source.kernels) text += " " + kernel;
+    const std::string saved = save_rejected(source);
+    text += saved.empty() ? "; it could not be saved to a file" : "; it is saved in " + saved;
+    const std::string listing = numbered(source.text);
+    throw compile_error(text + "\n" + log + "\n" + listing, std::move(log), listing);
+}
+
+}  // namespace
+
+std::vector<std::string> compiler_options(const source_text& source) {
+    return source.where == target::cuda ? cuda_options(source) : host_options(source);
+}
+
+std::string compiler_identity(target where) {
+    const std::filesystem::path path = where == target::cuda ? nvrtc_path().value_or("") : host_compiler();
+    std::error_code failure;
+    const std::filesystem::path real = std::filesystem::canonical(path, failure);
+    struct stat file {};
+    if (failure || stat(real.c_str(), &file) != 0) return "none";
+    std::ostringstream text;
+    text << real.string() << ' ' << file.st_size << ' ' << file.st_mtim.tv_sec << '.' << file.st_mtim.tv_nsec;
+    return text.str();
+}
+
+std::vector<std::byte> compile(const source_text& source) {
+    add(counter::compiles);
+    compilation result = source.where == target::cuda ? compile_cuda(source) : compile_host(source);
+    if (!result.accepted) throw_rejected(source, std::move(result.log));
+    return std::move(result.code);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,47 @@
+// Source text to machine code: the front door of the two compilers. Nothing here is cached; kernel_module.hpp does that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ingot/error.hpp>
+#include <string>
+#include <vector>
+
+namespace ingot::runtime {
+
+enum class target : std::uint8_t { host, cuda };
+
+/// All that decides the code of a kernel.
+struct source_text {
+    target where = target::host;
+    std::string architecture;          ///< "sm_90"; for the host host_architecture() or a flag list like it
+    std::string text;                  ///< header-free C++ or CUDA C++
+    std::vector<std::string> options;  ///< beyond those that compiler_options adds
+    std::vector<std::string> kernels;  ///< the extern "C" functions in the text
+};
+
+/// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The
+/// interpreter stands in; nobody outside the runtime sees this.
+class compiler_unavailable : public error {
+public:
+    using error::error;
+};
+
+/// What a compiler made of a source: code, or the log that says why not.
+struct compilation {
+    bool accepted = false;
+    std::vector<std::byte> code;
+    std::string log;
+};
+
+/// The full option list given to the compiler.
+std::vector<std::string> compiler_options(const source_text& source);
+
+/// The compiler's real path, size and time of change, found without running or opening it; "none" where there is none.
+std::string compiler_identity(target where);
+
+/// A cubin (PTX where the GPU is newer than NVRTC) or a shared object. Throws compile_error with the log, the numbered
+/// source and the path of the file where the source was saved; library_error without NVRTC; compiler_unavailable.
+std::vector<std::byte> compile(const source_text& source);
+
+}  // namespace ingot::runtime

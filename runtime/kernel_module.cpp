@@ -1,0 +1,142 @@
+#include "runtime/kernel_module.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+
+#include "runtime/counters.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/memory_file.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+/// Goes up with every change in what generated code expects of the runtime.
+constexpr int cache_abi = 1;
+
+cache_key key_of(const source_text& source) {
+    std::string text = "ingot cache " + std::to_string(cache_abi);
+    text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
+    text += "\narchitecture " + source.architecture + "\noptions";
+    for (const std::string& option : compiler_options(source)) text += " " + option;
+    text += "\ncompiler " + compiler_identity(source.where) + "\nsource\n" + source.text;
+    return cache_key(std::move(text));
+}
+
+/// The loader knows libraries by the text of their paths, and descriptor numbers are used again: this path spells a serial
+/// number as well, a "/." more for a one and a "/" more for a zero, which the file system reads over.
+std::string unique_path(int descriptor) {
+    static std::atomic<unsigned> serial{0};
+    std::string path = "/proc/self/fd";
+    for (unsigned rest = ++serial; rest != 0; rest >>= 1) path += (rest & 1) != 0 ? "/." : "/";
+    return path + "/" + std::to_string(descriptor);
+}
+
+std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
+
+}  // namespace
+
+kernel_module::kernel_module(target where, const std::string& name, std::span<const std::byte> code) {
+    if (where == target::host) {
+        const memory_file file("ingot " + name.substr(0, 200), code);
+        host_ = unique_handle<library_traits>(dlopen(unique_path(file.descriptor()).c_str(), RTLD_NOW | RTLD_LOCAL));
+        if (!host_) throw library_error("[load kernel] " + name + ": " + dlerror());
+        return;
+    }
+#ifdef INGOT_HAS_CUDA_HEADERS
+    check(need_driver("load kernel").cuLibraryLoadData(cuda_.out(), code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          ("load kernel " + name).c_str());
+#else
+    throw device_error("[load kernel] " + name + ": " + why_no_driver());
+#endif
+}
+
+void* kernel_module::host_function(std::string_view name) const {
+    void* const function = host_ ? dlsym(host_.get(), std::string(name).c_str()) : nullptr;
+    if (function == nullptr) throw library_error("[load kernel] no host function " + std::string(name));
+    return function;
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+CUkernel kernel_module::kernel(std::string_view name) const {
+    if (!cuda_) throw library_error("[load kernel] no CUDA kernel " + std::string(name));
+    CUkernel kernel = nullptr;
+    check(driver()->cuLibraryGetKernel(&kernel, cuda_.get(), std::string(name).c_str()),
+          ("find kernel " + std::string(name)).c_str());
+    return kernel;
+}
+#endif
+
+/// One load that callers wait for. After a fork the thread that was to finish it may not exist: `process` tells.
+struct kernel_store::pending_load {
+    std::promise<std::shared_ptr<const kernel_module>> promise;
+    std::shared_future<std::shared_ptr<const kernel_module>> result = promise.get_future().share();
+    pid_t process = getpid();
+
+    bool lost() const {
+        return process != getpid() && result.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+    }
+};
+
+std::vector<std::byte> kernel_store::code(const source_text& source) { return code(source, key_of(source)); }
+
+std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
+    if (!cache_) return compile(source);
+    const auto cached = [&] {
+        auto found = cache_->find(key);
+        if (found) add(counter::disk_cache_hits);
+        return found;
+    };
+    if (auto found = cached()) return *std::move(found);
+    const file_descriptor lock = cache_->lock(key);
+    if (auto found = cached()) return *std::move(found);  // published while we waited
+    std::vector<std::byte> fresh = compile(source);
+    cache_->publish(key, fresh);
+    return fresh;
+}
+
+std::shared_ptr<const kernel_module> kernel_store::load_now(const source_text& source, const cache_key& key) {
+    return std::make_shared<const kernel_module>(source.where, name_of(source), code(source, key));
+}
+
+std::shared_ptr<const kernel_module> kernel_store::load(const source_text& source) {
+    const cache_key key = key_of(source);
+    const auto mine = std::make_shared<pending_load>();
+    {
+        std::unique_lock guard(mutex_);
+        std::shared_ptr<pending_load>& entry = loads_[key.identity];
+        if (entry != nullptr && !entry->lost()) {
+            const auto result = entry->result;
+            guard.unlock();
+            return result.get();
+        }
+        entry = mine;
+    }
+    try {
+        mine->promise.set_value(load_now(source, key));
+    } catch (...) {
+        {
+            const std::lock_guard guard(mutex_);
+            loads_.erase(key.identity);
+        }
+        mine->promise.set_exception(std::current_exception());
+    }
+    return mine->result.get();
+}
+
+kernel_store& kernels() {
+    static kernel_store& store = *[] {
+        const auto directory = cache_directory();
+        auto* const made = new kernel_store(directory ? disk_cache::open(*directory, cache_size_cap()) : std::nullopt);
+        pthread_atfork([] { kernels().mutex().lock(); }, [] { kernels().mutex().unlock(); },
+                       [] { kernels().mutex().unlock(); });
+        return made;
+    }();
+    return store;
+}
+
+}  // namespace ingot::runtime
