@@ -20,6 +20,7 @@ enum class op : std::uint16_t {
 /// How the dtypes of a row's operands give the dtypes it computes in and its result's.
 enum class rule : std::uint8_t {
     arithmetic,  // promoted, result the same
+    widened,     // the same with bool as i1, as NumPy has it for shifts, powers and integer division
     division,    // promoted, integers to f8
     floating,    // promoted, bool and integers to a float that holds them
     comparison,  // promoted, result b1; i8 with u8 stays mixed and compares exactly
@@ -51,6 +52,63 @@ inline constexpr op_facts op_table[] = {
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
 inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
+
+/// Other names of rows.
+struct alias_facts { std::string_view name; op of; };
+inline constexpr alias_facts alias_table[] = {
+#define INGOT_ALIAS(alias, name) {#alias, op::name},
+#include <ingot/operators.def>
+};
+
+/// The functions that bodies may call, overloaded for float and double.
+struct function_facts { std::string_view name; std::uint8_t arity; };
+inline constexpr function_facts function_table[] = {
+#define INGOT_FUNCTION(name, arity) {#name, arity},
+#include <ingot/operators.def>
+};
+
+/// Who evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
+enum class evaluator : std::uint8_t { host, cuda, interpreter };
+
+/// A body of its own for one dtype, where `everywhere` or on one target.
+struct spelling_facts {
+    enum class reach : std::uint8_t { host, cuda, all };
+    op of;
+    reach where;
+    dtype type;
+    float ulp;
+    std::string_view body;
+};
+inline constexpr spelling_facts spelling_table[] = {
+#define INGOT_SPELLING(name, where, type, ulp, body) \
+    {op::name, spelling_facts::reach::where, dtype::type, float(ulp), #body},
+#include <ingot/operators.def>
+    {op::astype, spelling_facts::reach::all, dtype::b1, 0, "none"},
+};
+
+/// Comparisons of an i8 with a u8, whose operands differ in type.
+struct mixed_facts { op of; std::string_view body; };
+inline constexpr mixed_facts mixed_table[] = {
+#define INGOT_MIXED(name, body) {op::name, #body},
+#include <ingot/operators.def>
+};
+
+/// The text that `where` prints for row `o` over operands of these dtypes, with the bound on its error.
+struct body_text {
+    std::string_view text;
+    float ulp = 0;
+};
+constexpr body_text body_of(op o, evaluator where, dtype first, dtype second) {
+    if (first != second && facts(o).rule == rule::comparison)
+        for (const mixed_facts& m : mixed_table)
+            if (m.of == o) return {m.body, 0};
+    for (const spelling_facts& s : spelling_table)
+        if (s.of == o && s.type == first &&
+            (s.where == spelling_facts::reach::all || static_cast<int>(s.where) == static_cast<int>(where)))
+            return {s.body, s.ulp};
+    return {facts(o).body(kind_of(first)), kind_of(first) == kind::floating ? facts(o).ulp : 0.0f};
+}
+constexpr body_text body_of(op o, evaluator where, dtype type) { return body_of(o, where, type, type); }
 
 /// The dtypes of one application of a row: what each operand is cast to, and the result.
 struct signature {
@@ -104,6 +162,7 @@ constexpr signature resolve(op o, const operand_type* operands) {
     const bool select = row.rule == rule::selection;
     dtype common = promote_operands(operands, select ? 1 : 0, n);
     if (row.rule == rule::floating) common = floating_of(common);
+    if (row.rule == rule::widened && common == dtype::b1) common = dtype::i1;
     if (row.rule == rule::division && kind_of(common) < kind::floating) common = dtype::f8;
     for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = common;
     s.result = common;
