@@ -69,18 +69,6 @@ namespace detail {
 
 // ---- shapes of nodes -------------------------------------------------------------------------------------------
 
-using shape_room = index_t[max_rank];
-
-struct extents_ref {
-    const index_t* data;
-    int rank;
-    std::span<const index_t> span() const { return {data, static_cast<std::size_t>(rank)}; }
-};
-
-inline bool same_extents(extents_ref a, extents_ref b) {
-    return a.rank == b.rank && std::equal(a.data, a.data + a.rank, b.data);
-}
-
 /// Broadcasts n shapes. Returns the index of one that already is the result, or -1 and the result in `room`; throws
 /// shape_error naming `operation` and all shapes.
 INGOT_API int broadcast_shapes(const char* operation, const extents_ref* shapes, int n, shape_room& room, int& rank);

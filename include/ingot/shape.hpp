@@ -71,6 +71,21 @@ public:
 };
 
 namespace detail {
+
+/// Room for the shape of a node that does not hold it.
+using shape_room = index_t[max_rank];
+
+/// A shape that somebody else holds.
+struct extents_ref {
+    const index_t* data;
+    int rank;
+    std::span<const index_t> span() const { return {data, static_cast<std::size_t>(rank)}; }
+};
+
+inline bool same_extents(extents_ref a, extents_ref b) {
+    return a.rank == b.rank && std::equal(a.data, a.data + a.rank, b.data);
+}
+
 /// "(2, 3)", "(4,)", "()".
 INGOT_API std::string to_text(std::span<const index_t> shape);
 /// Throws shape_error unless `axis` names an axis of that rank; returns it counted from the start.

@@ -1,0 +1,85 @@
+// From a statement's operands to its key: aligns every layout with the axes of the space it is computed in, collapses
+// dimensions jointly, and writes the class words. Runs on every evaluation: it allocates nothing once its workspace has
+// grown to a statement's size.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ingot/door.hpp>
+#include <ingot/shape.hpp>
+
+namespace ingot::runtime {
+
+/// A statement as it came through the door.
+struct statement {
+    std::span<const detail::word> program;
+    std::span<const operand> operands;
+    std::span<const detail::word> attributes;
+    std::span<const output> outputs;
+};
+
+/// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
+struct classified {
+    std::vector<index_t> shape;            // of the result, before collapse
+    std::vector<std::uint32_t> words;      // header, axes, operands, outputs: the key without its program
+    std::vector<index_t> extents;          // of the key's axes
+    std::vector<index_t> strides;          // [operands + outputs][axes]
+    std::vector<index_t> offsets;          // of each operand
+    index_t size = 0;                      // of the result
+
+    int axes() const noexcept { return static_cast<int>(extents.size()); }
+    const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
+};
+
+/// What decides the code beside the tree.
+struct environment_class {
+    detail::target where;
+    std::uint32_t architecture;
+    detail::math_mode math;
+};
+
+class classifier {
+public:
+    /// The result stands until the next call.
+    const classified& classify(const statement&, environment_class);
+    /// The key in full: the words with the program in its place.
+    static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
+
+private:
+    struct node_shape {
+        std::uint32_t at;  // in shape_pool_
+        int rank;
+    };
+    struct context {
+        std::uint32_t at;  // in axis_pool_
+        int rank;
+    };
+
+    void find_result_shape(const statement&);
+    void find_shapes_with_binders(const statement&);
+    void align(const statement&);
+    void align_with_binders(const statement&);
+    void place(std::size_t row, const detail::layout&, const int* axes, int rank);
+    void order_axes(const statement&);
+    void collapse();
+    void write_words(const statement&, environment_class);
+    detail::operand_head head_of_operand(const statement&, std::size_t i) const;
+    bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
+    bool is_wide(std::size_t row, std::size_t element_bytes) const;
+    std::uint16_t first_like(const statement&, std::size_t i) const;
+
+    classified c_;
+    std::vector<int> owners_;                 // of each axis before and after collapse
+    std::vector<node_shape> shapes_;
+    std::vector<index_t> shape_pool_;
+    std::vector<context> contexts_;
+    std::vector<int> axis_pool_;
+    std::vector<int> binder_axes_;            // first axis of each binder, and one past the last
+    std::vector<index_t> raw_strides_;        // before collapse
+    std::vector<index_t> raw_extents_;
+    std::vector<int> order_;
+};
+
+}  // namespace ingot::runtime
