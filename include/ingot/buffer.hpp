@@ -25,16 +25,16 @@ struct alignas(64) buffer {
     std::atomic<std::uint32_t> references{0};
     std::atomic<runtime::stream_index> writer{runtime::no_stream};  // the stream that wrote last
     device_id device;
-    bool externally_visible = false;  // mutable_data() was taken: copies of the array are deep from then on
-    bool unowned = false;             // not Ingot's memory: written in place always
-    bool pinned = false;              // page-locked where there is a GPU
-    std::uint8_t size_class = 0;      // the pool's
+    bool externally_visible = false;        // mutable_data() was taken: copies of the array are deep from then on
+    bool unowned = false;                   // not Ingot's memory: written in place always
+    bool pinned = false;                    // page-locked where there is a GPU
+    std::uint8_t size_class = 0;            // the pool's
     std::atomic<std::uint64_t> readers{0};  // streams that read since, but the writer's own; bit 63: one past the 63rd
     void* data = nullptr;
-    std::size_t bytes = 0;             // as asked for
-    std::size_t capacity = 0;          // as the pool counts it
-    runtime::chunk* chunk = nullptr;   // what the pool cut it from; null for memory that is not Ingot's
-    void (*end)(void*) = nullptr;      // unowned: called with `end_argument` when the last reference goes
+    std::size_t bytes = 0;            // as asked for
+    std::size_t capacity = 0;         // as the pool counts it
+    runtime::chunk* chunk = nullptr;  // what the pool cut it from; null for memory that is not Ingot's
+    void (*end)(void*) = nullptr;     // unowned: called with `end_argument` when the last reference goes
     void* end_argument = nullptr;
 };
 
@@ -90,7 +90,8 @@ INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtim
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
 /// Host memory that a GPU copies to and from at full speed.
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
-/// A buffer over memory that is not Ingot's and is never freed by it; `end` is called when nobody refers to it any more.
+/// A buffer over memory that is not Ingot's and is never freed by it; `end` is called when nobody refers to it any
+/// more.
 INGOT_API buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*) = nullptr,
                                     void* end_argument = nullptr);
 

@@ -1,0 +1,74 @@
+// What the pool, the ordering and the copies want from a kind of device: a narrow interface with one implementation for
+// the host, one for CUDA, and one in the tests whose streams run their work in random interleavings.
+// Pointers, streams and events of one backend mean nothing to another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <ingot/device.hpp>
+
+namespace ingot::runtime {
+
+enum class native_stream : std::uintptr_t {};  // a CUstream
+enum class native_event : std::uintptr_t {};   // a CUevent
+
+/// A host function to be run in a stream's order.
+struct launch_record {
+    void (*body)(void* argument);
+    void* argument;
+};
+
+struct memory_info {
+    std::size_t free = 0, total = 0;
+};
+
+/// One device. Every function may be called from any thread. A failing call throws device_error; functions marked
+/// noexcept swallow failures, since they run in destructors, possibly after the driver's shutdown.
+class backend {
+public:
+    virtual ~backend() = default;
+
+    /// Work is complete when the call that gave it returns, so that nobody ever has to wait.
+    virtual bool synchronous() const noexcept { return false; }
+    /// The CPU may touch the memory directly.
+    virtual bool host_accessible() const noexcept { return false; }
+    virtual std::string name() const = 0;
+    virtual memory_info memory() const = 0;
+
+    /// Memory aligned to 512 bytes; null when there is none left.
+    virtual void* allocate(std::size_t bytes) = 0;
+    virtual void release(void* data, std::size_t bytes) noexcept = 0;
+    /// Page-locked host memory; null when there is none left.
+    virtual void* allocate_pinned(std::size_t bytes) = 0;
+    virtual void release_pinned(void* data, std::size_t bytes) noexcept = 0;
+
+    virtual native_stream create_stream() = 0;
+    virtual bool idle(native_stream) = 0;
+    virtual void synchronize(native_stream) = 0;
+
+    virtual native_event create_event(bool timed) = 0;
+    virtual void destroy_event(native_event) noexcept = 0;
+    virtual void record(native_event, native_stream) = 0;
+    /// Work given to the stream from now on starts after the event's latest record.
+    virtual void wait(native_stream, native_event) = 0;
+    virtual bool done(native_event) = 0;
+    virtual void synchronize(native_event) = 0;
+    virtual float elapsed(native_event from, native_event to) = 0;  // milliseconds
+
+    /// Copies in stream order, between any two places that the device can reach.
+    virtual void copy(void* to, const void* from, std::size_t bytes, native_stream) = 0;
+    virtual void fill(void* to, unsigned char value, std::size_t bytes, native_stream) = 0;
+    virtual void launch(native_stream, const launch_record&) = 0;
+
+    /// Makes the calling thread able to call the driver for this device.
+    virtual void bind_thread() {}
+};
+
+std::unique_ptr<backend> make_host_backend();
+/// Null without a driver or such a GPU.
+std::unique_ptr<backend> make_cuda_backend(int index);
+
+}  // namespace ingot::runtime

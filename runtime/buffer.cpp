@@ -1,0 +1,73 @@
+// Where buffers come from and go to.
+#include <ingot/buffer.hpp>
+
+#include <ingot/memory.hpp>
+#include "runtime/device.hpp"
+
+namespace ingot {
+
+void runtime::release_buffer(buffer& b) noexcept {
+    if (b.chunk) return b.chunk->pool->release(b);
+    if (b.end) b.end(b.end_argument);
+    delete &b;
+}
+
+buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
+    if (stream.device == device) return stream.pool->allocate(bytes, stream);
+    return runtime::state_of(device).pool->allocate(bytes, stream);
+}
+
+buffer_ref allocate_buffer(std::size_t bytes) {
+    runtime::stream_state& s = *runtime::current().stream;
+    return s.pool->allocate(bytes, s);
+}
+
+buffer_ref allocate_pinned_buffer(std::size_t bytes) {
+    return runtime::pinned_pool().allocate(bytes, *runtime::state_of(device::host()).default_stream);
+}
+
+buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*), void* end_argument) {
+    auto* b = new buffer;
+    b->device = device;
+    b->unowned = true;
+    b->data = data;
+    b->bytes = b->capacity = bytes;
+    b->end = end;
+    b->end_argument = end_argument;
+    b->references.store(1, std::memory_order_relaxed);
+    return buffer_ref::adopt(b);
+}
+
+std::size_t memory_pool::used_bytes() const {
+    return pool_->usage().used();
+}
+std::size_t memory_pool::free_bytes() const {
+    return pool_->usage().free;
+}
+std::size_t memory_pool::total_bytes() const {
+    return pool_->usage().total;
+}
+std::size_t memory_pool::n_free_blocks() const {
+    return pool_->usage().free_blocks;
+}
+void memory_pool::free_all_blocks() {
+    pool_->free_all_blocks();
+}
+void memory_pool::set_limit(std::size_t bytes) {
+    pool_->set_limit(bytes);
+}
+std::size_t memory_pool::get_limit() const {
+    return pool_->limit();
+}
+
+memory_pool default_memory_pool() {
+    return default_memory_pool(current_device());
+}
+memory_pool default_memory_pool(device_id device) {
+    return memory_pool(*runtime::state_of(device).pool);
+}
+memory_pool default_pinned_memory_pool() {
+    return memory_pool(runtime::pinned_pool());
+}
+
+}  // namespace ingot

@@ -1,0 +1,33 @@
+// See ordering.hpp.
+#include "runtime/ordering.hpp"
+
+namespace ingot::runtime {
+
+void wait_for_stream(const stream_state& later, const stream_state& earlier) {
+    if (&later == &earlier || earlier.synchronous) return;
+    if (later.synchronous || later.device.kind() != earlier.device.kind()) {
+        earlier.backend->synchronize(earlier.native);
+        return;
+    }
+    // Two threads may record the same marker at once; the later record only makes one of them wait longer.
+    earlier.backend->record(earlier.marker, earlier.native);
+    later.backend->wait(later.native, earlier.marker);
+}
+
+void slow::order_read(buffer& b, const stream_state& s) {
+    const stream_index writer = b.writer.load(std::memory_order_relaxed);
+    if (writer != no_stream) wait_for_stream(s, stream_at(writer));
+    // Set after the wait is in the stream, so that another thread that sees the bit launches behind it. Work of a
+    // synchronous stream is over before anybody could wait for it.
+    if (!s.synchronous) b.readers.fetch_or(s.mark, std::memory_order_release);
+}
+
+void slow::order_write(buffer& b, const stream_state& s) {
+    const stream_index writer = b.writer.load(std::memory_order_relaxed);
+    if (writer != no_stream) wait_for_stream(s, stream_at(writer));
+    for_each_reader(b.readers.load(std::memory_order_acquire), [&](stream_state& r) { wait_for_stream(s, r); });
+    b.writer.store(s.index, std::memory_order_relaxed);
+    b.readers.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,352 @@
+// See pool.hpp.
+#include "runtime/pool.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <ingot/error.hpp>
+#include "runtime/counters.hpp"
+#include "runtime/front_cache.hpp"
+#include "runtime/ordering.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr std::size_t largest_step = std::size_t{2} << 20;
+constexpr std::size_t class_chunk = std::size_t{2} << 20;
+
+/// Enough pieces to make a trip to the device worth while, few enough not to take much of it.
+std::uint32_t pieces_of_chunk(std::size_t capacity) {
+    if (capacity > largest_class) return 1;
+    const std::size_t bytes = std::clamp(capacity * 16, std::size_t{64} << 10, class_chunk);
+    return static_cast<std::uint32_t>(std::max<std::size_t>(bytes / capacity, 1));
+}
+
+bool may_serve(const buffer& b, std::size_t capacity) {
+    return b.capacity <= capacity + capacity / 4;
+}
+
+constexpr unsigned char guard_byte = 0xa5;
+
+std::string in_bytes(std::size_t n) {
+    return std::to_string(n) + " bytes";
+}
+
+}  // namespace
+
+std::size_t block_capacity(std::size_t bytes) noexcept {
+    if (bytes > 4 * largest_step) return (bytes + largest_step - 1) / largest_step * largest_step;
+    return class_bytes(size_class_of(bytes));
+}
+
+pool::pool(device_id device, backend& backend, const pool_options& options)
+    : device_(device), backend_(backend), options_(options) {}
+
+buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
+    buffer* b = nullptr;
+    const std::size_t size_class = size_class_of(bytes);
+    if (size_class < size_classes && stream.pool == this && options_.guard_bytes == 0) {
+        thread_cache* const cache = cache_of_thread ? cache_of_thread : own_cache();
+        if (cache) {
+            front_cache& front = cache->front(stream.index);
+            if (!front.serves(stream.index)) [[unlikely]] {
+                front.collect([](buffer& other) { other.chunk->pool->put_or_hold(other); });
+                front.serve(stream.index);
+            }
+            b = front.take(size_class);
+        }
+    }
+    if (!b) b = allocate_behind_front(bytes, stream);
+    b->bytes = bytes;
+    add(counter::bytes_allocated, static_cast<std::int64_t>(bytes));
+    add(counter::bytes_in_use, static_cast<std::int64_t>(bytes));
+    b->externally_visible = false;
+    b->references.store(1, std::memory_order_relaxed);
+    return buffer_ref::adopt(b);
+}
+
+void pool::release(buffer& b) noexcept {
+    add(counter::bytes_in_use, -static_cast<std::int64_t>(b.bytes));
+    if (b.size_class < size_classes && b.readers.load(std::memory_order_relaxed) == 0 && cache_of_thread) {
+        const stream_index home = b.writer.load(std::memory_order_relaxed);
+        front_cache& front = cache_of_thread->front(home);
+        if (front.serves(home) && stream_at(home).pool == this && options_.guard_bytes == 0 && front.put(b)) return;
+    }
+    if (options_.guard_bytes) check_guards(b);
+    put_or_hold(b);
+}
+
+buffer* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
+    if (bytes > SIZE_MAX / 2) throw_out_of_memory(bytes);
+    const std::size_t capacity = block_capacity(bytes + 2 * options_.guard_bytes);
+    std::unique_lock lock(mutex_);
+    if (!held_.empty()) collect_held(false);
+    buffer* b = take_from_home(capacity, s);
+    if (!b) b = take_from_others(capacity, s, false);
+    if (!b) b = grow(capacity, s);
+    if (!b) {
+        lock.unlock();
+        collect_fronts();
+        lock.lock();
+        collect_held(true);
+        b = take_from_home(capacity, s);
+    }
+    if (!b) b = take_from_others(capacity, s, true);
+    if (!b) {
+        give_back();
+        b = grow(capacity, s);
+    }
+    if (!b) {
+        lock.unlock();
+        throw_out_of_memory(bytes);
+    }
+    lock.unlock();
+    b->writer.store(s.index, std::memory_order_relaxed);
+    b->bytes = bytes;
+    if (options_.guard_bytes) write_guards(*b, s);
+    return b;
+}
+
+pool::free_map::iterator pool::find_fitting(stream_index home, std::size_t capacity) {
+    const auto found = free_.lower_bound({home, capacity});
+    const bool fits = found != free_.end() && found->first.first == home && may_serve(*found->second, capacity);
+    return fits ? found : free_.end();
+}
+
+buffer* pool::take(free_map::iterator at) {
+    buffer* const b = at->second;
+    free_.erase(at);
+    --b->chunk->free;
+    free_bytes_ -= b->capacity;
+    return b;
+}
+
+buffer* pool::take_from_home(std::size_t capacity, const stream_state& s) {
+    const auto found = find_fitting(s.index, capacity);
+    return found == free_.end() ? nullptr : take(found);
+}
+
+/// From a stream that has nothing left to do; `waiting`: from any, after its present work.
+buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting) {
+    for (auto at = free_.begin(); at != free_.end(); at = free_.upper_bound({at->first.first, SIZE_MAX})) {
+        const auto found = find_fitting(at->first.first, capacity);
+        if (found == free_.end()) continue;
+        const stream_state& home = stream_at(at->first.first);
+        if (waiting)
+            wait_for_stream(s, home);
+        else if (!home.synchronous && !home.backend->idle(home.native))
+            continue;
+        return take(found);
+    }
+    return nullptr;
+}
+
+buffer* pool::grow(std::size_t capacity, const stream_state& s) {
+    const std::uint32_t pieces = pieces_of_chunk(capacity);
+    for (const std::uint32_t n : {pieces, std::uint32_t{1}})
+        if (buffer* b = cut(capacity * n, capacity, n, s)) return b;
+    return nullptr;
+}
+
+/// A new chunk; null when there is no memory for it. The first piece is the caller's, the others are free.
+buffer* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state& s) {
+    if (limit_ != 0 && (bytes > limit_ || total_ > limit_ - bytes)) return nullptr;
+    auto made = std::make_unique<chunk>();
+    made->buffers = std::make_unique<buffer[]>(pieces);
+    void* const base = allocate_raw(bytes);
+    if (!base) return nullptr;
+    chunk& c = *made.release();  // owned by its pieces: give_back deletes it with the last
+    c.pool = this;
+    c.base = base;
+    c.bytes = bytes;
+    c.pieces = pieces;
+    total_ += bytes;
+    const std::size_t size_class = size_class_of(capacity);
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+        buffer& b = c.buffers[i];
+        b.device = device_;
+        b.pinned = options_.pinned;
+        b.data = static_cast<char*>(base) + i * capacity + options_.guard_bytes;
+        b.capacity = capacity;
+        b.size_class = size_class < size_classes ? static_cast<std::uint8_t>(size_class) : no_class;
+        b.chunk = &c;
+        b.writer.store(s.index, std::memory_order_relaxed);
+        if (i > 0) put(b);
+    }
+    return &c.buffers[0];
+}
+
+void pool::put(buffer& b) {
+    ++b.chunk->free;
+    free_bytes_ += b.capacity;
+    free_.emplace(std::pair{b.writer.load(std::memory_order_relaxed), b.capacity}, &b);
+}
+
+/// Files a free block under its home, at once or when the other streams that read it have passed this point. Where that
+/// fails (the driver is gone, the host is out of memory) the block is lost, which hurts nobody.
+void pool::put_or_hold(buffer& b) noexcept try {
+    std::uint64_t readers = b.readers.exchange(0, std::memory_order_acquire);
+    held_block held{&b, {}};
+    for_each_reader(readers, [&](const stream_state& r) {
+        if (r.synchronous || r.index == b.writer.load(std::memory_order_relaxed)) return;
+        const native_event e = r.backend->create_event(false);
+        held.readers.emplace_back(r.backend, e);
+        r.backend->record(e, r.native);
+    });
+    const std::lock_guard lock(mutex_);
+    if (held.readers.empty())
+        put(b);
+    else {
+        held_.push_back(std::move(held));
+        free_bytes_ += b.capacity;
+    }
+} catch (...) {
+}
+
+/// Looks at a few of the held blocks, so that an allocation costs the same however many there are; `waiting`: at all.
+void pool::collect_held(bool waiting) {
+    for (std::size_t n = waiting ? held_.size() : std::min<std::size_t>(held_.size(), 8); n > 0; --n) {
+        held_block held = std::move(held_.front());
+        held_.pop_front();
+        while (!held.readers.empty()) {
+            const auto [owner, e] = held.readers.back();
+            if (waiting) owner->synchronize(e);
+            if (!owner->done(e)) break;
+            owner->destroy_event(e);
+            held.readers.pop_back();
+        }
+        if (held.readers.empty()) {
+            free_bytes_ -= held.block->capacity;
+            put(*held.block);
+        } else {
+            held_.push_back(std::move(held));
+        }
+    }
+}
+
+/// Without the mutex, for a front cache may change hands to a stream of another pool at any time.
+void pool::collect_fronts() noexcept {
+    for (thread_cache* c = first_cache(); c; c = c->next)
+        for (front_cache& front : c->fronts)
+            front.collect([](buffer& b) { b.chunk->pool->put_or_hold(b); });
+}
+
+/// Gives every chunk that is free as a whole back to the device, after the streams that used it.
+void pool::give_back() {
+    std::set<chunk*> whole;
+    std::set<stream_index> homes;
+    for (auto at = free_.begin(); at != free_.end();) {
+        buffer& b = *at->second;
+        if (b.chunk->free != b.chunk->pieces) {
+            ++at;
+            continue;
+        }
+        whole.insert(b.chunk);
+        homes.insert(at->first.first);
+        free_bytes_ -= b.capacity;
+        at = free_.erase(at);
+    }
+    for (const stream_index home : homes)
+        stream_at(home).backend->synchronize(stream_at(home).native);
+    for (chunk* c : whole) {
+        release_raw(c->base, c->bytes);
+        total_ -= c->bytes;
+        delete c;
+    }
+}
+
+void pool::free_all_blocks() {
+    collect_fronts();
+    const std::lock_guard lock(mutex_);
+    collect_held(true);
+    give_back();
+}
+
+pool_usage pool::usage() const {
+    const std::lock_guard lock(mutex_);
+    pool_usage u{total_, free_bytes_, free_.size() + held_.size()};
+    for (const thread_cache* c = first_cache(); c; c = c->next)
+        for (const front_cache& front : c->fronts) {
+            if (front.stream() == no_stream || stream_at(front.stream()).pool != this) continue;
+            front.count([&](std::size_t size_class) {
+                u.free += class_bytes(size_class);
+                ++u.free_blocks;
+            });
+        }
+    u.free = std::min(u.free, u.total);  // blocks may move while they are counted
+    return u;
+}
+
+void pool::set_limit(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+}
+
+std::size_t pool::limit() const {
+    const std::lock_guard lock(mutex_);
+    return limit_;
+}
+
+void pool::throw_out_of_memory(std::size_t bytes) const {
+    const pool_usage u = usage();
+    const memory_info device = backend_.memory();
+    throw out_of_memory("[allocate] out of memory on " + (options_.pinned ? "pinned host" : to_string(device_)) + ": " +
+                        in_bytes(bytes) + " wanted, " + in_bytes(u.used()) + " in use, " + in_bytes(u.free) +
+                        " cached in pieces" + (limit() ? ", the pool's limit is " + in_bytes(limit()) : "") +
+                        ", the device has " + in_bytes(device.free) + " free of " + in_bytes(device.total));
+}
+
+void* pool::allocate_raw(std::size_t bytes) {
+    return options_.pinned ? backend_.allocate_pinned(bytes) : backend_.allocate(bytes);
+}
+
+void pool::release_raw(void* data, std::size_t bytes) noexcept {
+    options_.pinned ? backend_.release_pinned(data, bytes) : backend_.release(data, bytes);
+}
+
+// ---- Guard bands: the granule before a buffer, and that behind its last byte asked for.
+
+void pool::write_guards(buffer& b, const stream_state& s) {
+    const auto fill = [&](void* at) {
+        if (options_.pinned || backend_.host_accessible())
+            std::memset(at, guard_byte, options_.guard_bytes);
+        else
+            backend_.fill(at, guard_byte, options_.guard_bytes, s.native);
+    };
+    char* const data = static_cast<char*>(b.data);
+    fill(data - options_.guard_bytes);
+    fill(data + b.bytes);
+}
+
+void pool::check_guards(const buffer& b) noexcept try {
+    const stream_state& home = stream_at(b.writer.load(std::memory_order_relaxed));
+    home.backend->synchronize(home.native);
+    std::vector<unsigned char> seen(options_.guard_bytes);
+    const auto whole = [&](const char* at) {
+        if (options_.pinned || backend_.host_accessible()) {
+            std::memcpy(seen.data(), at, seen.size());
+        } else {
+            backend_.copy(seen.data(), at, seen.size(), home.native);
+            backend_.synchronize(home.native);
+        }
+        return std::all_of(seen.begin(), seen.end(), [](unsigned char c) { return c == guard_byte; });
+    };
+    const char* const data = static_cast<const char*>(b.data);
+    const bool before = whole(data - options_.guard_bytes), behind = whole(data + b.bytes);
+    if (before && behind) return;
+    const std::lock_guard lock(mutex_);
+    broken_ = "[release] a kernel wrote " + std::string(before ? "beyond the end" : "before the beginning") +
+              " of a buffer of " + in_bytes(b.bytes) + " on " + to_string(device_);
+    guards_broken_.store(true, std::memory_order_release);
+} catch (...) {  // the driver is gone: nothing left to look at
+}
+
+void pool::throw_broken_guards() {
+    if (!guards_broken_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(mutex_);
+    if (guards_broken_.exchange(false)) throw device_error(broken_);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,124 @@
+// The stream-ordered pool of one device, or of page-locked memory.
+//
+// A free block stays with the stream that wrote it last, its home: that stream may have it again at once, for its work
+// is in order. Another stream gets it when the home has nothing left to do, or by waiting for it when memory is short.
+// A block that other streams still read when it is freed is held back until events of theirs have passed.
+//
+// Blocks up to 1 MiB are cut from chunks of their size class; larger ones are an allocation each, reused by best fit
+// with at most a quarter wasted. Large blocks are never split: a small live piece would keep the whole from the device,
+// and what a full device needs, giving everything cached back, works at once with whole blocks.
+//
+// Before the mutex stands a front cache for each thread and stream (front_cache.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/stream.hpp"
+
+namespace ingot::runtime {
+
+inline constexpr std::size_t block_granule = 512;
+
+/// Debug builds put a band of a known pattern before and behind every buffer and look at it on release.
+inline constexpr std::size_t default_guard_bytes =
+#if INGOT_DEBUG
+    block_granule;
+#else
+    0;
+#endif
+
+struct pool_options {
+    bool pinned = false;
+    std::size_t guard_bytes = default_guard_bytes;  // 0, or a multiple of the granule
+};
+
+/// Bytes taken from the device, those of them kept for reuse, and in how many blocks.
+struct pool_usage {
+    std::size_t total, free, free_blocks;
+    std::size_t used() const noexcept { return total - free; }
+};
+
+/// An allocation of the backend and the control blocks of the pieces it was cut into.
+struct chunk {
+    runtime::pool* pool;
+    void* base;
+    std::size_t bytes;
+    std::uint32_t pieces;
+    std::uint32_t free = 0;  // pieces in the pool, not in use nor in a front cache
+    std::unique_ptr<buffer[]> buffers;
+};
+
+class pool {
+public:
+    pool(device_id device, backend& backend, const pool_options& options = {});
+
+    /// A buffer with one reference, for use on the stream. Throws out_of_memory.
+    buffer_ref allocate(std::size_t bytes, stream_state& stream);
+    /// Takes back a buffer without references.
+    void release(buffer&) noexcept;
+
+    pool_usage usage() const;
+    void free_all_blocks();
+    void set_limit(std::size_t bytes);
+    std::size_t limit() const;
+
+    /// Throws device_error when a buffer released since the last call had been written beyond its ends.
+    void throw_broken_guards();
+
+    /// For fork: the child must not inherit the mutex locked by a thread that it does not have.
+    std::mutex& mutex() noexcept { return mutex_; }
+
+private:
+    struct held_block {
+        buffer* block;
+        std::vector<std::pair<backend*, native_event>> readers;
+    };
+    using free_map = std::multimap<std::pair<stream_index, std::size_t>, buffer*>;  // by home and capacity
+
+    buffer* allocate_behind_front(std::size_t bytes, const stream_state&);
+    buffer* take_from_home(std::size_t capacity, const stream_state&);
+    buffer* take_from_others(std::size_t capacity, const stream_state&, bool waiting);
+    free_map::iterator find_fitting(stream_index home, std::size_t capacity);
+    buffer* take(free_map::iterator);
+    buffer* grow(std::size_t capacity, const stream_state&);
+    buffer* cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state&);
+    void collect_fronts() noexcept;
+    void collect_held(bool waiting);
+    void put(buffer&);
+    void put_or_hold(buffer&) noexcept;
+    void give_back();
+    [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
+
+    void* allocate_raw(std::size_t bytes);
+    void release_raw(void* data, std::size_t bytes) noexcept;
+
+    void write_guards(buffer&, const stream_state&);
+    void check_guards(const buffer&) noexcept;
+
+    device_id device_;
+    backend& backend_;
+    pool_options options_;
+    mutable std::mutex mutex_;
+    free_map free_;
+    std::deque<held_block> held_;
+    std::size_t total_ = 0;
+    std::size_t free_bytes_ = 0;  // in free_ and held_
+    std::size_t limit_ = 0;
+    std::atomic<bool> guards_broken_{false};
+    std::string broken_;  // under the mutex
+};
+
+/// Size of the block that serves so many bytes: at most a quarter more, and at most 2 MiB more.
+std::size_t block_capacity(std::size_t bytes) noexcept;
+
+}  // namespace ingot::runtime
