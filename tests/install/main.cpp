@@ -1,13 +1,16 @@
-// A user's program: Ingot's headers are found, its library links, its exceptions are caught across the boundary.
-#include <cstdio>
+// A user's program: Ingot's headers are found, its library links, and its exceptions are caught on this side.
+#include <iostream>
+
+#include <ingot/device.hpp>
 #include <ingot/error.hpp>
 
 int main() {
+    if (ingot::device::parse("host:1") != ingot::device::host(1)) return 1;
     try {
-        throw ingot::shape_error("[add] shapes (2, 3) and (4,) do not broadcast");
-    } catch (const ingot::error& e) {
-        std::puts(e.what());
+        ingot::device::parse("abacus");
+    } catch (const ingot::device_error& e) {
+        std::cout << ingot::device::host() << " is a device. " << e.what() << '\n';
         return 0;
     }
-    return 1;
+    return 2;
 }
