@@ -1,4 +1,5 @@
-// Source text to machine code: the front door of the two compilers. Nothing here is cached; kernel_module.hpp does that.
+// Source text to machine code: the front door of the two compilers. Nothing here is cached; kernel_module.hpp does
+// that.
 #pragma once
 
 #include <cstddef>

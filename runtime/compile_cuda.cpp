@@ -28,7 +28,8 @@ using program_handle = unique_handle<program_traits>;
 const nvrtc_api& need_nvrtc() {
     if (const nvrtc_api* const api = nvrtc()) return *api;
     throw library_error(
-        "[compile] no NVRTC 12 or 13 found. It comes with the CUDA toolkit and as the package cuda-nvrtc; set CUDA_HOME to "
+        "[compile] no NVRTC 12 or 13 found. It comes with the CUDA toolkit and as the package cuda-nvrtc; set "
+        "CUDA_HOME to "
         "the toolkit or put the folder of libnvrtc.so in LD_LIBRARY_PATH");
 }
 
@@ -77,7 +78,8 @@ compilation compile_cuda(const source_text& source) {
     std::vector<std::string> options = cuda_options(source);
     options.push_back(architecture.option);
     std::vector<const char*> pointers;
-    for (const std::string& option : options) pointers.push_back(option.c_str());
+    for (const std::string& option : options)
+        pointers.push_back(option.c_str());
 
     program_handle program;
     check(api.nvrtcCreateProgram(program.out(), source.text.c_str(), "ingot_kernel.cu", 0, nullptr, nullptr),

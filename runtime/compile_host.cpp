@@ -4,9 +4,8 @@
 #include <cpuid.h>
 #endif
 
-#include <cctype>
 #include <cstring>
-#include <optional>
+#include <iterator>
 #include <sstream>
 
 #include "runtime/environment.hpp"
@@ -31,15 +30,23 @@ bool judges_source(std::string_view log) {
     return false;
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
 bool is_shared_object(const std::vector<std::byte>& code) {
     return code.size() > 4 && std::memcmp(code.data(), "\177ELF", 4) == 0;
 }
 
 std::string describe(const program_end& end) {
     switch (end.how) {
-        case program_end::kind::killed: return "was killed by signal " + std::to_string(end.value);
-        case program_end::kind::not_started: return std::string("cannot be started: ") + std::strerror(end.value);
-        default: return "ended with status " + std::to_string(end.value) + " without judging the source";
+        case program_end::kind::killed:
+            return "was killed by signal " + std::to_string(end.value);
+        case program_end::kind::not_started:
+            return std::string("cannot be started: ") + std::strerror(end.value);
+        default:
+            return "ended with status " + std::to_string(end.value) + " without judging the source";
     }
 }
 
@@ -55,15 +62,16 @@ std::filesystem::path host_compiler() {
 }
 
 std::vector<std::string> host_options(const source_text& source) {
-    // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot privately
-    // and then offers its libm to nobody; its linker script brings libmvec where that is used, libgcc complex products.
-    std::vector<std::string> options{"-O3",    "-std=c++20",           "-shared",         "-fPIC",
-                                     "-pipe",  "-fno-math-errno",      "-fno-trapping-math", "-fno-exceptions",
-                                     "-fno-rtti", "-nostdlib", "-w"};
-    std::istringstream features(source.architecture);
-    for (std::string feature; features >> feature;) options.push_back(feature);
+    std::vector<std::string> options =
+        words_of("-O3 -std=c++20 -shared -fPIC -pipe -w -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti");
+    for (const std::string& feature : words_of(source.architecture))
+        options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
-    for (const char* const option : {"-x", "c++", "-", "-x", "none", "-lm", "-lgcc"}) options.emplace_back(option);
+    // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
+    // privately and then offers its libm to nobody; its linker script brings libmvec where that is used, libgcc has the
+    // complex products.
+    for (const std::string& last : words_of("-nostdlib -x c++ - -x none -lm -lgcc"))
+        options.push_back(last);
     return options;
 }
 
@@ -77,14 +85,16 @@ compilation compile_host(const source_text& source) {
     const memory_file log("ingot compiler log");
     const memory_file object("ingot object");
     std::vector<std::string> command{compiler.string()};
-    for (std::string& option : host_options(source)) command.push_back(std::move(option));
+    for (std::string& option : host_options(source))
+        command.push_back(std::move(option));
     // The linker is the compiler's grandchild and inherits the descriptors: its own /proc names the same file.
     command.insert(command.end(), {"-o", "/proc/self/fd/3"});
 
     const int descriptors[] = {text.descriptor(), log.descriptor(), log.descriptor(), object.descriptor()};
     const program_end end = run_program(command, descriptors);
     compilation result{.accepted = false, .code = object.content(), .log = {}};
-    const bool finished = end.how == program_end::kind::unknown || (end.how == program_end::kind::exited && end.value == 0);
+    const bool finished =
+        end.how == program_end::kind::unknown || (end.how == program_end::kind::exited && end.value == 0);
     result.accepted = finished && is_shared_object(result.code);
     if (result.accepted) return result;
 
@@ -108,10 +118,12 @@ std::string detect_architecture() {
     // __builtin_cpu_supports asks the operating system too whether it keeps the wide registers.
     if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
           __builtin_cpu_supports("bmi2") && f16c_movbe && lzcnt)) {
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") ? "-march=x86-64-v2" : "-march=x86-64";
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") ? "-march=x86-64-v2"
+                                                                                    : "-march=x86-64";
     }
-    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))) {
+    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+          __builtin_cpu_supports("avx512vl"))) {
         return "-march=x86-64-v3";
     }
     // Only features that every compiler since g++ 12 and clang 14 knows by name: an unknown one would be an error.
@@ -124,11 +136,15 @@ std::string detect_architecture() {
 
 #elif defined(__aarch64__)
 
-std::string detect_architecture() { return "-march=armv8-a"; }
+std::string detect_architecture() {
+    return "-march=armv8-a";
+}
 
 #else
 
-std::string detect_architecture() { return ""; }
+std::string detect_architecture() {
+    return "";
+}
 
 #endif
 

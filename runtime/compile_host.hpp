@@ -1,5 +1,5 @@
-// Header-free C++ to a shared object, by the system's compiler: $INGOT_CXX, else c++, g++, clang++. Source, object and log
-// pass through memory files, so that nothing of Ingot's own touches the disk.
+// Header-free C++ to a shared object, by the system's compiler: $INGOT_CXX, else c++, g++, clang++. Source, object and
+// log pass through memory files, so that nothing of Ingot's own touches the disk.
 #pragma once
 
 #include <filesystem>

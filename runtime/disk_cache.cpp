@@ -36,9 +36,13 @@ hash128 checksum_of(std::string_view identity, std::span<const std::byte> code) 
     return hash_of(std::as_bytes(std::span(parts)));
 }
 
-std::string entry_name(const cache_key& key) { return to_hex(key.name) + std::string(entry_suffix); }
+std::string entry_name(const cache_key& key) {
+    return to_hex(key.name) + std::string(entry_suffix);
+}
 
-bool is_entry(std::string_view name) { return name.size() == 32 + entry_suffix.size() && name.ends_with(entry_suffix); }
+bool is_entry(std::string_view name) {
+    return name.size() == 32 + entry_suffix.size() && name.ends_with(entry_suffix);
+}
 
 void refuse(const std::filesystem::path& directory, std::string_view why) {
     warn_once("kernels are not cached on disk: " + directory.string() + " " + std::string(why));
@@ -83,8 +87,8 @@ std::optional<disk_cache> disk_cache::open(const std::filesystem::path& director
 
 std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) const {
     // O_NONBLOCK: a fifo in an entry's place must not hang us.
-    const file_descriptor file(openat(directory_.get(), entry_name(key).c_str(),
-                                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const file_descriptor file(
+        openat(directory_.get(), entry_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
 
@@ -92,7 +96,8 @@ std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) con
     const auto size = static_cast<std::size_t>(status.st_size);
     const file_header expected;
     file_header header;
-    if (size < sizeof header || !read_all(file.get(), std::as_writable_bytes(std::span(&header, 1)))) return std::nullopt;
+    if (size < sizeof header || !read_all(file.get(), std::as_writable_bytes(std::span(&header, 1))))
+        return std::nullopt;
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.layout != expected.layout ||
         header.identity_size != key.identity.size() || header.code_size != size - sizeof header - key.identity.size()) {
         return std::nullopt;
@@ -100,7 +105,8 @@ std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) con
     std::vector<std::byte> content(size);
     if (!read_all(file.get(), content)) return std::nullopt;
     const std::string_view identity(reinterpret_cast<const char*>(content.data()) + sizeof header, key.identity.size());
-    const std::span<const std::byte> code = std::span<const std::byte>(content).subspan(sizeof header + identity.size());
+    const std::span<const std::byte> code =
+        std::span<const std::byte>(content).subspan(sizeof header + identity.size());
     if (identity != key.identity || checksum_of(identity, code) != header.checksum) return std::nullopt;
 
     futimens(file.get(), nullptr);

@@ -5,8 +5,9 @@
 //   tmp.*     a file on its way to its name; an old one was left by a process that died
 //   lock      a byte of it, at the name's hash, is locked while somebody compiles that kernel
 //
-// Every failure is a slower success: a bad file is a miss and is replaced, a directory that cannot be trusted or written
-// is one warning. Nothing here throws but bad_alloc. Thread-safe; keeps the directory open, so that nobody can swap it.
+// Every failure is a slower success: a bad file is a miss and is replaced, a directory that cannot be trusted or
+// written is one warning. Nothing here throws but bad_alloc. Thread-safe; keeps the directory open, so that nobody can
+// swap it.
 #pragma once
 
 #include <atomic>
@@ -31,8 +32,8 @@ struct cache_key {
 
 class disk_cache {
 public:
-    /// Makes the directory (0700) where it is missing. Refuses, with a warning, one that is a symlink, belongs to someone
-    /// else or can be written by others.
+    /// Makes the directory (0700) where it is missing. Refuses, with a warning, one that is a symlink, belongs to
+    /// someone else or can be written by others.
     static std::optional<disk_cache> open(const std::filesystem::path& directory, std::size_t size_cap);
 
     disk_cache(disk_cache&& other) noexcept
@@ -44,8 +45,9 @@ public:
     /// Puts a file in place in one step, or not at all.
     void publish(const cache_key& key, std::span<const std::byte> code);
 
-    /// Waits until no other process or thread compiles this kernel. The lock ends with the descriptor, or with the process
-    /// that held it; an empty one after `patience` seconds, for its owner may be stopped, and where locks do not work.
+    /// Waits until no other process or thread compiles this kernel. The lock ends with the descriptor, or with the
+    /// process that held it; an empty one after `patience` seconds, for its owner may be stopped, and where locks do
+    /// not work.
     file_descriptor lock(const cache_key& key, double patience = 20) const;
 
     /// Deletes the least recently used kernels until three quarters of the cap are left, and temporaries older than ten

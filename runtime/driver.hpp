@@ -36,7 +36,8 @@ const driver_api& need_driver(const char* doing);
 
 /// Throws out_of_memory or device_error, "[doing] CUDA_ERROR_...: what the driver says".
 inline void check(CUresult status, const char* doing) {
-    if (status != CUDA_SUCCESS) [[unlikely]] throw_driver_error(status, doing);
+    if (status != CUDA_SUCCESS) [[unlikely]]
+        throw_driver_error(status, doing);
 }
 
 /// Stands a table of a test's own in the driver's place until its end; not while other threads compute.

@@ -22,21 +22,25 @@ cache_key key_of(const source_text& source) {
     std::string text = "ingot cache " + std::to_string(cache_abi);
     text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
     text += "\narchitecture " + source.architecture + "\noptions";
-    for (const std::string& option : compiler_options(source)) text += " " + option;
+    for (const std::string& option : compiler_options(source))
+        text += " " + option;
     text += "\ncompiler " + compiler_identity(source.where) + "\nsource\n" + source.text;
     return cache_key(std::move(text));
 }
 
-/// The loader knows libraries by the text of their paths, and descriptor numbers are used again: this path spells a serial
-/// number as well, a "/." more for a one and a "/" more for a zero, which the file system reads over.
+/// The loader knows libraries by the text of their paths, and descriptor numbers are used again: this path spells a
+/// serial number as well, a "/." more for a one and a "/" more for a zero, which the file system reads over.
 std::string unique_path(int descriptor) {
     static std::atomic<unsigned> serial{0};
     std::string path = "/proc/self/fd";
-    for (unsigned rest = ++serial; rest != 0; rest >>= 1) path += (rest & 1) != 0 ? "/." : "/";
+    for (unsigned rest = ++serial; rest != 0; rest >>= 1)
+        path += (rest & 1) != 0 ? "/." : "/";
     return path + "/" + std::to_string(descriptor);
 }
 
-std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
+std::string name_of(const source_text& source) {
+    return source.kernels.empty() ? "kernel" : source.kernels.front();
+}
 
 }  // namespace
 
@@ -48,7 +52,8 @@ kernel_module::kernel_module(target where, const std::string& name, std::span<co
         return;
     }
 #ifdef INGOT_HAS_CUDA_HEADERS
-    check(need_driver("load kernel").cuLibraryLoadData(cuda_.out(), code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+    check(need_driver("load kernel")
+              .cuLibraryLoadData(cuda_.out(), code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
           ("load kernel " + name).c_str());
 #else
     throw device_error("[load kernel] " + name + ": " + why_no_driver());
@@ -82,7 +87,9 @@ struct kernel_store::pending_load {
     }
 };
 
-std::vector<std::byte> kernel_store::code(const source_text& source) { return code(source, key_of(source)); }
+std::vector<std::byte> kernel_store::code(const source_text& source) {
+    return code(source, key_of(source));
+}
 
 std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
     if (!cache_) return compile(source);

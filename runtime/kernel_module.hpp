@@ -1,5 +1,5 @@
-// Source text to a loaded kernel: disk cache, compiler, loader. Every caller of one source waits for one compile: threads by
-// a table of pending loads, processes by a lock in the disk cache.
+// Source text to a loaded kernel: disk cache, compiler, loader. Every caller of one source waits for one compile:
+// threads by a table of pending loads, processes by a lock in the disk cache.
 #pragma once
 
 #include <memory>
@@ -73,6 +73,8 @@ private:
 /// The process's store, over the cache directory that the environment names on first use.
 kernel_store& kernels();
 
-inline std::shared_ptr<const kernel_module> load(const source_text& source) { return kernels().load(source); }
+inline std::shared_ptr<const kernel_module> load(const source_text& source) {
+    return kernels().load(source);
+}
 
 }  // namespace ingot::runtime

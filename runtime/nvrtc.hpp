@@ -1,5 +1,5 @@
-// NVRTC as a typed table, opened on the first compile. Which file that will be is known without opening it, so that a warm
-// start can name the compiler of its cached kernels and leave 100 MB unopened.
+// NVRTC as a typed table, opened on the first compile. Which file that will be is known without opening it, so that a
+// warm start can name the compiler of its cached kernels and leave 100 MB unopened.
 #pragma once
 
 #include <filesystem>

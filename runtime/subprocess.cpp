@@ -57,13 +57,14 @@ std::vector<char*> environment_of_child() {
 
 program_end run_program(const std::vector<std::string>& arguments, std::span<const int> descriptors) {
     std::vector<char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments)
+        argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     const spawn_settings settings(descriptors);
 
     pid_t child = 0;
-    const int failure = posix_spawn(&child, argv[0], &settings.files, &settings.attributes, argv.data(),
-                                    environment_of_child().data());
+    const int failure =
+        posix_spawn(&child, argv[0], &settings.files, &settings.attributes, argv.data(), environment_of_child().data());
     if (failure != 0) return {program_end::kind::not_started, failure};
 
     int status = 0;

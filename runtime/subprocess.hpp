@@ -1,5 +1,5 @@
-// Runs a program without a shell and waits for it. The child gets a clean signal mask, LC_ALL=C and the descriptors that
-// the caller lists, as 0, 1, 2, ...; every other descriptor of Ingot's is closed by its close-on-exec flag.
+// Runs a program without a shell and waits for it. The child gets a clean signal mask, LC_ALL=C and the descriptors
+// that the caller lists, as 0, 1, 2, ...; every other descriptor of Ingot's is closed by its close-on-exec flag.
 #pragma once
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ingot/export.hpp>
 
 namespace ingot {
 
@@ -16,6 +17,6 @@ struct counter_values {
 };
 
 /// A snapshot; exact where no other thread is computing.
-counter_values counters();
+INGOT_API counter_values counters();
 
 }  // namespace ingot
