@@ -21,6 +21,8 @@ struct launch_record {
     void* argument;
 };
 
+enum class copy_direction : std::uint8_t { to_device, to_host, within, between };  // between: two devices of one kind
+
 struct memory_info {
     std::size_t free = 0, total = 0;
 };
@@ -51,6 +53,8 @@ public:
 
     virtual native_event create_event(bool timed) = 0;
     virtual void destroy_event(native_event) noexcept = 0;
+    /// The same for an untimed event, which may be kept for the next who wants one.
+    virtual void recycle_event(native_event e) noexcept { destroy_event(e); }
     virtual void record(native_event, native_stream) = 0;
     /// Work given to the stream from now on starts after the event's latest record.
     virtual void wait(native_stream, native_event) = 0;
@@ -58,8 +62,8 @@ public:
     virtual void synchronize(native_event) = 0;
     virtual float elapsed(native_event from, native_event to) = 0;  // milliseconds
 
-    /// Copies in stream order, between any two places that the device can reach.
-    virtual void copy(void* to, const void* from, std::size_t bytes, native_stream) = 0;
+    /// Copies in stream order. Host memory must be pinned for the copy to run on while the caller does.
+    virtual void copy(void* to, const void* from, std::size_t bytes, copy_direction, native_stream) = 0;
     virtual void fill(void* to, unsigned char value, std::size_t bytes, native_stream) = 0;
     virtual void launch(native_stream, const launch_record&) = 0;
 

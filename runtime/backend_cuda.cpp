@@ -1,10 +1,203 @@
-// A GPU as a device, through the driver.
-#include <ingot/device.hpp>
+// A GPU as a device, through the driver. Its primary context is retained for ever; every call makes it current first,
+// since the thread may be one of the user's own that works with other contexts.
+#include <ingot/error.hpp>
+
 #include "runtime/backend.hpp"
+#include "runtime/driver.hpp"
 
-namespace ingot {
+#if INGOT_HAS_CUDA_HEADERS
 
-int device::cuda_count() noexcept { return 0; }
-std::unique_ptr<runtime::backend> runtime::make_cuda_backend(int) { return nullptr; }
+#include <array>
+#include <mutex>
+#include <vector>
 
-}  // namespace ingot
+namespace ingot::runtime {
+
+namespace {
+
+CUstream cu(native_stream s) { return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(s)); }
+CUevent cu(native_event e) { return reinterpret_cast<CUevent>(static_cast<std::uintptr_t>(e)); }
+CUdeviceptr cu(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+
+/// True for done, false for not yet.
+bool is_done(CUresult status, const char* doing) {
+    if (status == CUDA_ERROR_NOT_READY) return false;
+    check(status, doing);
+    return true;
+}
+
+class cuda_backend final : public backend {
+public:
+    explicit cuda_backend(int index) : api_(need_driver("device")) {
+        check(api_.cuDeviceGet(&device_, index), "finding a GPU");
+        check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "making a GPU's context");
+    }
+
+    std::string name() const override {
+        std::array<char, 256> text{};
+        check(api_.cuDeviceGetName(text.data(), static_cast<int>(text.size()), device_), "asking a GPU's name");
+        return text.data();
+    }
+
+    memory_info memory() const override {
+        bind();
+        memory_info info;
+        check(api_.cuMemGetInfo(&info.free, &info.total), "asking a GPU's memory");
+        return info;
+    }
+
+    void* allocate(std::size_t bytes) override {
+        bind();
+        CUdeviceptr data = 0;
+        const CUresult status = api_.cuMemAlloc(&data, bytes);
+        if (status == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
+        check(status, "allocating GPU memory");
+        return reinterpret_cast<void*>(data);
+    }
+    void release(void* data, std::size_t) noexcept override {
+        if (try_bind()) api_.cuMemFree(cu(data));
+    }
+    void* allocate_pinned(std::size_t bytes) override {
+        bind();
+        void* data = nullptr;
+        const CUresult status = api_.cuMemHostAlloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE);
+        if (status == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
+        check(status, "allocating pinned memory");
+        return data;
+    }
+    void release_pinned(void* data, std::size_t) noexcept override {
+        if (try_bind()) api_.cuMemFreeHost(data);
+    }
+
+    native_stream create_stream() override {
+        bind();
+        // A blocking one: it keeps order with the legacy default stream, which the user's own CUDA code may use.
+        CUstream s = nullptr;
+        check(api_.cuStreamCreate(&s, CU_STREAM_DEFAULT), "making a stream");
+        return native_stream{reinterpret_cast<std::uintptr_t>(s)};
+    }
+    bool idle(native_stream s) override {
+        bind();
+        return is_done(api_.cuStreamQuery(cu(s)), "asking a stream");
+    }
+    void synchronize(native_stream s) override {
+        bind();
+        check(api_.cuStreamSynchronize(cu(s)), "waiting for a stream");
+    }
+
+    native_event create_event(bool timed) override {
+        bind();
+        if (!timed) {
+            const std::lock_guard lock(mutex_);
+            if (!events_.empty()) {
+                const native_event e = events_.back();
+                events_.pop_back();
+                return e;
+            }
+        }
+        CUevent e = nullptr;
+        check(api_.cuEventCreate(&e, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "making an event");
+        return native_event{reinterpret_cast<std::uintptr_t>(e)};
+    }
+    void recycle_event(native_event e) noexcept override try {
+        const std::lock_guard lock(mutex_);
+        events_.push_back(e);
+    } catch (...) {
+        destroy_event(e);
+    }
+    void destroy_event(native_event e) noexcept override {
+        if (try_bind()) api_.cuEventDestroy(cu(e));
+    }
+    void record(native_event e, native_stream s) override {
+        bind();
+        check(api_.cuEventRecord(cu(e), cu(s)), "recording an event");
+    }
+    void wait(native_stream s, native_event e) override {
+        bind();
+        check(api_.cuStreamWaitEvent(cu(s), cu(e), CU_EVENT_WAIT_DEFAULT), "making a stream wait");
+    }
+    bool done(native_event e) override {
+        bind();
+        return is_done(api_.cuEventQuery(cu(e)), "asking an event");
+    }
+    void synchronize(native_event e) override {
+        bind();
+        check(api_.cuEventSynchronize(cu(e)), "waiting for an event");
+    }
+    float elapsed(native_event from, native_event to) override {
+        bind();
+        float milliseconds = 0;
+        check(api_.cuEventElapsedTime(&milliseconds, cu(from), cu(to)), "measuring between events");
+        return milliseconds;
+    }
+
+    void copy(void* to, const void* from, std::size_t bytes, copy_direction direction, native_stream s) override {
+        bind();
+        switch (direction) {
+            case copy_direction::to_device:
+                return check(api_.cuMemcpyHtoDAsync(cu(to), from, bytes, cu(s)), "copying to a GPU");
+            case copy_direction::to_host:
+                return check(api_.cuMemcpyDtoHAsync(to, cu(from), bytes, cu(s)), "copying from a GPU");
+            case copy_direction::within:
+                return check(api_.cuMemcpyDtoDAsync(cu(to), cu(from), bytes, cu(s)), "copying on a GPU");
+            case copy_direction::between:
+                return check(api_.cuMemcpyPeerAsync(cu(to), context_of(to), cu(from), context_of(from), bytes, cu(s)),
+                             "copying between GPUs");
+        }
+    }
+    void fill(void* to, unsigned char value, std::size_t bytes, native_stream s) override {
+        bind();
+        check(api_.cuMemsetD8Async(cu(to), value, bytes, cu(s)), "filling GPU memory");
+    }
+    void launch(native_stream s, const launch_record& r) override {
+        bind();
+        check(api_.cuLaunchHostFunc(cu(s), r.body, r.argument), "queueing a host function");
+    }
+
+    void bind_thread() override { bind(); }
+
+private:
+    CUresult make_current() const noexcept {
+        CUcontext now = nullptr;
+        if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == context_) return CUDA_SUCCESS;
+        return api_.cuCtxSetCurrent(context_);
+    }
+    void bind() const { check(make_current(), "making a GPU's context current"); }
+    bool try_bind() const noexcept { return make_current() == CUDA_SUCCESS; }
+
+    CUcontext context_of(const void* data) const {
+        CUcontext context = nullptr;
+        check(api_.cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, cu(data)), "asking a pointer's GPU");
+        return context;
+    }
+
+    const driver_api& api_;
+    CUdevice device_ = 0;
+    CUcontext context_ = nullptr;
+    std::mutex mutex_;
+    std::vector<native_event> events_;  // untimed ones, for the next who wants one
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_cuda_backend(int index) {
+    if (index >= device::cuda_count()) return nullptr;
+    return std::make_unique<cuda_backend>(index);
+}
+
+}  // namespace ingot::runtime
+
+int ingot::device::cuda_count() noexcept try {
+    int count = 0;
+    if (runtime::has_driver()) runtime::check(runtime::driver()->cuDeviceGetCount(&count), "counting GPUs");
+    return count;
+} catch (...) {
+    return 0;
+}
+
+#else
+
+int ingot::device::cuda_count() noexcept { return 0; }
+std::unique_ptr<ingot::runtime::backend> ingot::runtime::make_cuda_backend(int) { return nullptr; }
+
+#endif

@@ -4,13 +4,11 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <thread>
 
 #include "runtime/backend.hpp"
-#include "runtime/host_workers.hpp"
 #include "runtime/pool.hpp"
+#include "runtime/transfer.hpp"
 
 namespace ingot::runtime {
 
@@ -22,16 +20,6 @@ using clock = std::chrono::steady_clock;
 /// of the time of a large evaluation, and a huge page takes 1 fault for 512.
 constexpr std::size_t mapped_from = std::size_t{2} << 20;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-/// Copies and fills are cut into pieces of this size for the workers.
-constexpr std::size_t piece = std::size_t{1} << 20;
-
-template <class F>
-void in_pieces(std::size_t bytes, F f) {
-    run_on_workers((bytes + piece - 1) / piece, [&](std::size_t begin, std::size_t end) {
-        f(begin * piece, std::min(end * piece, bytes) - begin * piece);
-    });
-}
 
 void* map_aligned(std::size_t bytes) {
     void* const all = mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -93,13 +81,11 @@ public:
         return std::chrono::duration<float, std::milli>(*time_of(to) - *time_of(from)).count();
     }
 
-    void copy(void* to, const void* from, std::size_t bytes, native_stream) override {
-        in_pieces(bytes, [=](std::size_t at, std::size_t n) {
-            std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, n);
-        });
+    void copy(void* to, const void* from, std::size_t bytes, copy_direction, native_stream) override {
+        copy_on_host(to, from, bytes);
     }
     void fill(void* to, unsigned char value, std::size_t bytes, native_stream) override {
-        in_pieces(bytes, [=](std::size_t at, std::size_t n) { std::memset(static_cast<char*>(to) + at, value, n); });
+        fill_on_host(to, value, bytes);
     }
     void launch(native_stream, const launch_record& r) override { r.body(r.argument); }
 

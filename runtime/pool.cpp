@@ -24,8 +24,9 @@ std::uint32_t pieces_of_chunk(std::size_t capacity) {
     return static_cast<std::uint32_t>(std::max<std::size_t>(bytes / capacity, 1));
 }
 
-bool may_serve(const buffer& b, std::size_t capacity) {
-    return b.capacity <= capacity + capacity / 4;
+/// The largest block that is not wasted on a request for so much.
+std::size_t largest_fit(std::size_t capacity) {
+    return capacity + capacity / 4;
 }
 
 constexpr unsigned char guard_byte = 0xa5;
@@ -98,6 +99,7 @@ buffer* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
         give_back();
         b = grow(capacity, s);
     }
+    if (!b) b = take_from_others(capacity, s, true, SIZE_MAX);  // what is left are pieces of chunks: any will do
     if (!b) {
         lock.unlock();
         throw_out_of_memory(bytes);
@@ -109,9 +111,9 @@ buffer* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
     return b;
 }
 
-pool::free_map::iterator pool::find_fitting(stream_index home, std::size_t capacity) {
-    const auto found = free_.lower_bound({home, capacity});
-    const bool fits = found != free_.end() && found->first.first == home && may_serve(*found->second, capacity);
+pool::free_map::iterator pool::find_fitting(stream_index home, std::size_t least, std::size_t most) {
+    const auto found = free_.lower_bound({home, least});
+    const bool fits = found != free_.end() && found->first <= std::pair{home, most};
     return fits ? found : free_.end();
 }
 
@@ -124,14 +126,14 @@ buffer* pool::take(free_map::iterator at) {
 }
 
 buffer* pool::take_from_home(std::size_t capacity, const stream_state& s) {
-    const auto found = find_fitting(s.index, capacity);
+    const auto found = find_fitting(s.index, capacity, largest_fit(capacity));
     return found == free_.end() ? nullptr : take(found);
 }
 
 /// From a stream that has nothing left to do; `waiting`: from any, after its present work.
-buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting) {
+buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting, std::size_t most) {
     for (auto at = free_.begin(); at != free_.end(); at = free_.upper_bound({at->first.first, SIZE_MAX})) {
-        const auto found = find_fitting(at->first.first, capacity);
+        const auto found = find_fitting(at->first.first, capacity, std::max(most, largest_fit(capacity)));
         if (found == free_.end()) continue;
         const stream_state& home = stream_at(at->first.first);
         if (waiting)
@@ -214,7 +216,7 @@ void pool::collect_held(bool waiting) {
             const auto [owner, e] = held.readers.back();
             if (waiting) owner->synchronize(e);
             if (!owner->done(e)) break;
-            owner->destroy_event(e);
+            owner->recycle_event(e);
             held.readers.pop_back();
         }
         if (held.readers.empty()) {
@@ -328,7 +330,7 @@ void pool::check_guards(const buffer& b) noexcept try {
         if (options_.pinned || backend_.host_accessible()) {
             std::memcpy(seen.data(), at, seen.size());
         } else {
-            backend_.copy(seen.data(), at, seen.size(), home.native);
+            backend_.copy(seen.data(), at, seen.size(), copy_direction::to_host, home.native);
             backend_.synchronize(home.native);
         }
         return std::all_of(seen.begin(), seen.end(), [](unsigned char c) { return c == guard_byte; });

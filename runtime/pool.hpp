@@ -87,8 +87,8 @@ private:
 
     buffer* allocate_behind_front(std::size_t bytes, const stream_state&);
     buffer* take_from_home(std::size_t capacity, const stream_state&);
-    buffer* take_from_others(std::size_t capacity, const stream_state&, bool waiting);
-    free_map::iterator find_fitting(stream_index home, std::size_t capacity);
+    buffer* take_from_others(std::size_t capacity, const stream_state&, bool waiting, std::size_t most = 0);
+    free_map::iterator find_fitting(stream_index home, std::size_t least, std::size_t most);
     buffer* take(free_map::iterator);
     buffer* grow(std::size_t capacity, const stream_state&);
     buffer* cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state&);

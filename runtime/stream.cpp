@@ -76,8 +76,10 @@ void drop_stream(stream_state& s) noexcept {
 
 void synchronize(stream_state& s) {
     s.backend->synchronize(s.native);
-    s.pool->throw_broken_guards();
+    throw_reported(s);
 }
+
+void throw_reported(stream_state& s) { s.pool->throw_broken_guards(); }
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     // A synchronous backend runs the work of several threads on one stream at the same time.

@@ -50,6 +50,8 @@ std::mutex& stream_table_mutex() noexcept;
 
 /// Waits for the stream, then throws what its work left to be thrown.
 void synchronize(stream_state&);
+/// What whoever has waited for work of the stream calls next: throws the errors that finished work reported.
+void throw_reported(stream_state&);
 
 /// Memory that is zero and that every kernel leaves zero, of at least that size. It belongs to the stream, on a
 /// synchronous backend to the calling thread.

@@ -1,0 +1,246 @@
+// A GPU driver for tests: devices of kind `other` whose streams run their work in an interleaving drawn at random, and
+// whose kernels say what they read and write. It notices a kernel that reads a value other than the one the order of
+// the program demands, and memory that is given back while work that touches it is waiting to run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/stream.hpp"
+
+namespace ingot::tests {
+
+/// Bytes of a buffer that stand for its value: the first word and the last.
+struct words {
+    char* data;
+    std::size_t bytes;
+
+    std::uint64_t first() const { return load(data); }
+    std::uint64_t last() const { return load(data + bytes - sizeof(std::uint64_t)); }
+    bool hold(std::uint64_t value) const { return first() == value && last() == value; }
+    void set(std::uint64_t value) const {
+        std::memcpy(data, &value, sizeof value);
+        std::memcpy(data + bytes - sizeof value, &value, sizeof value);
+    }
+
+private:
+    static std::uint64_t load(const char* at) {
+        std::uint64_t value;
+        std::memcpy(&value, at, sizeof value);
+        return value;
+    }
+};
+
+class fake_driver;
+
+/// Reads words, each of which must hold the value given, then writes.
+struct fake_kernel {
+    fake_driver* driver;
+    std::vector<std::pair<words, std::uint64_t>> reads;
+    std::vector<std::pair<words, std::uint64_t>> writes;
+};
+
+class fake_driver {
+public:
+    explicit fake_driver(unsigned seed) : random_(seed) {}
+
+    bool ignore_waits = false;  // to see that the tests would notice
+
+    void seed(unsigned s) { random_.seed(s); }
+    std::vector<std::string> take_violations() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(violations_, {});
+    }
+    void violation(const std::string& what) { violations_.push_back(what); }
+
+    std::uintptr_t create_stream() {
+        const std::lock_guard lock(mutex_);
+        streams_.emplace_back();
+        return streams_.size() - 1;
+    }
+    std::uintptr_t create_event() {
+        const std::lock_guard lock(mutex_);
+        events_.emplace_back();
+        return events_.size() - 1;
+    }
+    void enqueue(std::uintptr_t stream, std::function<void()> work, std::vector<words> touched = {}) {
+        const std::lock_guard lock(mutex_);
+        streams_[stream].push_back({std::move(work), std::move(touched), none, 0});
+        run_some();
+    }
+    void record(std::uintptr_t event, std::uintptr_t stream) {
+        const std::lock_guard lock(mutex_);
+        const std::uint64_t version = ++events_[event].recorded;
+        streams_[stream].push_back({[this, event, version] { events_[event].passed = version; }, {}, none, 0});
+        run_some();
+    }
+    void wait(std::uintptr_t stream, std::uintptr_t event) {
+        const std::lock_guard lock(mutex_);
+        if (!ignore_waits) streams_[stream].push_back({[] {}, {}, event, events_[event].recorded});
+        run_some();
+    }
+    bool done(std::uintptr_t event) {
+        const std::lock_guard lock(mutex_);
+        run_some();
+        return events_[event].passed == events_[event].recorded;
+    }
+    bool idle(std::uintptr_t stream) {
+        const std::lock_guard lock(mutex_);
+        run_some();
+        return streams_[stream].empty();
+    }
+    void synchronize_event(std::uintptr_t event) {
+        const std::lock_guard lock(mutex_);
+        while (events_[event].passed != events_[event].recorded) step();
+    }
+    void synchronize_stream(std::uintptr_t stream) {
+        const std::lock_guard lock(mutex_);
+        while (!streams_[stream].empty()) step();
+    }
+    void released(const void* data, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        const char* const begin = static_cast<const char*>(data);
+        for (const auto& stream : streams_)
+            for (const work_item& item : stream)
+                for (const words& w : item.touched)
+                    if (w.data < begin + bytes && begin < w.data + w.bytes)
+                        violation("memory was given back that waiting work touches");
+    }
+
+private:
+    static constexpr std::uintptr_t none = ~std::uintptr_t{0};
+    struct work_item {
+        std::function<void()> run;
+        std::vector<words> touched;
+        std::uintptr_t after;  // an event, or none
+        std::uint64_t version;
+    };
+    struct event_state {
+        std::uint64_t recorded = 0, passed = 0;
+    };
+
+    /// Runs the next work of a stream drawn from those that can go on.
+    void step() {
+        std::vector<std::size_t> ready;
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
+            if (streams_[i].empty()) continue;
+            const work_item& head = streams_[i].front();
+            if (head.after == none || events_[head.after].passed >= head.version) ready.push_back(i);
+        }
+        if (ready.empty()) throw std::logic_error("the fake driver's streams wait for each other");
+        auto& chosen = streams_[ready[random_() % ready.size()]];
+        const work_item item = std::move(chosen.front());
+        chosen.pop_front();
+        item.run();
+    }
+    /// Time passes: often nothing happens meanwhile, at times much.
+    void run_some() {
+        const auto waiting = [&] {
+            return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return !s.empty(); });
+        };
+        for (auto n = random_() % 4 == 0 ? random_() % 6 : 0; n > 0 && waiting(); --n) step();
+    }
+
+    std::mutex mutex_;
+    std::mt19937 random_;
+    std::deque<std::deque<work_item>> streams_;
+    std::deque<event_state> events_;
+    std::vector<std::string> violations_;
+};
+
+/// One device of the driver, with so much memory.
+class fake_backend final : public runtime::backend {
+    using native_stream = runtime::native_stream;
+    using native_event = runtime::native_event;
+
+public:
+    fake_backend(fake_driver& driver, std::size_t memory) : driver_(driver), memory_{memory, memory} {}
+    ~fake_backend() override {
+        for (void* p : quarantine_) std::free(p);
+    }
+
+    std::string name() const override { return "fake"; }
+    runtime::memory_info memory() const override {
+        const std::lock_guard lock(mutex_);
+        return memory_;
+    }
+    void* allocate(std::size_t bytes) override {
+        const std::lock_guard lock(mutex_);
+        if (bytes > memory_.free) return nullptr;
+        memory_.free -= bytes;
+        return std::aligned_alloc(512, bytes);
+    }
+    /// The memory is kept, and spoilt, so that late work reads nonsense rather than crashes.
+    void release(void* data, std::size_t bytes) noexcept override {
+        driver_.released(data, bytes);
+        std::memset(data, 0xdd, bytes);
+        const std::lock_guard lock(mutex_);
+        memory_.free += bytes;
+        quarantine_.push_back(data);
+    }
+    void* allocate_pinned(std::size_t bytes) override { return allocate(bytes); }
+    void release_pinned(void* data, std::size_t bytes) noexcept override { release(data, bytes); }
+
+    native_stream create_stream() override { return native_stream{driver_.create_stream()}; }
+    bool idle(native_stream s) override { return driver_.idle(number(s)); }
+    void synchronize(native_stream s) override { driver_.synchronize_stream(number(s)); }
+    native_event create_event(bool) override { return native_event{driver_.create_event()}; }
+    void destroy_event(native_event) noexcept override {}
+    void record(native_event e, native_stream s) override { driver_.record(number(e), number(s)); }
+    void wait(native_stream s, native_event e) override { driver_.wait(number(s), number(e)); }
+    bool done(native_event e) override { return driver_.done(number(e)); }
+    void synchronize(native_event e) override { driver_.synchronize_event(number(e)); }
+    float elapsed(native_event, native_event) override { return 0; }
+
+    void copy(void* to, const void* from, std::size_t bytes, runtime::copy_direction, native_stream s) override {
+        const words target{static_cast<char*>(to), bytes}, source{static_cast<char*>(const_cast<void*>(from)), bytes};
+        driver_.enqueue(number(s), [=] { std::memcpy(to, from, bytes); }, {target, source});
+    }
+    void fill(void* to, unsigned char value, std::size_t bytes, native_stream s) override {
+        driver_.enqueue(number(s), [=] { std::memset(to, value, bytes); }, {words{static_cast<char*>(to), bytes}});
+    }
+    /// Every launch of the tests is a fake kernel's.
+    void launch(native_stream s, const runtime::launch_record& r) override {
+        std::vector<words> touched;
+        const auto* const k = static_cast<const fake_kernel*>(r.argument);
+        for (const auto& [w, value] : k->reads) touched.push_back(w);
+        for (const auto& [w, value] : k->writes) touched.push_back(w);
+        driver_.enqueue(number(s), [r] { r.body(r.argument); }, std::move(touched));
+    }
+
+private:
+    template <class E>
+    static std::uintptr_t number(E e) {
+        return static_cast<std::uintptr_t>(e);
+    }
+
+    fake_driver& driver_;
+    mutable std::mutex mutex_;
+    runtime::memory_info memory_;
+    std::vector<void*> quarantine_;
+};
+
+/// Launches the kernel, after ordering nothing: that is the caller's.
+inline void launch(runtime::stream_state& s, fake_kernel kernel) {
+    const auto run = [](void* argument) {
+        const std::unique_ptr<fake_kernel> k(static_cast<fake_kernel*>(argument));
+        for (const auto& [w, value] : k->reads)
+            if (!w.hold(value)) k->driver->violation("a kernel read a value that is not the program's");
+        for (const auto& [w, value] : k->writes) w.set(value);
+    };
+    s.backend->launch(s.native, {run, new fake_kernel(std::move(kernel))});
+}
+
+}  // namespace ingot::tests
