@@ -48,8 +48,9 @@ std::string save_rejected(const source_text& source) {
         text += " " + kernel;
     const std::string saved = save_rejected(source);
     text += saved.empty() ? "; it could not be saved to a file" : "; it is saved in " + saved;
-    const std::string listing = numbered(source.text);
-    throw compile_error(text + "\n" + log + "\n" + listing, std::move(log), listing);
+    std::string listing = numbered(source.text);
+    text += "\n" + log + "\n" + listing;
+    throw compile_error(text, std::move(log), std::move(listing));
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ std::string compiler_identity(target where) {
 }
 
 std::vector<std::byte> compile(const source_text& source) {
-    add(counter::compiles);
     compilation result = source.where == target::cuda ? compile_cuda(source) : compile_host(source);
+    add(counter::compiles);  // judged, whatever the judgement
     if (!result.accepted) throw_rejected(source, std::move(result.log));
     return std::move(result.code);
 }

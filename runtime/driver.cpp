@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <ingot/error.hpp>
+#include <memory>
 
 #include "runtime/dynamic_library.hpp"
 
@@ -28,10 +29,9 @@ const driver_api* open_driver() {
     auto* const address_of = reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.find("cuGetProcAddress_v2"));
     if (address_of == nullptr) throw library_error("the driver is older than 12.0");
 
-    auto* const api = new driver_api{};  // leaked on purpose: arrays may outlive main
+    auto api = std::make_unique<driver_api>();
 #define INGOT_DRIVER_ENTRY(name, version) resolve(address_of, #name, version, api->name);
 #include "runtime/driver_entries.inc"
-    library.keep_loaded();
 
     const auto start = [&](CUresult status, const char* call) {
         const char* text = nullptr;
@@ -43,7 +43,8 @@ const driver_api* open_driver() {
     start(api->cuInit(0), "cuInit");
     start(api->cuDeviceGetCount(&devices), "cuDeviceGetCount");
     if (devices == 0) throw library_error("no CUDA device");
-    return api;
+    library.keep_loaded();
+    return api.release();  // leaked on purpose, as the library is: arrays may outlive main
 }
 
 struct driver_state {

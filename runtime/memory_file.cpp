@@ -6,7 +6,8 @@
 
 #include <cstring>
 #include <filesystem>
-#include <ingot/error.hpp>
+
+#include "runtime/compile.hpp"
 
 namespace ingot::runtime {
 
@@ -32,7 +33,7 @@ memory_file::memory_file(const std::string& name, std::span<const std::byte> con
     // Out of the way of a child's standard descriptors, even where this process has closed its own.
     if (file) file_ = file_descriptor(fcntl(file.get(), F_DUPFD_CLOEXEC, 10));
     if (!file_ || !write_all(file_.get(), content) || lseek(file_.get(), 0, SEEK_SET) != 0) {
-        throw error("[memory file] " + name + ": " + std::strerror(errno));
+        throw compiler_unavailable("[memory file] " + name + ": " + std::strerror(errno));
     }
 }
 

@@ -3,6 +3,7 @@
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 #include <ingot/error.hpp>
+#include <memory>
 #include <string>
 
 #include "runtime/driver.hpp"
@@ -22,7 +23,7 @@ std::optional<std::filesystem::path> find_nvrtc() {
 const nvrtc_api* open_nvrtc() try {
     if (!nvrtc_path()) return nullptr;
     dynamic_library library(nvrtc_path()->string());
-    auto* const api = new nvrtc_api{};  // leaked on purpose, as the library is
+    auto api = std::make_unique<nvrtc_api>();
     library.get(api->nvrtcGetErrorString, "nvrtcGetErrorString");
     library.get(api->nvrtcGetNumSupportedArchs, "nvrtcGetNumSupportedArchs");
     library.get(api->nvrtcGetSupportedArchs, "nvrtcGetSupportedArchs");
@@ -36,7 +37,7 @@ const nvrtc_api* open_nvrtc() try {
     library.get(api->nvrtcGetPTXSize, "nvrtcGetPTXSize");
     library.get(api->nvrtcGetPTX, "nvrtcGetPTX");
     library.keep_loaded();
-    return api;
+    return api.release();  // leaked on purpose, as the library is
 } catch (const library_error& reason) {
     warn_once(reason.what());
     return nullptr;
