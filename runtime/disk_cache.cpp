@@ -62,8 +62,9 @@ bool within_file_size_limit(std::size_t size) {
 
 }  // namespace
 
-std::optional<disk_cache> disk_cache::open(const std::filesystem::path& directory, std::size_t size_cap) {
+std::optional<disk_cache> disk_cache::open(std::filesystem::path directory, std::size_t size_cap) {
     if (size_cap == 0) return std::nullopt;
+    if (!directory.has_filename()) directory = directory.parent_path();  // "link/" would follow the symlink
     std::error_code failure;
     if (directory.has_parent_path()) std::filesystem::create_directories(directory.parent_path(), failure);
     mkdir(directory.c_str(), 0700);
@@ -82,7 +83,7 @@ std::optional<disk_cache> disk_cache::open(const std::filesystem::path& director
         refuse(directory, "can be written by other users");
         return std::nullopt;
     }
-    return disk_cache(std::move(descriptor), directory, size_cap);
+    return disk_cache(std::move(descriptor), std::move(directory), size_cap);
 }
 
 std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) const {
@@ -92,21 +93,20 @@ std::optional<std::vector<std::byte>> disk_cache::find(const cache_key& key) con
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
 
-    // The size is settled before anything is allocated: a foreign file may be of any size.
+    // The size is settled before anything is allocated: a foreign file may be of any size and say anything.
     const auto size = static_cast<std::size_t>(status.st_size);
+    const std::size_t code_at = sizeof(file_header) + key.identity.size();
     const file_header expected;
     file_header header;
-    if (size < sizeof header || !read_all(file.get(), std::as_writable_bytes(std::span(&header, 1))))
-        return std::nullopt;
+    if (size < code_at || !read_all(file.get(), std::as_writable_bytes(std::span(&header, 1)))) return std::nullopt;
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.layout != expected.layout ||
-        header.identity_size != key.identity.size() || header.code_size != size - sizeof header - key.identity.size()) {
+        header.identity_size != key.identity.size() || header.code_size != size - code_at) {
         return std::nullopt;
     }
     std::vector<std::byte> content(size);
     if (!read_all(file.get(), content)) return std::nullopt;
     const std::string_view identity(reinterpret_cast<const char*>(content.data()) + sizeof header, key.identity.size());
-    const std::span<const std::byte> code =
-        std::span<const std::byte>(content).subspan(sizeof header + identity.size());
+    const std::span<const std::byte> code = std::span<const std::byte>(content).subspan(code_at);
     if (identity != key.identity || checksum_of(identity, code) != header.checksum) return std::nullopt;
 
     futimens(file.get(), nullptr);

@@ -34,7 +34,7 @@ class disk_cache {
 public:
     /// Makes the directory (0700) where it is missing. Refuses, with a warning, one that is a symlink, belongs to
     /// someone else or can be written by others.
-    static std::optional<disk_cache> open(const std::filesystem::path& directory, std::size_t size_cap);
+    static std::optional<disk_cache> open(std::filesystem::path directory, std::size_t size_cap);
 
     disk_cache(disk_cache&& other) noexcept
         : directory_(std::move(other.directory_)), size_cap_(other.size_cap_), path_(std::move(other.path_)) {}

@@ -11,8 +11,8 @@ namespace ingot::runtime {
 
 class memory_file {
 public:
-    /// `name` shows up in /proc/PID/maps. Throws compiler_unavailable where the system gives no such file: host code can
-    /// then neither be compiled nor loaded.
+    /// `name` shows up in /proc/PID/maps. Throws compiler_unavailable where the system gives no such file: host code
+    /// can then neither be compiled nor loaded.
     explicit memory_file(const std::string& name, std::span<const std::byte> content = {});
 
     int descriptor() const noexcept { return file_.get(); }

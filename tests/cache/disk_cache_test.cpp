@@ -86,6 +86,16 @@ TEST_CASE("a truncated file is replaced, at whatever byte it ends") {
     }
 }
 
+TEST_CASE("a file whose header claims sizes that are not there is replaced") {
+    check_miss_then_replaced([](const fs::path& file) {
+        fs::resize_file(file, 50);  // shorter than header and identity
+        const std::uint64_t code_size = std::uint64_t{50} - 48 - key.identity.size();
+        std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekp(24);
+        stream.write(reinterpret_cast<const char*>(&code_size), sizeof code_size);
+    });
+}
+
 TEST_CASE("a foreign file in an entry's place is replaced") {
     check_miss_then_replaced([](const fs::path& file) { std::ofstream(file) << std::string(20'000, 'x'); });
     check_miss_then_replaced([](const fs::path& file) {
@@ -115,6 +125,7 @@ TEST_CASE("a symlink in the cache's place is refused") {
     fs::create_directory(scratch.path() / "real");
     fs::create_directory_symlink("real", scratch.path() / "link");
     CHECK_FALSE(disk_cache::open(scratch.path() / "link", 1000));
+    CHECK_FALSE(disk_cache::open(scratch.path() / "link" / "", 1000));
     CHECK(disk_cache::open(scratch.path() / "real", 1000));
 }
 
