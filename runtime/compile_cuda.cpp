@@ -87,6 +87,7 @@ compilation compile_cuda(const source_text& source) {
     const nvrtcResult status =
         api.nvrtcCompileProgram(program.get(), static_cast<int>(pointers.size()), pointers.data());
     if (status == NVRTC_ERROR_COMPILATION) return {.accepted = false, .code = {}, .log = log_of(api, program)};
+    if (status == NVRTC_ERROR_INVALID_OPTION) throw library_error("[compile] NVRTC: " + log_of(api, program));
     check(status, "compile with NVRTC");
     return {.accepted = true,
             .code = architecture.ptx ? output_of(program, api.nvrtcGetPTXSize, api.nvrtcGetPTX, "read PTX")

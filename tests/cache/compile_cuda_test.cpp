@@ -48,6 +48,12 @@ TEST_CASE("a GPU older than NVRTC serves is a library_error that names it") {
     CHECK_THROWS_WITH_AS(compile(doubling("sm_20")), doctest::Contains("as old as sm_20"), ingot::library_error);
 }
 
+TEST_CASE("an option that NVRTC does not know is a library_error that names it") {
+    source_text source = doubling("sm_90");
+    source.options = {"--no-such-option"};
+    CHECK_THROWS_WITH_AS(compile(source), doctest::Contains("no-such-option"), ingot::library_error);
+}
+
 TEST_CASE("a CUDA source that NVRTC rejects is a compile_error with log and numbered source") {
     source_text source = doubling("sm_90");
     source.text = "extern \"C\" __global__ void twice(float* x) {\n    x[0] = nonsense;\n}\n";

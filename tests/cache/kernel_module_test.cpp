@@ -67,6 +67,25 @@ TEST_CASE("without a disk cache everything still computes") {
     CHECK(answer_of(*store.load(answering(12))) == 12);
 }
 
+TEST_CASE("load() uses the directory of INGOT_CACHE_DIR; with a symlink in its place it compiles each time") {
+    const scratch_directory scratch;
+    fs::create_directory_symlink("real", scratch.path() / "link");
+    fs::create_directory(scratch.path() / "real");
+    const auto compiles_in_process = [&](const char* name) {
+        return exit_status(start_child([&] {
+            setenv("INGOT_CACHE_DIR", (scratch.path() / name).c_str(), 1);
+            const std::uint64_t before = compiles();
+            if (answer_of(*load(answering(22))) != 22 || load(answering(22)) != load(answering(22))) return 50;
+            return static_cast<int>(compiles() - before);
+        }));
+    };
+    CHECK(compiles_in_process("cache") == 1);
+    CHECK(compiles_in_process("cache") == 0);
+    CHECK(compiles_in_process("link") == 1);
+    CHECK(compiles_in_process("link") == 1);
+    CHECK(fs::is_empty(scratch.path() / "real"));
+}
+
 TEST_CASE("source, options, architecture and compiler each make a name of their own") {
     const scratch_directory scratch;
     kernel_store store(cache_in(scratch.path()));
