@@ -1,37 +1,239 @@
 // array<T>: a value, as std::vector is. Copies share the buffer and split when one of them is written.
+// An array that Ingot allocated is in C order and starts where its buffer does.
 #pragma once
 
+#include <initializer_list>
+#include <ranges>
 #include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <ingot/assignment.hpp>
 #include <ingot/expression.hpp>
+#include <ingot/memory.hpp>
+#include <ingot/selection.hpp>
 
 namespace ingot {
 
+namespace detail {
+
+/// A value in braces: anything that makes a T, so that integers and doubles mix.
+template <class T>
+struct element {
+    template <class U>
+        requires std::constructible_from<T, U> && (!std::same_as<std::remove_cvref_t<U>, element>)
+    constexpr element(U u) : value(static_cast<T>(u)) {}
+    T value;
+};
+template <class T>
+using braces = std::initializer_list<element<T>>;
+
+[[noreturn]] INGOT_API void throw_ragged(std::size_t given, std::size_t wanted);
+
+/// A new array on the current device with these bytes in C order.
+INGOT_API void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t> shape, const void* values,
+                                std::size_t bytes_each);
+/// Whether the leaf is its whole buffer in C order, so that an array may share it.
+INGOT_API bool is_whole(const buffer_ref& memory, const layout& where, std::size_t bytes_each) noexcept;
+/// Gives the array a buffer of its own if it shares one.
+INGOT_API void make_unique(buffer_ref& memory);
+/// The same bytes in a buffer of its own.
+INGOT_API buffer_ref copy_of(const buffer_ref& memory, device_id to);
+/// The buffer for a copy of an array: the same, unless somebody has a pointer to write through.
+inline buffer_ref shared_or_copied(const buffer_ref& memory) {
+    return memory && memory->externally_visible ? copy_of(memory, memory->device) : memory;
+}
+/// Whether an assignment to the whole array must write where it is: over memory that is not Ingot's.
+inline bool keeps_memory(const buffer_ref& memory, const layout& where, const layout& assigned) noexcept {
+    return memory && memory->unowned && same_shape(where, assigned);
+}
+
+inline layout empty_layout() {
+    layout l(1);
+    l.shape()[0] = 0;
+    l.strides()[0] = 1;
+    return l;
+}
+
+}  // namespace detail
+
 /// An n-dimensional array of T on a device; rank and shape are dynamic.
 template <class T>
-class array : public detail::expression_base {
+class array : public detail::expression_members<array<T>> {
     static_assert(element_type<T>, "array<T>: T must be bool, an integer, float or double");
 
 public:
     using value_type = T;
     static constexpr ingot::dtype type = detail::dtype_of<T>;
 
-    array() = default;
-    /// Evaluates an expression in one kernel, converting in it.
+    /// No elements, of shape (0,).
+    array() : leaf_({}, detail::empty_layout()) {}
+
+    /// Values, in up to three levels of braces.
+    array(detail::braces<T> values) { take(values.begin(), {values.size()}); }
+    array(std::initializer_list<detail::braces<T>> rows) {
+        const std::size_t n = rows.size() ? rows.begin()->size() : 0;
+        std::vector<detail::element<T>> values;
+        for (const auto& row : rows) append(values, row, n);
+        take(values.data(), {rows.size(), n});
+    }
+    array(std::initializer_list<std::initializer_list<detail::braces<T>>> planes) {
+        const std::size_t n = planes.size() ? planes.begin()->size() : 0;
+        const std::size_t m = n ? planes.begin()->begin()->size() : 0;
+        std::vector<detail::element<T>> values;
+        for (const auto& plane : planes) {
+            if (plane.size() != n) detail::throw_ragged(plane.size(), n);
+            for (const auto& row : plane) append(values, row, m);
+        }
+        take(values.data(), {planes.size(), n, m});
+    }
+
+    /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead.
     template <array_expression E>
-        requires(!std::same_as<std::remove_cvref_t<E>, array>)
+        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::converts(E::type, type))
     array(const E& e) {
-        detail::evaluate_into<T>(e, leaf_.memory(), leaf_.where());
+        const auto& node = detail::as_node(e);
+        using node_type = std::remove_cvref_t<decltype(node)>;
+        if constexpr (std::same_as<node_type, detail::leaf<typename E::value_type>> && E::type == type)
+            if (detail::is_whole(node.memory(), node.where(), sizeof(T))) {
+                leaf_ = detail::leaf<T>(detail::shared_or_copied(node.memory()), node.where());
+                return;
+            }
+        detail::evaluate_into<T>(node, leaf_.memory(), leaf_.where());
     }
     explicit array(detail::leaf<T> l) : leaf_(std::move(l)) {}
 
+    array(const array& other) : leaf_(detail::shared_or_copied(other.leaf_.memory()), other.leaf_.where()) {}
+    array(array&& other) noexcept : leaf_(std::move(other).as_leaf()) {}
+    ~array() = default;
+
+    /// Takes the shape of what is assigned. Over memory that is not Ingot's, equal shapes are written in place.
+    array& operator=(const array& other) & {
+        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) detail::write("assign", *this, other);
+        else if (this != &other) *this = array(other);
+        return *this;
+    }
+    array& operator=(array&& other) & {
+        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) {
+            detail::write("assign", *this, std::move(other));
+        } else {
+            leaf_ = std::move(other).as_leaf();
+        }
+        return *this;
+    }
+    template <array_expression E>
+        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::assignable_to<E, T>)
+    array& operator=(E&& e) & {
+        const auto& node = detail::as_node(std::forward<E>(e));
+        detail::assign_array(detail::gather_as<T>(node), {type, leaf_.memory(), leaf_.where()},
+                             1 + detail::own_references<E>(node, leaf_.memory().get()));
+        return *this;
+    }
+
+    /// Bytes from one element to the next along each axis.
+    detail::integer_list strides() const {
+        const detail::layout& where = leaf_.where();
+        return std::views::transform(std::span(where.strides(), static_cast<std::size_t>(where.rank())),
+                                     [](index_t stride) { return stride * itemsize(); });
+    }
+    static constexpr index_t itemsize() noexcept { return sizeof(T); }
+    index_t nbytes() const noexcept { return leaf_.where().size() * itemsize(); }
+    static constexpr ingot::dtype dtype() noexcept { return type; }
+
+    /// The first element, on device(). Valid until the array is next assigned to.
+    const T* data() const noexcept { return address(); }
+    /// To write through. The array un-shares its buffer, and its later copies are deep.
+    T* mutable_data() {
+        detail::make_unique(leaf_.memory());
+        if (leaf_.memory()) leaf_.memory()->externally_visible = true;
+        return address();
+    }
+
+    /// The array on another device; on its own, a copy.
+    array to(ingot::device where) const {
+        if (!leaf_.memory() || leaf_.memory()->device == where) return *this;
+        return array(detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
+    }
+
+    /// Writes every element from the host, in C order; the shape stays.
+    template <std::ranges::forward_range R>
+        requires std::constructible_from<T, std::ranges::range_value_t<R>>
+    void set(const R& values);
+    void set(detail::braces<T> values) { set(std::views::transform(values, &detail::element<T>::value)); }
+    /// Writes one value to every element.
+    template <weak_scalar S>
+    void fill(S value) {
+        detail::write("fill", *this, value);
+    }
+
     const detail::leaf<T>& as_leaf() const& noexcept { return leaf_; }
-    detail::leaf<T> as_leaf() && noexcept { return std::move(leaf_); }
+    detail::leaf<T> as_leaf() && noexcept {
+        return {std::move(leaf_.memory()), std::exchange(leaf_.where(), detail::empty_layout())};
+    }
+    selection<T> as_selection() & { return selection<T>(leaf_); }
 
 private:
+    friend struct detail::access;
+
+    static void append(std::vector<detail::element<T>>& values, const detail::braces<T>& row, std::size_t n) {
+        if (row.size() != n) detail::throw_ragged(row.size(), n);
+        values.insert(values.end(), row.begin(), row.end());
+    }
+    void take(const detail::element<T>* values, const shape_like& shape) {
+        static_assert(sizeof(detail::element<T>) == sizeof(T));
+        detail::create_from_host(leaf_.memory(), leaf_.where(), shape.values(), values, sizeof(T));
+    }
+    T* address() const noexcept {
+        return leaf_.memory() ? static_cast<T*>(leaf_.memory()->data) + leaf_.where().offset : nullptr;
+    }
+
     detail::leaf<T> leaf_;
 };
+
+namespace detail {
+
+template <class E>
+auto expression_members<E>::eval() const {
+    return array<typename E::value_type>(self());
+}
+
+/// Evaluates trees of one shape and device in one kernel, others one by one.
+template <class... N>
+auto evaluate_together(const N&... nodes) {
+    std::tuple<leaf<typename N::value_type>...> results;
+    std::apply(
+        [&](auto&... result) {
+            shape_room rooms[sizeof...(N)];
+            int i = 0;
+            const extents_ref shapes[] = {nodes.extents(rooms[i++])...};
+            const device_id devices[] = {device_of(nodes)...};
+            bool alike = true;
+            for (std::size_t k = 1; k < sizeof...(N); ++k)
+                alike = alike && same_extents(shapes[0], shapes[k]) && devices[0] == devices[k];
+            if (!alike) return (evaluate_into<typename N::value_type>(nodes, result.memory(), result.where()), ...);
+            static constexpr auto program = join_words(N::program...);
+            operand operands[(N::operands + ...)];
+            word attributes[(N::binders + ... + 1)];
+            cursor c{operands, attributes};
+            (nodes.gather(c), ...);
+            const output outputs[] = {{N::type, &result.memory(), &result.where()}...};
+            v1::evaluate(slot_of<N...>::cache, program, operands,
+                         {attributes, static_cast<std::size_t>((N::binders + ...))}, outputs);
+        },
+        results);
+    return std::apply([](auto&... result) { return std::tuple(array(std::move(result))...); }, results);
+}
+
+}  // namespace detail
+
+/// The values of an expression as an array; of several, as a tuple of arrays, in as few kernels as may be.
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+auto eval(const E&... e) {
+    if constexpr (sizeof...(E) == 1) return (array<typename E::value_type>(e), ...);
+    else return detail::evaluate_together(detail::as_node(e)...);
+}
 
 }  // namespace ingot

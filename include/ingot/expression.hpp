@@ -9,6 +9,7 @@
 //   gather(cursor)          writes them, in program order
 //   extents(room)           its shape; `room` is used only where the node does not hold it
 //   apply(view, bound)      composes a view of its result onto every layout beneath it
+//   try_reshape(...)        reshapes every layout beneath it, or returns false with some of them reshaped already
 //   device()                of its leaves; none where all are scalars
 #pragma once
 
@@ -31,6 +32,7 @@
 #include <ingot/error.hpp>
 #include <ingot/export.hpp>
 #include <ingot/layout.hpp>
+#include <ingot/members.hpp>
 #include <ingot/program.hpp>
 #include <ingot/shape.hpp>
 
@@ -42,9 +44,6 @@ template <class T>
 class lazy;
 
 namespace detail {
-
-/// Base of everything that operators and functions take as an array.
-struct expression_base {};
 
 template <class S>
 struct is_complex : std::false_type {};
@@ -84,12 +83,9 @@ struct cursor {
 
 // ---- leaves ----------------------------------------------------------------------------------------------------
 
-/// No device: a tree of scalars alone.
-inline constexpr device_id no_device{device_kind::other, 255};
-
 /// Elements of a buffer seen through a layout.
 template <class T>
-class leaf : public expression_base {
+class leaf : public expression_members<leaf<T>> {
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;
@@ -113,6 +109,7 @@ public:
     }
     extents_ref extents(shape_room&) const noexcept { return {where_.shape(), where_.rank()}; }
     void apply(const axis_view& v, int bound) { where_ = compose(where_, v, bound); }
+    bool try_reshape(std::span<const index_t> shape, int bound) { return detail::try_reshape(where_, shape, bound); }
     device_id on_device() const noexcept { return memory_ ? memory_->device : no_device; }
     /// How many references to `b` this tree holds.
     std::uint32_t count(const buffer* b) const noexcept { return memory_.get() == b ? 1u : 0u; }
@@ -148,6 +145,7 @@ public:
     }
     extents_ref extents(shape_room&) const noexcept { return {nullptr, 0}; }
     void apply(const axis_view&, int) noexcept {}
+    bool try_reshape(std::span<const index_t>, int) const noexcept { return true; }
     device_id on_device() const noexcept { return no_device; }
     std::uint32_t count(const buffer*) const noexcept { return 0; }
 
@@ -276,7 +274,7 @@ constexpr auto join_words(const std::array<word, N>&... parts) {
 
 /// An elementwise operator over its operands. R: dtype of the result.
 template <op O, dtype R, class... Args>
-class map : public expression_base {
+class map : public expression_members<map<O, R, Args...>> {
 public:
     using value_type = type_of<R>;
     static constexpr dtype type = R;
@@ -306,6 +304,9 @@ public:
         shape_source_ = 0;
         constexpr bool is_scalar[] = {std::derived_from<Args, scalar_leaf>...};
         while (is_scalar[shape_source_] && shape_source_ + 1 < static_cast<int>(sizeof...(Args))) ++shape_source_;
+    }
+    bool try_reshape(std::span<const index_t> shape, int bound) {
+        return boost::hana::unpack(arguments_, [&](Args&... a) { return (a.try_reshape(shape, bound) && ...); });
     }
     device_id on_device() const noexcept {
         return boost::hana::unpack(arguments_, [](const Args&... a) {

@@ -10,6 +10,8 @@
 #include <span>
 #include <utility>
 
+#include <ingot/export.hpp>
+
 namespace ingot::detail {
 
 using index_t = std::int64_t;
@@ -111,6 +113,10 @@ struct axis_view {
 
 /// The layout of a leaf seen through a view of the result it is aligned to the right with. Axes on which the leaf is
 /// broadcast stay broadcast (stride 0). The binder's own trailing axes (`bound` of them) pass through unchanged.
-layout compose(const layout& leaf, const axis_view& view, int bound);
+INGOT_API layout compose(const layout& leaf, const axis_view& view, int bound);
+
+/// Gives the axes of `l` but its last `bound` ones a new shape of equal size, without moving an element. Returns false,
+/// and leaves `l` alone, where no strides do that.
+INGOT_API bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound);
 
 }  // namespace ingot::detail

@@ -31,6 +31,7 @@ struct any_integer {
 /// Up to 64 integers without an allocation.
 class integer_list {
 public:
+    integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
     template <integer_argument I>
     integer_list(I i) { push(static_cast<index_t>(i)); }
     integer_list(std::initializer_list<any_integer> list) {
@@ -45,6 +46,12 @@ public:
     std::span<const index_t> values() const noexcept { return {values_, static_cast<std::size_t>(count_)}; }
     int count() const noexcept { return count_; }
     index_t operator[](int i) const noexcept { return values_[i]; }
+    const index_t* begin() const noexcept { return values_; }
+    const index_t* end() const noexcept { return values_ + count_; }
+    std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
+    friend bool operator==(const integer_list& a, const integer_list& b) noexcept {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
 
 private:
     INGOT_API static void throw_too_many();

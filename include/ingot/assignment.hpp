@@ -1,0 +1,210 @@
+// Writing into arrays that exist: x = e, assign(x, e), x(...) = e and the compound assignments.
+//
+// An array is un-shared before it is written, where someone else holds its buffer. The statement's own references do not
+// count: `own` is the target's, and those of trees and selections that the statement itself made and will drop. Memory
+// that is not Ingot's is always written in place.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/expression.hpp>
+
+namespace ingot {
+
+template <class T>
+class selection;
+
+namespace detail {
+
+/// A tree as the library sees it, without a word on where its result goes.
+struct tree {
+    slot& cache;
+    std::span<const word> program;
+    std::span<const operand> operands;
+    std::span<const word> attributes;
+    extents_ref shape;
+};
+
+/// Gathers a node whose result is to become T.
+template <class T, class N>
+class gathered {
+public:
+    explicit gathered(const N& node) : shape_(node.extents(room_)) {
+        cursor c{operands_, attributes_};
+        node.gather(c);
+    }
+    gathered(const gathered&) = delete;
+    gathered& operator=(const gathered&) = delete;
+    operator tree() const noexcept {
+        return {slot_of<T, N>::cache, N::program, operands_, {attributes_, static_cast<std::size_t>(N::binders)}, shape_};
+    }
+
+private:
+    operand operands_[N::operands];
+    word attributes_[N::binders + 1];
+    shape_room room_;
+    extents_ref shape_;
+};
+template <class T, class N>
+gathered<T, N> gather_as(const N& node) {
+    return gathered<T, N>(node);
+}
+
+/// What is written: an array's buffer and layout.
+struct destination {
+    dtype type;
+    buffer_ref& memory;
+    layout& where;
+};
+
+/// x = e: the target takes the tree's shape. Reuses the buffer where it fits and nobody else holds it.
+INGOT_API void assign_array(const tree&, destination, std::uint32_t own);
+/// Every element of the target, which keeps its shape.
+INGOT_API void assign_elements(const char* operation, const tree&, destination, std::uint32_t own);
+/// The elements of the target that `part` picks out of the buffer `seen`; the others stay.
+INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* seen, layout& part,
+                               std::uint32_t own);
+
+/// Whether values of one dtype may be assigned to another: all but complex to real.
+constexpr bool converts(dtype from, dtype to) { return kind_of(from) <= kind::floating || kind_of(to) == kind::complex; }
+
+/// NumPy's same-kind cast: never to a lesser kind, nor from signed to unsigned.
+constexpr bool same_kind(dtype from, dtype to) {
+    if (kind_of(from) != kind_of(to)) return kind_of(from) < kind_of(to);
+    return kind_of(from) != kind::integer || is_signed(to) || !is_signed(from);
+}
+
+/// What may stand on the right of an assignment to elements of type T.
+template <class E, class T>
+concept assignable_to = (array_expression<E> && converts(operand_type_of<E>().type, dtype_of<T>)) || weak_scalar<E>;
+
+/// A scalar as an element of type T: integers must fit, floats saturate.
+template <class T, class S>
+strong_leaf<T> element_leaf(const char* operation, S scalar) {
+    const auto value = plain_number(scalar);
+    using number = std::remove_const_t<decltype(value)>;
+    if constexpr (std::is_integral_v<number> && !std::is_same_v<number, bool>) {
+        if (!fits(value, dtype_of<T>))
+            throw_does_not_fit(operation, static_cast<long long>(value), std::is_unsigned_v<number>, dtype_of<T>);
+        return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
+    } else if constexpr (std::is_floating_point_v<number> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        using limits = std::numeric_limits<T>;
+        const T saturated = !(value == value)                               ? T(0)
+                            : value <= static_cast<number>(limits::lowest()) ? limits::lowest()
+                            : value >= static_cast<number>(limits::max())    ? limits::max()
+                                                                             : static_cast<T>(value);
+        return {bits_of_value(saturated), dtype_of<T>};
+    } else {
+        return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
+    }
+}
+
+/// The node of a right-hand side.
+template <class T, class E>
+decltype(auto) source_node(const char* operation, E&& e) {
+    if constexpr (weak_scalar<E>) return element_leaf<T>(operation, static_cast<std::remove_cvref_t<E>>(e));
+    else return as_node(std::forward<E>(e));
+}
+/// How many references to `b` end with the statement: none where the right-hand side is an lvalue.
+template <class E, class N>
+std::uint32_t own_references(const N& node, const buffer* b) {
+    return std::is_lvalue_reference_v<E> ? 0 : node.count(b);
+}
+
+/// The leaves within arrays and selections, which nobody else may write.
+struct access {
+    template <class T>
+    static leaf<T>& target(array<T>& a) noexcept { return a.leaf_; }
+    template <class T>
+    static leaf<T>& target(selection<T>& s) noexcept { return *s.target_; }
+    template <class T>
+    static leaf<T>& seen(selection<T>& s) noexcept { return s.seen_; }
+};
+
+template <class D>
+struct written_type {};
+template <class T>
+struct written_type<array<T>&> { using type = T; };
+template <class T>
+struct written_type<selection<T>> { using type = T; };
+
+/// What may be written: an array that is no temporary, or a selection in the statement that made it.
+template <class D>
+concept writable = requires { typename written_type<D>::type; };
+
+template <class D>
+inline constexpr bool is_selection = !std::is_lvalue_reference_v<D>;
+
+/// Writes e over every element of `to`, which keeps its shape.
+template <class D, class E>
+void write(const char* operation, D&& to, E&& e) {
+    using T = typename written_type<D>::type;
+    leaf<T>& whole = access::target(to);
+    const auto& node = source_node<T>(operation, std::forward<E>(e));
+    const buffer* b = whole.memory().get();
+    const destination where{dtype_of<T>, whole.memory(), whole.where()};
+    if constexpr (is_selection<D>) {
+        leaf<T>& part = access::seen(to);
+        assign_selected(operation, gather_as<T>(node), where, part.memory().get(), part.where(),
+                        2 + own_references<E>(node, b));
+    } else {
+        assign_elements(operation, gather_as<T>(node), where, 1 + own_references<E>(node, b));
+    }
+}
+
+/// Row O of the table over `to` and e, written to `to`. The tree that holds both is the statement's own.
+template <op O, class D, class E>
+void update(D&& to, E&& e) {
+    using T = typename written_type<D>::type;
+    leaf<T>& whole = access::target(to);
+    const char* operation = facts(O).name.data();
+    const destination where{dtype_of<T>, whole.memory(), whole.where()};
+    if constexpr (is_selection<D>) {
+        layout part = access::seen(to).where();
+        const buffer* seen = access::seen(to).memory().get();
+        const auto node = apply_operator<O>(std::move(access::seen(to)), std::forward<E>(e));
+        assign_selected(operation, gather_as<T>(node), where, seen, part, 1 + node.count(seen));
+    } else {
+        const auto node = apply_operator<O>(whole, std::forward<E>(e));
+        assign_elements(operation, gather_as<T>(node), where, 1 + node.count(whole.memory().get()));
+    }
+}
+
+template <op O, class D, class E>
+concept updatable = writable<D> && applicable<O, leaf<typename written_type<D>::type>, E> &&
+                    same_kind(signature_of<O, leaf<typename written_type<D>::type>, E>().result,
+                              dtype_of<typename written_type<D>::type>);
+
+#define INGOT_COMPOUND(symbol, name)                        \
+    template <class D, class E>                             \
+        requires updatable<op::name, D, E>                  \
+    D&& operator symbol(D&& to, E&& e) {                    \
+        update<op::name>(std::forward<D>(to), std::forward<E>(e)); \
+        return std::forward<D>(to);                         \
+    }
+INGOT_COMPOUND(+=, add)
+INGOT_COMPOUND(-=, subtract)
+INGOT_COMPOUND(*=, multiply)
+INGOT_COMPOUND(/=, divide)
+INGOT_COMPOUND(%=, remainder)
+INGOT_COMPOUND(&=, bitwise_and)
+INGOT_COMPOUND(|=, bitwise_or)
+INGOT_COMPOUND(^=, bitwise_xor)
+INGOT_COMPOUND(<<=, left_shift)
+INGOT_COMPOUND(>>=, right_shift)
+#undef INGOT_COMPOUND
+
+/// Writes e into what is there: it is broadcast into that shape and converted.
+template <class D, class E>
+    requires writable<D> && assignable_to<E, typename written_type<D>::type>
+void assign(D&& to, E&& e) {
+    write("assign", std::forward<D>(to), std::forward<E>(e));
+}
+
+}  // namespace detail
+
+using detail::assign;
+
+}  // namespace ingot

@@ -1,0 +1,237 @@
+// Functions that make arrays, on the current device; the `_like` forms on the device of what they are given.
+// zeros is a memset; what a scalar or other arrays describe is one kernel. arange, linspace and logspace are computed
+// on the host, value by value as NumPy does, and copied: their bits are then NumPy's on every device.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/array.hpp>
+#include <ingot/functions.hpp>
+#include <ingot/host.hpp>
+#include <ingot/memory.hpp>
+#include <ingot/views.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// Memory for an array of that shape. Throws shape_error.
+INGOT_API void allocate_array(const char* operation, destination, std::span<const index_t> shape, device_id device);
+INGOT_API void fill_zeros(const buffer_ref& memory);
+/// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error, dtype_error.
+INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape, const integer_list* strides);
+/// Number of values of arange. Throws shape_error.
+INGOT_API index_t arange_count(double start, double stop, double step);
+[[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
+[[noreturn]] INGOT_API void throw_negative_count(const char* operation, index_t count);
+
+template <class T>
+leaf<T> new_leaf(const char* operation, std::span<const index_t> shape, device_id device) {
+    leaf<T> l;
+    allocate_array(operation, {dtype_of<T>, l.memory(), l.where()}, shape, device);
+    return l;
+}
+inline device_id current_place() { return runtime::current().device; }
+
+/// The type named first, else that of the values.
+template <class T, class... S>
+using chosen = typename std::conditional_t<std::is_void_v<T>, std::common_type<S...>, std::type_identity<T>>::type;
+
+template <class T, class S>
+array<T> filled(const char* operation, std::span<const index_t> shape, device_id device, S value) {
+    array<T> a(new_leaf<T>(operation, shape, device));
+    write(operation, a, value);
+    return a;
+}
+template <class T>
+array<T> zeroed(const char* operation, std::span<const index_t> shape, device_id device) {
+    leaf<T> l = new_leaf<T>(operation, shape, device);
+    fill_zeros(l.memory());
+    return array<T>(std::move(l));
+}
+
+/// n values f(0), f(1), ... made on the host.
+template <class T, class F>
+array<T> generated(index_t n, const F& f) {
+    const auto values = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(n));
+    for (index_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = f(i);
+    leaf<T> l;
+    create_from_host(l.memory(), l.where(), {&n, 1}, values.get(), sizeof(T));
+    return array<T>(std::move(l));
+}
+
+}  // namespace detail
+
+/// An array whose values are yet to be written.
+template <element_type T = double>
+array<T> empty(const shape_like& shape) {
+    return array<T>(detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
+}
+template <element_type T = double>
+array<T> zeros(const shape_like& shape) {
+    return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
+}
+template <element_type T = double>
+array<T> ones(const shape_like& shape) {
+    return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
+}
+/// One value everywhere; of the value's own type where no other is named.
+template <class T = void, weak_scalar S>
+auto full(const shape_like& shape, S value) {
+    return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
+}
+
+// Of the shape, device and, where no other is named, type of an expression.
+template <class T = void, array_expression E>
+auto empty_like(const E& e) {
+    using type = detail::chosen<T, typename E::value_type>;
+    return array<type>(detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
+}
+template <class T = void, array_expression E>
+auto zeros_like(const E& e) {
+    return detail::zeroed<detail::chosen<T, typename E::value_type>>("zeros_like", e.shape().values(), e.device());
+}
+template <class T = void, array_expression E>
+auto ones_like(const E& e) {
+    return detail::filled<detail::chosen<T, typename E::value_type>>("ones_like", e.shape().values(), e.device(), 1);
+}
+template <class T = void, array_expression E, weak_scalar S>
+auto full_like(const E& e, S value) {
+    return detail::filled<detail::chosen<T, typename E::value_type>>("full_like", e.shape().values(), e.device(), value);
+}
+
+/// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements.
+template <class T = void, std::ranges::forward_range R>
+    requires element_type<std::ranges::range_value_t<R>>
+auto asarray(const R& values, const shape_like& shape) {
+    auto a = empty<detail::chosen<T, std::ranges::range_value_t<R>>>(shape);
+    a.set(values);
+    return a;
+}
+template <class T = void, std::ranges::forward_range R>
+    requires element_type<std::ranges::range_value_t<R>>
+auto asarray(const R& values) {
+    return asarray<T>(values, shape_like(static_cast<index_t>(std::ranges::distance(values))));
+}
+/// An array over memory that is not Ingot's, always written in place. Strides in bytes.
+template <element_type T>
+array<T> asarray(const unowned_memory& memory, const shape_like& shape) {
+    detail::leaf<T> l;
+    detail::adopt_memory({detail::dtype_of<T>, l.memory(), l.where()}, memory.buffer(), shape.values(), nullptr);
+    return array<T>(std::move(l));
+}
+template <element_type T>
+array<T> asarray(const unowned_memory& memory, const shape_like& shape, const shape_like& strides) {
+    detail::leaf<T> l;
+    detail::adopt_memory({detail::dtype_of<T>, l.memory(), l.where()}, memory.buffer(), shape.values(), &strides);
+    return array<T>(std::move(l));
+}
+
+/// start, start + step, ... before stop.
+template <class T = void, weak_scalar A, weak_scalar B, weak_scalar C = int>
+auto arange(A start, B stop, C step = 1) {
+    using type = detail::chosen<T, A, B, C>;
+    const index_t n = detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
+    // NumPy's way, rounding included: the first two values, then multiples of their difference.
+    const type first = static_cast<type>(start);
+    const type difference = static_cast<type>(static_cast<type>(start + step) - first);
+    return detail::generated<type>(n, [=](index_t i) {
+        return static_cast<type>(first + static_cast<type>(static_cast<type>(i) * difference));
+    });
+}
+template <class T = void, weak_scalar A>
+auto arange(A stop) {
+    return arange<detail::chosen<T, A>>(A(0), stop);
+}
+
+/// `count` values from start to stop, evenly apart; without `endpoint`, stop is one step beyond the last.
+template <element_type T = double>
+array<T> linspace(double start, double stop, index_t count = 50, bool endpoint = true) {
+    if (count < 0) detail::throw_negative_count("linspace", count);
+    const auto parts = static_cast<double>(endpoint ? count - 1 : count);
+    const double range = stop - start, step = range / parts;
+    return detail::generated<T>(count, [=](index_t i) {
+        const auto k = static_cast<double>(i);
+        double value = k * range + start;  // a single value, where there are no parts
+        if (parts > 0) value = (step == 0 ? k / parts * range : k * step) + start;
+        if (endpoint && i > 0 && i == count - 1) value = stop;
+        return static_cast<T>(std::is_integral_v<T> ? std::floor(value) : value);
+    });
+}
+/// Powers of `base`, their exponents evenly apart.
+template <element_type T = double>
+array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
+    return power(base, linspace<double>(start, stop, count, endpoint));
+}
+
+/// Ones on the diagonal `offset` above the main one, zeros elsewhere.
+template <element_type T = double>
+array<T> eye(index_t rows, index_t columns, index_t offset = 0) {
+    array<T> a = zeros<T>({rows, columns});
+    diagonal(a, offset) = 1;
+    return a;
+}
+template <element_type T = double>
+array<T> eye(index_t n) {
+    return eye<T>(n, n);
+}
+template <element_type T = double>
+array<T> identity(index_t n) {
+    return eye<T>(n, n);
+}
+
+/// Of one axis: a matrix with e on the diagonal `offset` above the main one. Of two: that diagonal of e.
+template <array_expression E>
+auto diag(const E& e, index_t offset = 0) {
+    using T = typename E::value_type;
+    const shape_like shape = e.shape();
+    if (shape.count() == 2) return array<T>(diagonal(e, offset));
+    if (shape.count() != 1) detail::throw_wrong_rank("diag", shape.count(), "1 or 2");
+    const index_t n = shape[0] + (offset < 0 ? -offset : offset);
+    array<T> a = detail::zeroed<T>("diag", shape_like{n, n}.values(), e.device());
+    diagonal(a, offset) = e;
+    return a;
+}
+
+/// Ones on and below the diagonal `offset` above the main one, zeros above.
+template <element_type T = double>
+array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
+    return greater_equal(arange<index_t>(offset, rows + offset)(all, newaxis), arange<index_t>(columns));
+}
+template <element_type T = double>
+array<T> tri(index_t n) {
+    return tri<T>(n, n);
+}
+
+/// The coordinates of a grid, one array for each axis; the first runs along the second axis, as x does in a picture.
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+auto meshgrid(const E&... e) {
+    constexpr int rank = sizeof...(E);
+    const auto axis_of = [](int i) { return rank > 1 && i < 2 ? 1 - i : i; };
+    index_t extents[rank];
+    int k = 0;
+    ((extents[axis_of(k++)] = e.size()), ...);
+    const shape_like shape(extents);
+    k = 0;
+    const auto grid = [&](const auto& x) {
+        if (x.ndim() != 1) detail::throw_wrong_rank("meshgrid", x.ndim(), "1");
+        const index_t by = 1;
+        detail::view_room view;
+        view.old_rank = 1;
+        view.new_rank = rank;
+        view.new_shape = shape.begin();
+        view.starts[0] = 0;
+        view.walks[0] = {axis_of(k++), 0, by};
+        view.step_count = 1;
+        return eval(detail::node_seen(x, view));
+    };
+    return std::tuple{grid(e)...};
+}
+
+}  // namespace ingot

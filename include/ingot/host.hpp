@@ -1,0 +1,120 @@
+// Values between arrays and the host's own memory. Everything here takes any expression, and waits.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+#include <ingot/array.hpp>
+
+namespace ingot {
+namespace detail {
+
+[[noreturn]] INGOT_API void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape);
+/// Whether the elements stand side by side in C order.
+INGOT_API bool is_contiguous(const layout& where) noexcept;
+/// Copies a contiguous leaf to the host.
+INGOT_API void read_values(const buffer_ref& memory, const layout& where, std::size_t bytes_each, void* to);
+/// Writes all elements of an array.
+INGOT_API void write_values(destination to, const void* from);
+
+/// The values of e as elements of a buffer; evaluates nothing where they are already.
+template <class U, class E>
+leaf<U> values_as(const E& e) {
+    const auto& node = as_node(e);
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, leaf<U>>) {
+        return node;
+    } else {
+        leaf<U> values;
+        evaluate_into<U>(node, values.memory(), values.where());
+        return values;
+    }
+}
+
+/// Reads e, of `count` elements, converted to U.
+template <class U, class E>
+void read(const char* operation, const E& e, U* to, std::size_t count) {
+    leaf<U> values = values_as<U>(e);
+    if (!is_contiguous(values.where())) values = array<U>(values).as_leaf();
+    if (static_cast<std::size_t>(values.where().size()) != count)
+        throw_wrong_count(operation, count, {values.where().shape(), values.where().rank()});
+    read_values(values.memory(), values.where(), sizeof(U), to);
+}
+
+template <class E>
+auto expression_members<E>::item() const {
+    typename E::value_type value;
+    read("item", self(), &value, 1);
+    return value;
+}
+
+template <class E>
+auto expression_members<E>::to_host() const {
+    using T = typename E::value_type;
+    const auto n = static_cast<std::size_t>(size());
+    if constexpr (std::same_as<T, bool>) {
+        const auto values = std::make_unique_for_overwrite<bool[]>(n);
+        read("to_host", self(), values.get(), n);
+        return std::vector<bool>(values.get(), values.get() + n);
+    } else {
+        std::vector<T> values(n);
+        read("to_host", self(), values.data(), n);
+        return values;
+    }
+}
+
+/// A range as contiguous elements of type T: itself, or a copy.
+template <class T, class R>
+class contiguous_range {
+public:
+    explicit contiguous_range(const R& values) {
+        if constexpr (in_place) {
+            data_ = std::ranges::data(values);
+            size_ = std::ranges::size(values);
+        } else {
+            size_ = static_cast<std::size_t>(std::ranges::distance(values));
+            copy_ = std::make_unique_for_overwrite<T[]>(size_);
+            std::ranges::transform(values, copy_.get(), [](auto&& value) { return static_cast<T>(value); });
+            data_ = copy_.get();
+        }
+    }
+    const T* data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }
+
+private:
+    static constexpr bool in_place = std::ranges::contiguous_range<const R> && std::ranges::sized_range<const R> &&
+                                     std::same_as<std::ranges::range_value_t<R>, T>;
+    const T* data_;
+    std::size_t size_;
+    std::unique_ptr<T[]> copy_;
+};
+
+}  // namespace detail
+
+template <class T>
+template <std::ranges::forward_range R>
+    requires std::constructible_from<T, std::ranges::range_value_t<R>>
+void array<T>::set(const R& values) {
+    const detail::contiguous_range<T, R> from(values);
+    if (static_cast<std::size_t>(leaf_.where().size()) != from.size())
+        detail::throw_wrong_count("set", from.size(), {leaf_.where().shape(), leaf_.where().rank()});
+    detail::write_values({type, leaf_.memory(), leaf_.where()}, from.data());
+}
+
+/// Writes the values of e, in C order, into a span, a vector or an array of the host; there must be as many.
+template <array_expression E, std::ranges::contiguous_range R>
+    requires element_type<std::ranges::range_value_t<R>>
+void copy_to(const E& e, R&& to) {
+    detail::read("copy_to", e, std::ranges::data(to), std::ranges::size(to));
+}
+template <array_expression E>
+void copy_to(const E& e, std::vector<bool>& to) {
+    const auto values = std::make_unique_for_overwrite<bool[]>(to.size());
+    detail::read("copy_to", e, values.get(), to.size());
+    std::copy_n(values.get(), to.size(), to.begin());
+}
+
+}  // namespace ingot

@@ -1,0 +1,108 @@
+// What goes between the parentheses of x(i, all, slice(1, -1), newaxis, ellipsis): integers, slices and tags, and the
+// plain structs into which they are gathered. Turning them into a view of a shape is the library's (runtime/views.cpp).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <ingot/export.hpp>
+#include <ingot/shape.hpp>
+
+namespace ingot {
+
+/// An open end of a slice.
+struct none_t {};
+inline constexpr none_t none{};
+
+/// The index `:`.
+struct all_t {};
+inline constexpr all_t all{};
+
+/// A new axis of extent 1.
+struct newaxis_t {};
+inline constexpr newaxis_t newaxis{};
+
+/// As many `all` as the axes that the other indices leave.
+struct ellipsis_t {};
+inline constexpr ellipsis_t ellipsis{};
+
+namespace detail {
+/// An end of a slice that is open.
+inline constexpr index_t open_end = std::numeric_limits<index_t>::min();
+
+struct slice_end {
+    index_t value;
+    constexpr slice_end(none_t) : value(open_end) {}
+    template <integer_argument I>
+    constexpr slice_end(I i) : value(static_cast<index_t>(i)) {}
+};
+}  // namespace detail
+
+/// Elements from `start` to before `stop` by `step`; negative ends count from the end of the axis, and both are clamped.
+class slice {
+public:
+    constexpr explicit slice(detail::slice_end start, detail::slice_end stop = none, index_t step = 1)
+        : start_(start.value), stop_(stop.value), step_(step) {}
+
+    constexpr index_t start() const noexcept { return start_; }
+    constexpr index_t stop() const noexcept { return stop_; }
+    constexpr index_t step() const noexcept { return step_; }
+
+private:
+    index_t start_, stop_, step_;
+};
+
+namespace detail {
+
+template <class I>
+concept index_argument = integer_argument<I> || std::same_as<I, slice> || std::same_as<I, all_t> ||
+                         std::same_as<I, newaxis_t> || std::same_as<I, ellipsis_t>;
+
+/// One index as the library sees it.
+struct index_item {
+    enum class form : std::uint8_t { integer, slice, newaxis, ellipsis };
+    form what;
+    index_t start = 0, stop = 0, step = 1;
+};
+
+template <index_argument I>
+constexpr index_item as_index_item(I i) {
+    using enum index_item::form;
+    if constexpr (integer_argument<I>) return {integer, static_cast<index_t>(i)};
+    else if constexpr (std::same_as<I, ingot::slice>) return {slice, i.start(), i.stop(), i.step()};
+    else if constexpr (std::same_as<I, all_t>) return {slice, open_end, open_end};
+    else if constexpr (std::same_as<I, newaxis_t>) return {newaxis};
+    else return {ellipsis};
+}
+
+/// A view and the room for its numbers, on the stack.
+struct view_room : axis_view {
+    view_room() noexcept {
+        new_shape = extents;
+        start = starts;
+        steps = walks;
+    }
+    view_room(const view_room&) = delete;
+    view_room& operator=(const view_room&) = delete;
+
+    index_t extents[max_rank];
+    index_t starts[max_rank];
+    step walks[2 * max_rank];
+};
+
+/// The view that a list of indices takes of a shape. Throws index_error.
+INGOT_API void view_by_index(view_room&, extents_ref shape, const index_item* items, int count);
+// One for each function of views.hpp. Null stands for all axes: reversed, flipped, or those of extent 1. Throw shape_error.
+INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order);
+INGOT_API void view_axis_moved(view_room&, extents_ref shape, const axes& from, const axes& to);
+INGOT_API void view_axes_swapped(view_room&, extents_ref shape, index_t a, index_t b);
+INGOT_API void view_flipped(view_room&, extents_ref shape, const axes* which);
+INGOT_API void view_squeezed(view_room&, extents_ref shape, const axes* which);
+INGOT_API void view_expanded(view_room&, extents_ref shape, const axes& which);
+INGOT_API void view_broadcast(view_room&, extents_ref from, std::span<const index_t> to);
+INGOT_API void view_diagonal(view_room&, extents_ref shape, index_t offset, index_t axis1, index_t axis2);
+
+}  // namespace detail
+}  // namespace ingot

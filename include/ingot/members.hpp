@@ -1,0 +1,99 @@
+// What every expression has as members: nodes, arrays and selections derive from expression_members of themselves.
+// Nothing here is instantiated for a type until it is used.
+#pragma once
+
+#include <utility>
+
+#include <ingot/device.hpp>
+#include <ingot/indexing.hpp>
+#include <ingot/shape.hpp>
+
+namespace ingot::detail {
+
+/// Base of everything that operators and functions take as an array.
+struct expression_base {};
+
+template <class E>
+class expression_members : public expression_base {
+public:
+    shape_like shape() const {
+        shape_room room;
+        return as_node(self()).extents(room).span();
+    }
+    int ndim() const {
+        shape_room room;
+        return as_node(self()).extents(room).rank;
+    }
+    /// Number of elements.
+    index_t size() const {
+        shape_room room;
+        index_t n = 1;
+        for (index_t extent : as_node(self()).extents(room).span()) n *= extent;
+        return n;
+    }
+    /// Where the arrays in it are; the current device where there are none.
+    ingot::device device() const { return device_of(as_node(self())); }
+
+    /// The values, in one kernel.
+    auto eval() const;
+    /// The value of the only element. Waits for it.
+    auto item() const;
+    /// The values in C order, as a std::vector. Waits for them.
+    auto to_host() const;
+
+    /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection.
+    template <index_argument... I>
+    auto operator()(I... indices) const& { return index_into(self(), indices...); }
+    template <index_argument... I>
+    auto operator()(I... indices) & { return index_into(static_cast<E&>(*this), indices...); }
+    template <index_argument... I>
+    auto operator()(I... indices) && { return index_into(static_cast<E&&>(*this), indices...); }
+
+    /// The axes reversed.
+    auto T() const {
+        shape_room room;
+        view_room view;
+        view_permuted(view, as_node(self()).extents(room), nullptr);
+        return node_seen(self(), view);
+    }
+
+private:
+    const E& self() const noexcept { return static_cast<const E&>(*this); }
+};
+
+/// A copy of e's node, seen through a view of its result.
+template <class E>
+auto node_seen(E&& e, const axis_view& view) {
+    auto node = as_node(std::forward<E>(e));
+    node.apply(view, 0);
+    return node;
+}
+
+/// The same; where e can be written, a selection that can be.
+template <class E>
+auto seen(E&& e, const axis_view& view) {
+    if constexpr (requires { std::forward<E>(e).as_selection(); }) {
+        auto selected = std::forward<E>(e).as_selection();
+        selected.apply(view);
+        return selected;
+    } else {
+        return node_seen(std::forward<E>(e), view);
+    }
+}
+
+template <class E, class... I>
+auto index_into(E&& e, I... indices) {
+    const index_item items[] = {as_index_item(indices)..., index_item{}};
+    shape_room room;
+    view_room view;
+    view_by_index(view, as_node(std::as_const(e)).extents(room), items, sizeof...(I));
+    return seen(std::forward<E>(e), view);
+}
+
+template <class N>
+device_id device_of(const N& node) {
+    const device_id d = node.on_device();
+    return d == no_device ? runtime::current().device : d;
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,44 @@
+// selection<T>: what x(...) of an array that may be written is. It is a snapshot of the view, which reads as any
+// expression does, and the array behind it, which an assignment in the same statement writes: x(slice(1)) = e.
+// Kept in a variable it is a value and cannot be assigned to.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <ingot/assignment.hpp>
+#include <ingot/expression.hpp>
+
+namespace ingot {
+
+template <class T>
+class selection : public detail::expression_members<selection<T>> {
+public:
+    using value_type = T;
+    static constexpr dtype type = detail::dtype_of<T>;
+
+    explicit selection(detail::leaf<T>& whole) : seen_(whole), target_(&whole) {}
+    selection(const selection&) = default;
+    selection(selection&&) = default;
+
+    template <class E>
+        requires detail::assignable_to<E, T>
+    void operator=(E&& e) && {
+        detail::write("assign", std::move(*this), std::forward<E>(e));
+    }
+    /// Writes too: u(slice(1)) = v(slice(1)) would else copy the snapshot and nothing more.
+    void operator=(const selection& e) && { detail::write("assign", std::move(*this), e); }
+
+    const detail::leaf<T>& as_leaf() const& noexcept { return seen_; }
+    detail::leaf<T> as_leaf() && noexcept { return std::move(seen_); }
+    selection as_selection() && noexcept { return std::move(*this); }
+    void apply(const detail::axis_view& view) { seen_.apply(view, 0); }
+
+private:
+    friend struct detail::access;
+
+    detail::leaf<T> seen_;
+    detail::leaf<T>* target_;
+};
+
+}  // namespace ingot

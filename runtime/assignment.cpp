@@ -1,0 +1,112 @@
+// Un-sharing, and the choice between writing in place and into new memory.
+#include <ingot/array.hpp>
+#include <ingot/creation.hpp>
+#include <ingot/error.hpp>
+
+#include "runtime/device.hpp"
+#include "runtime/transfer.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+bool in_place(const buffer_ref& memory, std::uint32_t own) {
+    return memory && (memory->unowned || memory.unique(own));
+}
+
+void check_shape(const char* operation, extents_ref from, const layout& to) {
+    const int lead = to.rank() - from.rank;
+    bool fits = lead >= 0;
+    for (int j = 0; fits && j < from.rank; ++j) fits = from.data[j] == 1 || from.data[j] == to.shape()[lead + j];
+    if (!fits)
+        throw shape_error("[" + std::string(operation) + "] shape " + to_text(from.span()) + " does not broadcast into " +
+                          to_text(to.extents()));
+}
+
+void check_devices(const char* operation, const tree& t, const buffer& to) {
+    for (const operand& o : t.operands)
+        if (o.memory && !(o.memory->device == to.device)) throw_two_devices(operation, to.device, o.memory->device);
+}
+
+void evaluate_into(const tree& t, const output& out) {
+    v1::evaluate(t.cache, t.program, t.operands, t.attributes, {&out, 1});
+}
+
+/// Whether writing elements of the buffer through `where` while the tree is read could go wrong, or need a copy.
+bool reads_otherwise(const tree& t, const buffer* b, const layout& where) {
+    bool binders = false, reads = false, other = false;
+    for (word w : t.program)
+        binders = binders || is_binder(kind_of_word(w)) || kind_of_word(w) == word_kind::lazy;
+    for (const operand& o : t.operands) {
+        if (o.kind == operand_kind::lazy) reads = true;
+        if (o.memory != b) continue;
+        reads = true;
+        other = other || o.where->offset != where.offset || !same_shape(*o.where, where) ||
+                !std::equal(where.strides(), where.strides() + where.rank(), o.where->strides());
+    }
+    return reads && (binders || other);
+}
+
+device_id device_of_operands(const tree& t, device_id otherwise) {
+    for (const operand& o : t.operands)
+        if (o.memory) return o.memory->device;
+    return otherwise;
+}
+
+}  // namespace
+
+void assign_array(const tree& t, destination to, std::uint32_t own) {
+    layout where = contiguous_layout(t.shape.span());
+    const std::size_t bytes = static_cast<std::size_t>(where.size()) * size_of(to.type);
+    const bool fits = to.memory && device_of_operands(t, to.memory->device) == to.memory->device &&
+                      (to.memory->unowned ? same_shape(where, to.where)
+                                          : to.memory->bytes == bytes && !reads_otherwise(t, to.memory.get(), where));
+    if (fits && in_place(to.memory, own)) {
+        if (to.memory->unowned) where = to.where;
+        evaluate_into(t, {to.type, &to.memory, &where});
+    } else {
+        buffer_ref memory;
+        evaluate_into(t, {to.type, &memory, &where});
+        to.memory = std::move(memory);
+    }
+    to.where = std::move(where);
+}
+
+void assign_elements(const char* operation, const tree& t, destination to, std::uint32_t own) {
+    check_shape(operation, t.shape, to.where);
+    if (to.memory) check_devices(operation, t, *to.memory);
+    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &to.where});
+    buffer_ref memory;
+    layout where;
+    allocate_array(operation, {to.type, memory, where}, to.where.extents(),
+                   to.memory ? to.memory->device : runtime::current().device);
+    evaluate_into(t, {to.type, &memory, &where});
+    to.memory = std::move(memory);
+    to.where = std::move(where);
+}
+
+void assign_selected(const char* operation, const tree& t, destination to, const buffer* seen, layout& part,
+                     std::uint32_t own) {
+    if (to.memory.get() != seen)
+        throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
+    check_shape(operation, t.shape, part);
+    if (!to.memory) return;  // no elements
+    check_devices(operation, t, *to.memory);
+    // A shared buffer is copied whole, so that the part keeps its place in it.
+    if (!in_place(to.memory, own)) to.memory = copy_of(to.memory, to.memory->device);
+    evaluate_into(t, {to.type, &to.memory, &part});
+}
+
+void make_unique(buffer_ref& memory) {
+    if (memory && !in_place(memory, 1)) memory = copy_of(memory, memory->device);
+}
+
+buffer_ref copy_of(const buffer_ref& memory, device_id to) {
+    runtime::stream_state& stream = *runtime::current().stream;
+    runtime::stream_state& at = stream.device == to ? stream : *runtime::state_of(to).default_stream;
+    buffer_ref copy = allocate_buffer(memory->bytes, to, at);
+    runtime::copy(*copy, 0, *memory, 0, memory->bytes, stream);
+    return copy;
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,146 @@
+// Memory for new arrays, and values between them and the host.
+#include <ingot/creation.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <ingot/array.hpp>
+#include <ingot/error.hpp>
+#include <ingot/host.hpp>
+
+#include "runtime/device.hpp"
+#include "runtime/transfer.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
+
+std::size_t bytes_of(const layout& where, std::size_t bytes_each) {
+    return static_cast<std::size_t>(where.size()) * bytes_each;
+}
+
+}  // namespace
+
+void allocate_array(const char* operation, destination to, std::span<const index_t> shape, device_id device) {
+    check_extents(operation, shape);
+    to.where = contiguous_layout(shape);
+    runtime::stream_state& stream = *runtime::current().stream;
+    to.memory = allocate_buffer(bytes_of(to.where, size_of(to.type)), device,
+                                stream.device == device ? stream : *runtime::state_of(device).default_stream);
+}
+
+void fill_zeros(const buffer_ref& memory) {
+    runtime::fill(*memory, 0, memory->bytes, 0, *runtime::current().stream);
+}
+
+void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape, const integer_list* strides) {
+    check_extents("asarray", shape);
+    layout where = contiguous_layout(shape);
+    const auto each = static_cast<index_t>(size_of(to.type));
+    if (strides) {
+        if (strides->count() != where.rank())
+            throw shape_error(in_brackets("asarray") + std::to_string(strides->count()) + " strides for shape " +
+                              to_text(shape));
+        for (int j = 0; j < where.rank(); ++j) {
+            if ((*strides)[j] % each != 0)
+                throw shape_error(in_brackets("asarray") + "stride " + std::to_string((*strides)[j]) +
+                                  " is no multiple of the " + std::to_string(each) + " bytes of " +
+                                  std::string(name(to.type)));
+            where.strides()[j] = (*strides)[j] / each;
+        }
+    }
+    index_t low = 0, high = 0;  // the elements reached
+    for (int j = 0; j < where.rank(); ++j) {
+        const index_t far = where.strides()[j] * (where.shape()[j] - 1);
+        (far < 0 ? low : high) += far;
+    }
+    if (where.size() > 0 && (low < 0 || static_cast<std::size_t>((high + 1) * each) > memory->bytes))
+        throw shape_error(in_brackets("asarray") + "shape " + to_text(shape) + " of " + std::string(name(to.type)) +
+                          " reaches beyond the " + std::to_string(memory->bytes) + " bytes given");
+    to.where = std::move(where);
+    to.memory = memory;
+}
+
+index_t arange_count(double start, double stop, double step) {
+    const double count = std::ceil((stop - start) / step);
+    if (step == 0 || std::isnan(count))
+        throw shape_error(in_brackets("arange") + "no number of steps of " + std::to_string(step) + " leads from " +
+                          std::to_string(start) + " to " + std::to_string(stop));
+    if (count >= 0x1p59) throw shape_error(in_brackets("arange") + "too many elements");
+    return count <= 0 ? 0 : static_cast<index_t>(count);
+}
+
+void throw_wrong_rank(const char* operation, int rank, const char* wanted) {
+    throw shape_error(in_brackets(operation) + "wants an operand of rank " + wanted + ", given one of rank " +
+                      std::to_string(rank));
+}
+void throw_negative_count(const char* operation, index_t count) {
+    throw shape_error(in_brackets(operation) + "a count of " + std::to_string(count) + " is negative");
+}
+void throw_ragged(std::size_t given, std::size_t wanted) {
+    throw shape_error(in_brackets("array") + "braces hold " + std::to_string(given) + " values beside others of " +
+                      std::to_string(wanted));
+}
+void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape) {
+    throw shape_error(in_brackets(operation) + std::to_string(given) + (given == 1 ? " value" : " values") +
+                      " for an array of shape " + to_text(shape.span()));
+}
+
+void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t> shape, const void* values,
+                      std::size_t bytes_each) {
+    check_extents("array", shape);
+    where = contiguous_layout(shape);
+    memory = allocate_buffer(bytes_of(where, bytes_each));
+    runtime::copy_from_host(*memory, 0, bytes_of(where, bytes_each), values, *runtime::current().stream);
+}
+
+bool is_contiguous(const layout& where) noexcept {
+    index_t stride = 1;
+    for (int j = where.rank() - 1; j >= 0; --j) {
+        if (where.shape()[j] != 1 && where.strides()[j] != stride) return where.size() == 0;
+        stride *= where.shape()[j];
+    }
+    return true;
+}
+
+bool is_whole(const buffer_ref& memory, const layout& where, std::size_t bytes_each) noexcept {
+    return memory && !memory->unowned && where.offset == 0 && memory->bytes == bytes_of(where, bytes_each) &&
+           is_contiguous(where);
+}
+
+void read_values(const buffer_ref& memory, const layout& where, std::size_t bytes_each, void* to) {
+    if (where.size() == 0) return;
+    runtime::copy_to_host(*memory, static_cast<std::size_t>(where.offset) * bytes_each, bytes_of(where, bytes_each), to,
+                          *runtime::current().stream);
+}
+
+void write_values(destination to, const void* from) {
+    const std::size_t bytes = bytes_of(to.where, size_of(to.type));
+    if (bytes == 0) return;
+    if (!is_contiguous(to.where)) {  // memory that is not Ingot's: by way of an array
+        buffer_ref memory;
+        layout where;
+        create_from_host(memory, where, to.where.extents(), from, size_of(to.type));
+        if (!(memory->device == to.memory->device)) memory = copy_of(memory, to.memory->device);
+        static constinit slot copies[dtype_count];
+        const word program[] = {make_word(word_kind::leaf, to.type)};
+        operand in;
+        in.type = to.type;
+        in.where = &where;
+        in.memory = memory.get();
+        const output out{to.type, &to.memory, &to.where};
+        return v1::evaluate(copies[static_cast<std::size_t>(to.type)], program, {&in, 1}, {}, {&out, 1});
+    }
+    if (!to.memory->unowned && !to.memory.unique()) {
+        const device_id device = to.memory->device;
+        const layout shape = to.where;
+        allocate_array("set", to, shape.extents(), device);
+    }
+    runtime::copy_from_host(*to.memory, static_cast<std::size_t>(to.where.offset) * size_of(to.type), bytes, from,
+                            *runtime::current().stream);
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,212 @@
+// The views that indices and the functions of views.hpp take of a shape.
+#include <algorithm>
+#include <string>
+
+#include <ingot/error.hpp>
+#include <ingot/indexing.hpp>
+
+namespace ingot::detail {
+
+namespace {
+
+using form = index_item::form;
+
+/// Writes a view's axes one after the other.
+class view_writer {
+public:
+    view_writer(view_room& view, const char* operation, extents_ref shape)
+        : view_(view), operation_(operation), shape_(shape) {
+        view.old_rank = shape.rank;
+        view.new_rank = 0;
+        view.step_count = 0;
+        std::fill_n(view.starts, shape.rank, index_t{0});
+    }
+    /// The next new axis: `extent` elements that are `by` apart on an old axis.
+    void along(int old_axis, index_t extent, index_t by = 1) {
+        view_.walks[view_.step_count++] = {view_.new_rank, old_axis, by};
+        standing(extent);
+    }
+    /// The next new axis, along which nothing moves.
+    void standing(index_t extent) {
+        if (view_.new_rank == max_rank)
+            throw shape_error("[" + std::string(operation_) + "] the result would have more than " +
+                              std::to_string(max_rank) + " axes");
+        view_.extents[view_.new_rank++] = extent;
+    }
+    void whole(int old_axis) { along(old_axis, shape_.data[old_axis]); }
+    void reversed(int old_axis) {
+        begin_at(old_axis, std::max<index_t>(shape_.data[old_axis] - 1, 0));
+        along(old_axis, shape_.data[old_axis], -1);
+    }
+    void begin_at(int old_axis, index_t index) { view_.starts[old_axis] = index; }
+
+private:
+    view_room& view_;
+    const char* operation_;
+    extents_ref shape_;
+};
+
+[[noreturn]] void fail(const char* operation, const std::string& text) {
+    throw shape_error("[" + std::string(operation) + "] " + text);
+}
+
+/// Axes as bits; throws where one is out of range or named twice.
+std::uint64_t axis_set(const char* operation, const axes& which, int rank) {
+    std::uint64_t set = 0;
+    for (index_t axis : which) {
+        const std::uint64_t bit = std::uint64_t{1} << checked_axis(operation, axis, rank);
+        if (set & bit) fail(operation, "axis " + std::to_string(axis) + " is given twice");
+        set |= bit;
+    }
+    return set;
+}
+bool in_set(std::uint64_t set, int axis) { return (set >> axis & 1u) != 0; }
+
+void take_slice(view_writer& w, const index_item& item, int axis, index_t extent) {
+    if (item.step == 0) throw index_error("[index] slice step 0 on axis " + std::to_string(axis));
+    const bool forward = item.step > 0;
+    const index_t low = forward ? 0 : -1, high = forward ? extent : extent - 1;
+    const auto clamped = [&](index_t end, index_t open) {
+        return end == open_end ? open : std::clamp(end < 0 ? end + extent : end, low, high);
+    };
+    const index_t start = clamped(item.start, forward ? low : high), stop = clamped(item.stop, forward ? high : low);
+    const index_t span = forward ? stop - start : start - stop;
+    const auto step = static_cast<std::uint64_t>(item.step), stride = forward ? step : ~step + 1;
+    const index_t count = span <= 0 ? 0 : 1 + static_cast<index_t>(static_cast<std::uint64_t>(span - 1) / stride);
+    w.begin_at(axis, count == 0 ? 0 : start);
+    w.along(axis, count, count <= 1 ? 1 : item.step);
+}
+
+void view_in_order(view_room& view, const char* operation, extents_ref shape, const int* order) {
+    view_writer w(view, operation, shape);
+    for (int j = 0; j < shape.rank; ++j) w.whole(order[j]);
+}
+
+}  // namespace
+
+void view_by_index(view_room& view, extents_ref shape, const index_item* items, int count) {
+    const int taken = static_cast<int>(std::count_if(
+        items, items + count, [](const index_item& i) { return i.what == form::integer || i.what == form::slice; }));
+    const auto ellipses =
+        std::count_if(items, items + count, [](const index_item& i) { return i.what == form::ellipsis; });
+    if (taken > shape.rank)
+        throw index_error("[index] " + std::to_string(taken) + " indices for an array of " + std::to_string(shape.rank) +
+                          (shape.rank == 1 ? " axis" : " axes"));
+    if (ellipses > 1) throw index_error("[index] more than one ellipsis");
+    const int left = shape.rank - taken;
+    view_writer w(view, "index", shape);
+    int axis = 0;
+    const auto pass_over = [&] {
+        for (int k = 0; k < left; ++k) w.whole(axis++);
+    };
+    for (const index_item& item : std::span(items, static_cast<std::size_t>(count))) {
+        switch (item.what) {
+            case form::newaxis: w.standing(1); break;
+            case form::ellipsis: pass_over(); break;
+            case form::slice:
+                take_slice(w, item, axis, shape.data[axis]);
+                ++axis;
+                break;
+            case form::integer: {
+                const index_t extent = shape.data[axis], index = item.start;
+                if (index < -extent || index >= extent)
+                    throw index_error("[index] " + std::to_string(index) + " is out of range for axis " +
+                                      std::to_string(axis) + " of extent " + std::to_string(extent));
+                w.begin_at(axis++, index < 0 ? index + extent : index);
+                break;
+            }
+        }
+    }
+    if (ellipses == 0) pass_over();
+}
+
+void view_permuted(view_room& view, extents_ref shape, const axes* order) {
+    int from[max_rank];
+    for (int j = 0; j < shape.rank; ++j) from[j] = shape.rank - 1 - j;
+    if (order) {
+        if (order->count() != shape.rank)
+            fail("permute_dims", std::to_string(order->count()) + " axes for rank " + std::to_string(shape.rank));
+        axis_set("permute_dims", *order, shape.rank);
+        for (int j = 0; j < shape.rank; ++j) from[j] = checked_axis("permute_dims", (*order)[j], shape.rank);
+    }
+    view_in_order(view, "permute_dims", shape, from);
+}
+
+void view_axis_moved(view_room& view, extents_ref shape, const axes& from, const axes& to) {
+    const int rank = shape.rank;
+    if (from.count() != to.count())
+        fail("moveaxis", std::to_string(from.count()) + " axes to " + std::to_string(to.count()) + " places");
+    const std::uint64_t moved = axis_set("moveaxis", from, rank), taken = axis_set("moveaxis", to, rank);
+    int order[max_rank];
+    for (int k = 0; k < from.count(); ++k)
+        order[checked_axis("moveaxis", to[k], rank)] = checked_axis("moveaxis", from[k], rank);
+    for (int place = 0, axis = 0; place < rank; ++place) {
+        if (in_set(taken, place)) continue;
+        while (in_set(moved, axis)) ++axis;
+        order[place] = axis++;
+    }
+    view_in_order(view, "moveaxis", shape, order);
+}
+
+void view_axes_swapped(view_room& view, extents_ref shape, index_t a, index_t b) {
+    int order[max_rank];
+    for (int j = 0; j < shape.rank; ++j) order[j] = j;
+    std::swap(order[checked_axis("swapaxes", a, shape.rank)], order[checked_axis("swapaxes", b, shape.rank)]);
+    view_in_order(view, "swapaxes", shape, order);
+}
+
+void view_flipped(view_room& view, extents_ref shape, const axes* which) {
+    const std::uint64_t set = which ? axis_set("flip", *which, shape.rank) : ~std::uint64_t{0};
+    view_writer w(view, "flip", shape);
+    for (int j = 0; j < shape.rank; ++j) in_set(set, j) ? w.reversed(j) : w.whole(j);
+}
+
+void view_squeezed(view_room& view, extents_ref shape, const axes* which) {
+    const std::uint64_t set = which ? axis_set("squeeze", *which, shape.rank) : 0;
+    view_writer w(view, "squeeze", shape);
+    for (int j = 0; j < shape.rank; ++j) {
+        const bool one = shape.data[j] == 1;
+        if (in_set(set, j) && !one)
+            fail("squeeze", "axis " + std::to_string(j) + " of shape " + to_text(shape.span()) + " is not of extent 1");
+        if (which ? !in_set(set, j) : !one) w.whole(j);
+    }
+}
+
+void view_expanded(view_room& view, extents_ref shape, const axes& which) {
+    const int rank = shape.rank + which.count();
+    if (rank > max_rank) fail("expand_dims", "the result would have more than " + std::to_string(max_rank) + " axes");
+    const std::uint64_t added = axis_set("expand_dims", which, rank);
+    view_writer w(view, "expand_dims", shape);
+    for (int j = 0, axis = 0; j < rank; ++j) in_set(added, j) ? w.standing(1) : w.whole(axis++);
+}
+
+void view_broadcast(view_room& view, extents_ref from, std::span<const index_t> to) {
+    check_extents("broadcast_to", to);
+    const int lead = static_cast<int>(to.size()) - from.rank;
+    bool fits = lead >= 0;
+    for (int j = 0; fits && j < from.rank; ++j)
+        fits = from.data[j] == 1 || from.data[j] == to[static_cast<std::size_t>(lead + j)];
+    if (!fits) fail("broadcast_to", "shape " + to_text(from.span()) + " does not broadcast to " + to_text(to));
+    view_writer w(view, "broadcast_to", from);
+    for (int j = 0; j < static_cast<int>(to.size()); ++j) {
+        const index_t extent = to[static_cast<std::size_t>(j)];
+        j < lead || from.data[j - lead] != extent ? w.standing(extent) : w.along(j - lead, extent);
+    }
+}
+
+void view_diagonal(view_room& view, extents_ref shape, index_t offset, index_t axis1, index_t axis2) {
+    if (shape.rank < 2) fail("diagonal", "wants two axes, given shape " + to_text(shape.span()));
+    const int row = checked_axis("diagonal", axis1, shape.rank), column = checked_axis("diagonal", axis2, shape.rank);
+    if (row == column) fail("diagonal", "axis " + std::to_string(axis1) + " is given twice");
+    view_writer w(view, "diagonal", shape);
+    for (int j = 0; j < shape.rank; ++j)
+        if (j != row && j != column) w.whole(j);
+    const index_t rows = shape.data[row], columns = shape.data[column];
+    const index_t length = offset >= 0 ? std::min(rows, offset < columns ? columns - offset : 0)
+                                       : std::min(columns, offset > -rows ? rows + offset : 0);
+    if (length > 0) w.begin_at(offset >= 0 ? column : row, offset >= 0 ? offset : -offset);
+    w.along(row, length);
+    view.walks[view.step_count++] = {view.new_rank - 1, column, 1};
+}
+
+}  // namespace ingot::detail
