@@ -11,11 +11,14 @@
 
 namespace ingot::codegen {
 
-/// ceil(product of the extents of `axes` / divide_by), at most `per_processor` for each multiprocessor (0: no limit).
+/// ceil(product of the extents of `axes` * ceil(product of the extents of `inner` / inner_divide) / divide_by), at most
+/// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1.
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;
     std::uint32_t per_processor = 0;
+    std::uint64_t inner = 0;  // axes cut into pieces each for itself: a row's vectors, its chunks
+    std::uint32_t inner_divide = 1;
 };
 
 /// Where one member of a kernel's argument struct comes from.
@@ -31,7 +34,7 @@ enum class argument_kind : std::uint8_t {
     output_stride,
     pick_offset,        // operand `index`
     count,              // formula `index`
-    divisor,            // formula `index` as a multiply-high divisor: {multiplier, shift}, two members of `bytes` each
+    divisor,            // formula `index` as a divisor (codegen/divisor.hpp): {multiplier, shift}, `bytes` each
     processors,         // number of multiprocessors or worker threads
 };
 
@@ -43,6 +46,12 @@ struct argument {
     std::uint32_t at = 0;     // byte offset in the argument struct
 };
 
+/// Operations done once for every point of these axes.
+struct work {
+    std::uint64_t axes = 0;
+    std::uint64_t flops = 0;
+};
+
 /// One kernel launch. CUDA: `extern "C" __global__ void name(const __grid_constant__ arguments)`. Host: `extern "C" void
 /// name(const arguments*, unsigned long long begin, unsigned long long end)` over the linear block numbers [begin, end).
 struct launch {
@@ -51,15 +60,15 @@ struct launch {
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;
+    std::vector<formula> formulas;    // those that `arguments` name
     std::vector<argument> arguments;
     std::uint32_t argument_bytes = 0;
     // Scratch of this launch: bytes = scratch_bytes * value(scratch_count), zero on entry and left zero.
     std::uint32_t scratch_bytes = 0;
     formula scratch_count;
-    // For explain: which operands and outputs are read and written (indices), and the operations of one element.
-    std::vector<std::uint16_t> reads, writes;
-    std::uint64_t flops_axes = 0;
-    std::uint32_t flops_each = 0;
+    // For explain: operands, outputs and temporaries read and written (indices, equal views once), and the operations.
+    std::vector<std::uint16_t> reads, writes, reads_temporaries, writes_temporaries;
+    std::vector<codegen::work> work;
     std::string pattern;  // "map", "row reduction", ...: what explain prints
     std::string reason;   // why this tile and launch shape
 };

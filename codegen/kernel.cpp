@@ -1,0 +1,113 @@
+#include "codegen/kernel.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using detail::operand_kind;
+
+kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
+    : key(k), graph(g), names(operand_names(g, k)), needs(k.header.where), body(g, needs), code(1) {
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (n.kind != node_kind::operand) continue;
+        const operand_class& o = k.operands[n.index];
+        if (o.head.kind == operand_kind::array) inputs.push_back({&o, names[n.index], n.index, false, i});
+        if (o.head.kind == operand_kind::generator) generators.push_back(i);
+    }
+    for (std::size_t i = 0; i < k.outputs.size(); ++i)
+        outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
+    rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
+    for (const place& in : inputs) step.reads.push_back(in.index);
+    for (const place& out : outputs) step.writes.push_back(out.index);
+    cost = cost_of(g, g.roots);
+    for (const auto* places : {&inputs, &outputs})
+        for (const place& at : *places) pointer(at);
+}
+
+std::string kernel_builder::pointer(const place& at) {
+    const argument_kind kind = at.is_output ? argument_kind::output_pointer : argument_kind::operand_pointer;
+    return arguments.member({kind, 8, at.index}, (at.is_output ? "" : "const ") + needs.type(at.at->head.type) + '*',
+                            at.name);
+}
+
+std::string kernel_builder::count(const formula& f, const std::string& name) {
+    step.formulas.push_back(f);
+    const auto index = static_cast<std::uint16_t>(step.formulas.size() - 1);
+    return arguments.member({argument_kind::count, static_cast<std::uint8_t>(index_bytes()), index}, linear(), name);
+}
+
+std::string kernel_builder::divisor(const formula& f, const std::string& name) {
+    const std::string type = linear();
+    needs.add("divisor", "/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.\n"
+                         "struct divisor { " + type + " multiplier, shift; };\n"
+                         "__device__ __forceinline__ " + type + " quotient(" + type + " n, divisor d) {\n"
+                         "    return " + (wide() ? "__umul64hi" : "__umulhi") +
+                         "(n << 1, d.multiplier) >> d.shift;\n}\n");
+    step.formulas.push_back(f);
+    const auto index = static_cast<std::uint16_t>(step.formulas.size() - 1);
+    return arguments.member({argument_kind::divisor, static_cast<std::uint8_t>(index_bytes()), index}, "divisor", name);
+}
+
+std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
+    std::string out;
+    for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
+        const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
+        if ((axes & axis_bit(a)) == 0 || s == stride_class::broadcast) continue;
+        out += " + " + digit(a);
+        if (s == stride_class::unit) continue;
+        const bool wide_stride = at.at->head.wide;
+        out += " * " + arguments.member({at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
+                                         static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index,
+                                         static_cast<std::uint16_t>(a)},
+                                        needs.type(wide_stride ? dtype::i8 : dtype::i4),
+                                        at.name + "_stride" + std::to_string(a));
+    }
+    return out;
+}
+
+std::string kernel_builder::generator_offset(node_id generator, std::uint64_t axes) {
+    const std::uint16_t index = graph.nodes[generator].index;
+    const std::string offset =
+        arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8), names[index] + "_first");
+    const place at{&key.operands[index], names[index], index, false, generator};
+    return offset + this->offset(at, axes);
+}
+
+std::string kernel_builder::function(const std::string& why, const std::string& templated) const {
+    return (why.empty() ? "" : "/// " + why + '\n') + templated + std::string(needs.function_prefix()) + ' ';
+}
+
+void kernel_builder::name_scalars() {
+    for (node_id i = 0; i < graph.nodes.size(); ++i) {
+        const node& n = graph.nodes[i];
+        if (n.kind != node_kind::operand || key.operands[n.index].head.kind != operand_kind::scalar) continue;
+        body.name(i, arguments.member({argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)),
+                                       n.index},
+                                      needs.type(n.type), names[n.index]));
+    }
+}
+
+std::string kernel_builder::assemble(const std::string& comment, const std::string& signature) {
+    source_writer structure;
+    arguments.declare(structure, "arguments", step);
+    const std::string before = needs.text();
+    source_writer whole;
+    whole.line("// ", comment);
+    whole.paste(before);
+    if (!before.empty()) whole.blank();
+    whole.paste(structure.text());
+    whole.blank();
+    whole.line(signature, " {");
+    whole.paste(code.text());
+    whole.line("}");
+    return whole.text();
+}
+
+std::string digit(int axis) { return "i" + std::to_string(axis); }
+
+stride_class inner_class(const place& at, int axis) {
+    return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];
+}
+
+}  // namespace ingot::codegen

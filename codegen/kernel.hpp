@@ -1,0 +1,78 @@
+// What the emitters of all schedules and both targets share: one kernel in the making, with its names, arguments,
+// prelude and scalar bodies, and the arithmetic of indices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/body.hpp"
+
+namespace ingot::codegen {
+
+/// Where an array operand or an output lies.
+struct place {
+    const operand_class* at;
+    std::string name;       // x0, z0
+    std::uint16_t index;    // operand or output of the key
+    bool is_output;
+    node_id node = no_node;  // of an operand
+};
+
+struct kernel_builder {
+    kernel_builder(const key& k, const graph& g);
+
+    const codegen::key& key;
+    const codegen::graph& graph;
+    std::vector<std::string> names;  // of the key's operands
+    std::vector<place> inputs;       // arrays that the graph reads, once each
+    std::vector<place> outputs;
+    std::vector<node_id> generators;
+    prelude needs;
+    argument_struct arguments;
+    body_writer body;
+    source_writer code;              // the kernel's body
+    launch step;
+
+    int rank = 0;                    // of the outputs' space, the key's first axes
+    std::uint32_t cost = 0;          // of one element of the outputs, what lies beneath reductions left out
+    bool wide() const { return key.header.wide_index; }
+    std::uint32_t index_bytes() const { return wide() ? 8 : 4; }
+    /// Type of a linear index, and of a digit or an offset.
+    std::string linear() { return needs.type(wide() ? dtype::u8 : dtype::u4); }
+    std::string signed_index() { return needs.type(wide() ? dtype::i8 : dtype::i4); }
+
+    /// "p.x0"
+    std::string pointer(const place& at);
+    /// The member that holds a formula's value, as a linear index.
+    std::string count(const formula& f, const std::string& name);
+    /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
+    std::string divisor(const formula& f, const std::string& name);
+    /// " + i0 * p.x0_s0 + i1": the place's offset along those of `axes` on which it moves, the index along axis a being
+    /// `digit(a)`; empty where it does not move.
+    std::string offset(const place& at, std::uint64_t axes);
+    /// The same for a random leaf, from its counter.
+    std::string generator_offset(node_id generator, std::uint64_t axes);
+
+    /// The head of a prelude function, up to its result type: its comment, a template line, the target's prefix.
+    std::string function(const std::string& why, const std::string& templated = "") const;
+    /// Names scalars, which are read from the argument struct wherever they are used.
+    void name_scalars();
+    /// The whole source: comment, prelude, argument struct, kernel.
+    std::string assemble(const std::string& comment, const std::string& signature);
+};
+
+std::string digit(int axis);
+stride_class inner_class(const place& at, int axis);
+constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
+/// Bits of the axes [first, last).
+constexpr std::uint64_t axis_range(int first, int last) {
+    std::uint64_t bits = 0;
+    for (int a = first; a < last; ++a) bits |= axis_bit(a);
+    return bits;
+}
+
+/// The map kernel. `comment` is the expression.
+void emit_map_cuda(const key& k, const graph& g, plan& p);
+void emit_map_host(const key& k, const graph& g, plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,264 @@
+// Key to graph: a stack machine over the program's postfix words. Every node goes through `intern`, which gives equal
+// nodes one number, so a subtree that was written three times is one node; casts are nodes like any other.
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include <ingot/error.hpp>
+
+#include "codegen/graph.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+/// The row of this name. The lowerer rewrites a few operators into others, which it finds by what they are called.
+op row_named(std::string_view wanted) {
+    for (std::size_t i = 0; i < op_count; ++i)
+        if (op_table[i].name == wanted) return static_cast<op>(i);
+    throw error("[lower] the operator table has no row " + std::string(wanted));
+}
+
+struct node_hash {
+    std::size_t operator()(const node& n) const noexcept {
+        std::uint64_t h = static_cast<std::uint64_t>(n.kind) | static_cast<std::uint64_t>(n.type) << 8 |
+                          static_cast<std::uint64_t>(n.code) << 16 | static_cast<std::uint64_t>(n.index) << 32 |
+                          static_cast<std::uint64_t>(n.pick) << 48;
+        for (const node_id a : n.arguments) h = (h ^ a) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+        return static_cast<std::size_t>((h ^ std::hash<double>{}(n.value)) * 0x9e3779b97f4a7c15u);
+    }
+};
+
+class lowering {
+public:
+    explicit lowering(const key& k) : key_(k) {}
+
+    graph run() {
+        value_of_word_.reserve(key_.program.size());
+        for (const word w : key_.program) {
+            const node_id value = lower_word(w);
+            stack_.push_back(value);
+            value_of_word_.push_back(value);
+        }
+        if (stack_.size() != key_.outputs.size() || next_operand_ != key_.operands.size())
+            throw error("[lower] the program does not leave one value for each output");
+        for (std::size_t i = 0; i < stack_.size(); ++i)
+            graph_.roots.push_back(cast(stack_[i], key_.outputs[i].head.type));
+        drop_unused();
+        return std::move(graph_);
+    }
+
+private:
+    node_id pop() {
+        if (stack_.empty()) throw error("[lower] the program takes a value that is not there");
+        const node_id top = stack_.back();
+        stack_.pop_back();
+        return top;
+    }
+
+    std::uint16_t take_operand() {
+        if (next_operand_ >= key_.operands.size()) throw error("[lower] the program takes an operand that is not there");
+        return static_cast<std::uint16_t>(next_operand_++);
+    }
+
+    node_id intern(const node& n) {
+        const auto [place, inserted] = numbers_.try_emplace(n, static_cast<node_id>(graph_.nodes.size()));
+        if (inserted) graph_.nodes.push_back(n);
+        return place->second;
+    }
+
+    const node& at(node_id id) const { return graph_.nodes[id]; }
+
+    std::uint64_t axes_of_strides(std::uint16_t operand) const {
+        const std::vector<stride_class>& strides = key_.operands[operand].strides;
+        std::uint64_t axes = 0;
+        for (std::size_t a = 0; a < strides.size(); ++a)
+            if (strides[a] != stride_class::broadcast) axes |= std::uint64_t{1} << a;
+        return axes;
+    }
+
+    std::uint64_t bound_axes(std::size_t binder) const {
+        std::uint64_t axes = 0;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (key_.axes[a].owner == binder + 1) axes |= std::uint64_t{1} << a;
+        return axes;
+    }
+
+    /// The first operand that is the same value in the same place of the loops: the same view under two binders is
+    /// read by two loops, so it stays two nodes.
+    std::uint16_t first_same(std::uint16_t operand) const {
+        const operand_class& own = key_.operands[operand];
+        for (std::uint16_t i = own.head.same_as; i < operand; ++i) {
+            const operand_class& other = key_.operands[i];
+            if (other.head.same_as == own.head.same_as && other.strides == own.strides &&
+                other.head.kind == own.head.kind && other.head.type == own.head.type)
+                return i;
+        }
+        return operand;
+    }
+
+    node_id operand(std::uint16_t index) {
+        node n;
+        n.index = first_same(index);
+        n.type = key_.operands[index].head.type;
+        n.axes = axes_of_strides(n.index);
+        return intern(n);
+    }
+
+    node_id constant(dtype type, double value) {
+        node n;
+        n.kind = node_kind::constant;
+        n.type = type;
+        n.value = value;
+        return intern(n);
+    }
+
+    node_id cast(node_id from, dtype type) {
+        if (at(from).type == type) return from;
+        if (at(from).kind == node_kind::constant) return constant(type, at(from).value);
+        node n;
+        n.kind = node_kind::cast;
+        n.type = type;
+        n.arity = 1;
+        n.arguments[0] = from;
+        n.axes = at(from).axes;
+        return intern(n);
+    }
+
+    /// A row over arguments that already have the dtypes it computes in.
+    node_id map(op o, dtype type, std::initializer_list<node_id> arguments) {
+        node n;
+        n.kind = node_kind::map;
+        n.type = type;
+        n.code = static_cast<std::uint16_t>(o);
+        for (const node_id a : arguments) {
+            n.arguments[n.arity++] = a;
+            n.axes |= at(a).axes;
+        }
+        return intern(n);
+    }
+
+    node_id lower_word(word w) {
+        switch (kind_of_word(w)) {
+            case word_kind::leaf:
+            case word_kind::scalar:
+            case word_kind::generator: return operand(take_operand());
+            case word_kind::map: return lower_map(w);
+            case word_kind::reference: {
+                if (code_of_word(w) >= value_of_word_.size())
+                    throw error("[lower] the program refers to a later word");
+                return value_of_word_[code_of_word(w)];
+            }
+            case word_kind::reduce:
+            case word_kind::scan:
+            case word_kind::gather:
+            case word_kind::unravel: return lower_binder(w);
+            case word_kind::lazy: break;
+        }
+        throw error("[lower] a lazy program must be spliced before its key is lowered");
+    }
+
+    node_id lower_map(word w) {
+        const op o = op_of_word(w);
+        const op_facts& row = facts(o);
+        std::array<node_id, 3> given{no_node, no_node, no_node};
+        for (std::size_t i = row.arity; i-- > 0;) given[i] = pop();
+        if (o == op::astype) return cast(given[0], dtype_of_word(w));
+
+        std::array<operand_type, 3> types{};
+        for (std::size_t i = 0; i < row.arity; ++i) types[i] = {at(given[i]).type};
+        if (row.name == "power") {
+            const node& exponent = at(given[1]);
+            if (exponent.kind == node_kind::operand &&
+                key_.operands[exponent.index].head.exponent != exponent_class::none)
+                return lower_power(given[0], dtype_of_word(w), key_.operands[exponent.index].head.exponent);
+        }
+        const signature s = resolve(o, types.data());
+        if (!s.legal) throw dtype_error("[" + std::string(row.name) + "] has no body for these dtypes");
+        std::array<node_id, 3> arguments = given;
+        for (std::size_t i = 0; i < row.arity; ++i) arguments[i] = cast(given[i], s.computes[i]);
+        node n;
+        n.kind = node_kind::map;
+        n.type = s.result;
+        n.code = static_cast<std::uint16_t>(o);
+        n.arity = row.arity;
+        for (std::size_t i = 0; i < row.arity; ++i) {
+            n.arguments[i] = arguments[i];
+            n.axes |= at(arguments[i]).axes;
+        }
+        return intern(n);
+    }
+
+    node_id lower_power(node_id base, dtype type, exponent_class exponent) {
+        const node_id x = cast(base, type);
+        const op multiply = row_named("multiply"), divide = row_named("divide"), root = row_named("sqrt");
+        switch (exponent) {
+            case exponent_class::two: return map(multiply, type, {x, x});
+            case exponent_class::three: return map(multiply, type, {map(multiply, type, {x, x}), x});
+            case exponent_class::half: return map(root, type, {x});
+            case exponent_class::minus_half: return map(divide, type, {constant(type, 1), map(root, type, {x})});
+            default: return map(divide, type, {constant(type, 1), x});
+        }
+    }
+
+    node_id lower_binder(word w) {
+        const word_kind kind = kind_of_word(w);
+        node n;
+        n.index = static_cast<std::uint16_t>(binders_++);
+        n.code = static_cast<std::uint16_t>(code_of_word(w));
+        n.type = dtype_of_word(w);
+        if (kind == word_kind::gather) n.arguments[1] = pop();
+        n.arguments[0] = pop();
+        n.arity = kind == word_kind::gather ? 2 : 1;
+        n.axes = at(n.arguments[0]).axes & ~bound_axes(n.index);
+        if (kind == word_kind::reduce) {
+            n.kind = node_kind::reduce;
+            // A fold takes its operand in the dtype it folds in.
+            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod)
+                n.arguments[0] = cast(n.arguments[0], n.type);
+        } else if (kind == word_kind::gather) {
+            n.kind = node_kind::gather;
+            n.axes |= at(n.arguments[1]).axes;
+        } else {
+            n.kind = kind == word_kind::scan ? node_kind::scan : node_kind::unravel;
+            n.pick = take_operand();
+            n.axes |= axes_of_strides(n.pick);
+            if (kind == word_kind::scan) n.arguments[0] = cast(n.arguments[0], n.type);
+        }
+        return intern(n);
+    }
+
+    /// Leaves out what rewriting left without a user (the exponent of a strength-reduced power).
+    void drop_unused() {
+        std::vector<bool> used(graph_.nodes.size());
+        for (const node_id r : graph_.roots) used[r] = true;
+        for (std::size_t i = graph_.nodes.size(); i-- > 0;)
+            if (used[i])
+                for (int a = 0; a < graph_.nodes[i].arity; ++a) used[graph_.nodes[i].arguments[a]] = true;
+        std::vector<node_id> moved(graph_.nodes.size(), no_node);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            if (!used[i]) continue;
+            node n = graph_.nodes[i];
+            for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
+            moved[i] = static_cast<node_id>(kept);
+            graph_.nodes[kept++] = n;
+        }
+        graph_.nodes.resize(kept);
+        for (node_id& r : graph_.roots) r = moved[r];
+    }
+
+    const key& key_;
+    graph graph_;
+    std::unordered_map<node, node_id, node_hash> numbers_;
+    std::vector<node_id> stack_, value_of_word_;
+    std::size_t next_operand_ = 0, binders_ = 0;
+};
+
+}  // namespace
+
+graph lower(const key& k) { return lowering(k).run(); }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,11 @@
+// From a key to what to run: the one entry of code generation. Pure: the same key gives the same plan, text and all.
+#pragma once
+
+#include "codegen/key.hpp"
+#include "codegen/plan.hpp"
+
+namespace ingot::codegen {
+
+plan make_plan(const key& k);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,60 @@
+// How scalar computing is spelled in generated source: type names, constants, casts, and the rows of the operator
+// table. One spelling for both targets; only where the table or a target demands it do they differ.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ingot/key.hpp>
+
+#include "codegen/graph.hpp"
+
+namespace ingot::codegen {
+
+/// "float", "double", "bool"; integers by NumPy's names (int32), which the prelude defines.
+std::string type_name(dtype t);
+/// The type of linear indices and offsets.
+constexpr std::string_view index_name(bool wide) { return wide ? "int64" : "int"; }
+
+/// Everything a kernel's source needs before its kernel: type names, functions of long rows, declarations. Collected
+/// while the kernel is written, printed before it, each thing once.
+class prelude {
+public:
+    explicit prelude(detail::target where) : where_(where) {}
+
+    detail::target where() const { return where_; }
+    /// Marks a named type as used and returns its name.
+    std::string type(dtype t);
+    /// A function or declaration, told apart by its name; printed in the order of first use.
+    void add(std::string_view name, std::string_view text);
+    bool has(std::string_view name) const;
+    /// Notes that a math function of the target's library is called (exp, erf, ...) in this dtype.
+    void calls(std::string_view function, dtype t);
+    /// Whether a called function rounds differently when it is vectorised.
+    bool inexact() const { return inexact_; }
+    /// "__device__ __forceinline__" or "static inline".
+    std::string_view function_prefix() const;
+
+    std::string text() const;
+
+private:
+    detail::target where_;
+    std::set<dtype> types_;
+    std::vector<std::pair<std::string, std::string>> parts_;
+    std::map<std::string, std::set<dtype>> calls_;
+    bool inexact_ = false;
+};
+
+/// `value` as a constant of this dtype.
+std::string spell_constant(dtype t, double value, prelude& needs);
+/// The expression that converts `from` (a name or a call) as astype does.
+std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs);
+/// A row of the operator table over arguments that are names, constants or calls.
+std::string spell_map(const node& n, const std::vector<dtype>& argument_types, const std::vector<std::string>& arguments,
+                      prelude& needs);
+
+}  // namespace ingot::codegen

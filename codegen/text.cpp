@@ -1,0 +1,88 @@
+// The expression of a graph in one line. Nodes are rendered in order, each once, and a text that grew long is
+// shortened to its head, so a shared subtree or a chain of 10^6 nodes costs no more than its number of nodes.
+#include <algorithm>
+#include <array>
+
+#include "codegen/body.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::size_t longest = 160;
+
+/// C++'s precedence of a binary operator; 0 where the body is no plain `a @ b`.
+struct infix {
+    std::string_view symbol;
+    int precedence = 0;
+};
+
+infix infix_of(const op_facts& row) {
+    constexpr std::array<infix, 19> known{{{"*", 9},  {"/", 9},  {"+", 8}, {"-", 8}, {"<", 6},  {"<=", 6}, {">", 6},
+                                           {">=", 6}, {"==", 5}, {"!=", 5}, {"&", 4}, {"^", 3}, {"|", 2}, {"&&", 1},
+                                           {"||", 1}, {"%", 9}, {"<<", 7}, {">>", 7}, {"", 0}}};
+    if (row.arity != 2) return {};
+    const std::string_view body = row.has(kind::floating) ? row.floating : row.has(kind::boolean) ? row.boolean : row.integer;
+    for (const infix& i : known)
+        if (i.precedence > 0 && body == "return a " + std::string(i.symbol) + " b;") return i;
+    return {};
+}
+
+std::string_view fold_name(std::uint16_t code) {
+    constexpr std::array<std::string_view, 9> names{"sum",    "prod",   "min", "max",          "argmin",
+                                                    "argmax", "all", "any", "count_nonzero"};
+    return code < names.size() ? names[code] : "fold";
+}
+
+struct rendered {
+    std::string text;
+    int precedence = 100;  // of its outermost operator
+};
+
+std::string in_parentheses(const rendered& r, int than) {
+    return r.precedence < than ? '(' + r.text + ')' : r.text;
+}
+
+std::string call(std::string_view name, const node& n, const std::vector<rendered>& values) {
+    std::string out(name);
+    for (int a = 0; a < n.arity; ++a) out += (a == 0 ? "(" : ", ") + values[n.arguments[a]].text;
+    return out + ')';
+}
+
+rendered render(const node& n, const std::vector<rendered>& values, const std::vector<std::string>& names) {
+    switch (n.kind) {
+        case node_kind::operand: return {names[n.index]};
+        case node_kind::constant: {
+            const auto whole = static_cast<long long>(n.value);
+            return {static_cast<double>(whole) == n.value ? std::to_string(whole) : std::to_string(n.value)};
+        }
+        case node_kind::cast: return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
+        case node_kind::reduce: return {call(fold_name(n.code), n, values)};
+        case node_kind::scan: return {"scan_" + call(fold_name(n.code), n, values)};
+        case node_kind::gather: return {call("take", n, values)};
+        case node_kind::unravel: return {call("reshape", n, values)};
+        case node_kind::map: break;
+    }
+    const op_facts& row = facts(static_cast<op>(n.code));
+    const infix i = infix_of(row);
+    if (i.precedence == 0) return {call(row.name, n, values)};
+    return {in_parentheses(values[n.arguments[0]], i.precedence) + ' ' + std::string(i.symbol) + ' ' +
+                in_parentheses(values[n.arguments[1]], i.precedence + 1),
+            i.precedence};
+}
+
+}  // namespace
+
+std::string text(const graph& g, node_id root, const key& k) {
+    const std::vector<std::string> names = operand_names(g, k);
+    std::vector<rendered> values(root + 1);
+    for (node_id i = 0; i <= root; ++i) {
+        values[i] = render(g.nodes[i], values, names);
+        if (values[i].text.size() > longest) values[i] = {values[i].text.substr(0, longest / 2) + "..."};
+    }
+    return values[root].text;
+}
+
+}  // namespace ingot::codegen

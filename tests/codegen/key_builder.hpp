@@ -1,0 +1,153 @@
+// Keys written by hand: a tree in postfix, its axes, and each operand's stride classes as text, one letter an axis:
+// '1' moves by one element, 's' by a run-time stride, '0' not at all.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <ingot/error.hpp>
+
+#include "codegen/key.hpp"
+
+namespace ingot::codegen {
+
+class key_builder {
+public:
+    explicit key_builder(detail::target where, bool wide = false) {
+        k_.header.where = where;
+        k_.header.architecture = where == detail::target::cuda ? 90 : 0;
+        k_.header.wide_index = wide;
+    }
+
+    key_builder& strict() {
+        k_.header.math = detail::math_mode::strict;
+        return *this;
+    }
+    /// Axes of the outputs' space, all at once and before operands.
+    key_builder& axes(int n, std::uint8_t inner_bucket = 0) {
+        for (int a = 0; a < n; ++a) k_.axes.push_back({0, 0, a + 1 == n ? inner_bucket : std::uint8_t{0}});
+        return *this;
+    }
+    key_builder& bound_axis(std::uint8_t binder, std::uint8_t bucket, std::uint8_t partner = 0) {
+        k_.axes.push_back({static_cast<std::uint8_t>(binder + 1), partner, bucket});
+        return *this;
+    }
+    key_builder& few_rows() {
+        k_.axes.front().bucket |= detail::bucket::few_rows;
+        return *this;
+    }
+
+    key_builder& leaf(dtype t, std::string_view strides, bool vector = true, bool wide = false) {
+        return operand(detail::word_kind::leaf, detail::operand_kind::array, t, strides, vector, wide);
+    }
+    key_builder& scalar(dtype t, detail::exponent_class e = detail::exponent_class::none) {
+        operand(detail::word_kind::scalar, detail::operand_kind::scalar, t, "", false, false);
+        k_.operands.back().head.exponent = e;
+        return *this;
+    }
+    key_builder& random(detail::generator_kind g, dtype t, std::string_view strides, bool vector = true) {
+        return operand(detail::word_kind::generator, detail::operand_kind::generator, t, strides, vector, false,
+                       static_cast<std::uint32_t>(g));
+    }
+    /// The same view, scalar or random leaf as operand `first` once more.
+    key_builder& again(std::uint16_t first) {
+        operand_class o = k_.operands[first];
+        const auto kind = o.head.kind == detail::operand_kind::scalar      ? detail::word_kind::scalar
+                          : o.head.kind == detail::operand_kind::generator ? detail::word_kind::generator
+                                                                           : detail::word_kind::leaf;
+        o.head.same_as = first;
+        k_.operands.push_back(o);
+        return push(kind, o.head.type, 0);
+    }
+    key_builder& map(std::string_view row) {
+        for (std::size_t i = 0; i < detail::op_count; ++i) {
+            if (detail::op_table[i].name != row) continue;
+            const auto o = static_cast<detail::op>(i);
+            const std::size_t arity = detail::facts(o).arity;
+            std::vector<detail::operand_type> types;
+            for (std::size_t a = 0; a < arity; ++a) types.push_back({types_[types_.size() - arity + a], false});
+            types_.resize(types_.size() - arity);
+            return push(detail::word_kind::map, detail::resolve(o, types.data()).result, static_cast<std::uint32_t>(i));
+        }
+        throw error("no such row");
+    }
+    key_builder& astype(dtype t) {
+        types_.pop_back();
+        return push(detail::word_kind::map, t, static_cast<std::uint32_t>(detail::op::astype));
+    }
+    key_builder& reduce(detail::fold f, dtype t) {
+        types_.pop_back();
+        return push(detail::word_kind::reduce, t, static_cast<std::uint32_t>(f));
+    }
+    key_builder& scan(detail::fold f, dtype t, std::string_view pick) {
+        types_.pop_back();
+        return operand(detail::word_kind::scan, detail::operand_kind::pick, t, pick, false, false,
+                       static_cast<std::uint32_t>(f));
+    }
+    key_builder& gather() {
+        types_.pop_back();
+        const dtype t = types_.back();
+        types_.pop_back();
+        return push(detail::word_kind::gather, t, 0);
+    }
+    key_builder& unravel(std::string_view pick) {
+        const dtype t = types_.back();
+        types_.pop_back();
+        return operand(detail::word_kind::unravel, detail::operand_kind::pick, t, pick, false, false);
+    }
+    key_builder& reference(std::uint32_t word) {
+        return push(detail::word_kind::reference, detail::dtype_of_word(k_.program[word]), word);
+    }
+    key_builder& output(dtype t, std::string_view strides, bool vector = true, bool wide = false) {
+        k_.outputs.push_back(make(detail::operand_kind::array, t, strides, vector, wide));
+        return *this;
+    }
+    /// Operand `i` shares its bytes with an output.
+    key_builder& in_place(std::size_t i) {
+        k_.operands[i].head.aliased = true;
+        return *this;
+    }
+
+    key done() const { return decode(encode(k_)); }
+
+private:
+    key_builder& push(detail::word_kind kind, dtype t, std::uint32_t code) {
+        k_.program.push_back(detail::make_word(kind, t, code));
+        types_.push_back(t);
+        return *this;
+    }
+    operand_class make(detail::operand_kind kind, dtype t, std::string_view strides, bool vector, bool wide) const {
+        operand_class o;
+        o.head.kind = kind;
+        o.head.type = t;
+        o.head.vector = vector;
+        o.head.wide = wide;
+        o.strides.assign(k_.axes.size(), stride_class::broadcast);
+        for (std::size_t a = 0; a < strides.size(); ++a)
+            o.strides[a] = strides[a] == '1'   ? stride_class::unit
+                           : strides[a] == 's' ? stride_class::strided
+                                               : stride_class::broadcast;
+        return o;
+    }
+    key_builder& operand(detail::word_kind word, detail::operand_kind kind, dtype t, std::string_view strides, bool vector,
+                         bool wide, std::uint32_t code = 0) {
+        operand_class o = make(kind, t, strides, vector, wide);
+        o.head.same_as = static_cast<std::uint16_t>(k_.operands.size());
+        k_.operands.push_back(o);
+        return push(word, t, code);
+    }
+
+    key k_;
+    std::vector<dtype> types_;
+};
+
+/// where(x - s > y, x * y, x + y) over arrays of these stride classes.
+inline key_builder where_tree(detail::target where, dtype t, int axes, std::string_view x, std::string_view y,
+                              bool vector = true) {
+    key_builder b(where);
+    b.axes(axes).leaf(t, x, vector).scalar(t).map("subtract").leaf(t, y, vector).map("greater");
+    b.again(0).again(2).map("multiply").again(0).again(2).map("add").map("where");
+    return b;
+}
+
+}  // namespace ingot::codegen
