@@ -1,0 +1,115 @@
+// The nodes that are not elementwise. A binder binds the trailing axes of its operand (program.hpp); the leading ones are
+// the result's. So reductions, scans, gathers and reshapes are one class: an operand, how many axes of it are bound, and
+// a place that says where on them to read (nothing for a fold, a pick for scans and reshapes, an index for gathers).
+//
+// The functions that make binders first view the operand so that the axes they bind stand last; a view of the result
+// then composes onto the operand's leading axes and onto the place, and the bound axes pass through.
+#pragma once
+
+#include <ingot/expression.hpp>
+#include <ingot/indexing.hpp>
+
+namespace ingot::detail {
+
+/// How a binder views its operand: how many trailing axes it then binds, and whether the view changes anything.
+struct arrangement {
+    int bound;
+    bool moves;
+};
+/// Reduced axes (all, where `over` is null) last in ascending order; with `keep` one of extent 1 stands for each.
+INGOT_API arrangement view_reduced(view_room&, const char* operation, extents_ref shape, const axes* over, bool keep);
+/// The scanned axis again as an extra last one; nothing moves along the first. Returns the pick.
+INGOT_API layout view_scanned(view_room&, const char* operation, extents_ref shape, index_t axis);
+/// Source and index over the result's axes, the source's gathered axis last.
+INGOT_API void view_gathered(view_room& source, view_room& index, const char* operation, extents_ref source_shape,
+                             extents_ref index_shape, index_t axis);
+/// The result's axes first, along which nothing moves, then the operand's own.
+INGOT_API void view_unravelled(view_room&, const char* operation, extents_ref shape, std::span<const index_t> result);
+/// Every axis where it is: gives all layouts of a tree its full shape.
+INGOT_API void view_whole(view_room&, extents_ref shape);
+
+/// The place of a fold: it reads everything that is bound.
+struct no_place {
+    static constexpr std::array<word, 0> program{};
+    static constexpr int operands = 0, binders = 0, nodes = 0;
+    void gather(cursor&) const noexcept {}
+    void apply(const axis_view&, int) noexcept {}
+    bool try_reshape(std::span<const index_t>, int) const noexcept { return true; }
+    device_id on_device() const noexcept { return no_device; }
+    std::uint32_t count(const buffer*) const noexcept { return 0; }
+};
+
+/// The place of a scan or a reshape: a layout over the result's axes.
+class pick {
+public:
+    static constexpr std::array<word, 0> program{};  // the binder's own word takes the operand
+    static constexpr int operands = 1, binders = 0, nodes = 0;
+
+    explicit pick(layout where) : where_(std::move(where)) {}
+    const layout& where() const noexcept { return where_; }
+
+    void gather(cursor& c) const noexcept {
+        operand& o = *c.operands++;
+        o.kind = operand_kind::pick;
+        o.type = dtype::i8;
+        o.where = &where_;
+    }
+    void apply(const axis_view& v, int bound) { where_ = compose(where_, v, bound); }
+    bool try_reshape(std::span<const index_t> shape, int bound) { return detail::try_reshape(where_, shape, bound); }
+    device_id on_device() const noexcept { return no_device; }
+    std::uint32_t count(const buffer*) const noexcept { return 0; }
+
+private:
+    layout where_;
+};
+
+/// W: the node's own word. Operand: a node whose last `bound` axes are bound. Place: no_place, a pick, or an index node.
+template <word W, class Operand, class Place>
+class binder : public expression_members<binder<W, Operand, Place>> {
+public:
+    static constexpr dtype type = dtype_of_word(W);
+    using value_type = type_of<type>;
+    static constexpr auto program = join_words(Operand::program, Place::program, std::array<word, 1>{W});
+    static constexpr int operands = Operand::operands + Place::operands;
+    static constexpr int binders = Operand::binders + Place::binders + 1;
+    static constexpr int nodes = Operand::nodes + Place::nodes + 1;
+
+    binder(Operand operand, int bound, Place place)
+        : operand_(std::move(operand)), place_(std::move(place)), bound_(bound) {}
+
+    void gather(cursor& c) const {
+        operand_.gather(c);
+        place_.gather(c);
+        *c.attributes++ = static_cast<word>(bound_);
+    }
+    extents_ref extents(shape_room& room) const {
+        if constexpr (std::same_as<Place, pick>) {
+            return {place_.where().shape(), place_.where().rank()};
+        } else {
+            const extents_ref all = operand_.extents(room);
+            return {all.data, all.rank - bound_};
+        }
+    }
+    void apply(const axis_view& v, int bound) {
+        operand_.apply(v, bound + bound_);
+        place_.apply(v, bound);
+    }
+    bool try_reshape(std::span<const index_t> shape, int bound) {
+        return operand_.try_reshape(shape, bound + bound_) && place_.try_reshape(shape, bound);
+    }
+    device_id on_device() const noexcept {
+        const device_id d = operand_.on_device();
+        return d == no_device ? place_.on_device() : d;
+    }
+    std::uint32_t count(const buffer* b) const noexcept { return operand_.count(b) + place_.count(b); }
+
+private:
+    Operand operand_;
+    [[no_unique_address]] Place place_;
+    int bound_;
+};
+
+template <class E>
+using node_of = std::remove_cvref_t<decltype(as_node(std::declval<E>()))>;
+
+}  // namespace ingot::detail

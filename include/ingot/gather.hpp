@@ -1,0 +1,44 @@
+// take(e, indices, axis): the slices of an expression that an index expression names.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include <ingot/reshape.hpp>
+
+namespace ingot {
+
+/// What an index outside its axis does: is an error, counts modulo the extent, or means the nearest end. `unchecked`
+/// promises that there is none.
+enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };
+
+/// The elements of `e` along `axis` at `indices`, whose axes stand in that axis' place.
+template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
+    requires std::integral<typename std::remove_cvref_t<I>::value_type> &&
+             (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>)
+auto take(E&& e, I&& indices, index_t axis) {
+    using namespace detail;
+    using source_node = node_of<E>;
+    using index_node = node_of<I>;
+    using result = binder<make_word(word_kind::gather, source_node::type, static_cast<std::uint32_t>(Mode)), source_node,
+                          index_node>;
+    source_node source = as_node(std::forward<E>(e));
+    index_node index = as_node(std::forward<I>(indices));
+    if (const device_id a = source.on_device(), b = index.on_device(); a != b && a != no_device && b != no_device)
+        throw_two_devices("take", a, b);
+    shape_room source_room, index_room;
+    view_room source_view, index_view;
+    view_gathered(source_view, index_view, "take", source.extents(source_room), index.extents(index_room), axis);
+    source.apply(source_view, 0);
+    index.apply(index_view, 0);
+    return result(std::move(source), 1, std::move(index));
+}
+
+/// The elements of `e` in C order at `indices`.
+template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
+auto take(E&& e, I&& indices) {
+    return take<Mode>(ravel(std::forward<E>(e)), std::forward<I>(indices), 0);
+}
+
+}  // namespace ingot

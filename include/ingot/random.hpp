@@ -1,0 +1,109 @@
+// Random numbers as leaves of a tree. A call takes a seed and a call number when it is written; element i is then a
+// function of these and of i in the leaf as it was written (philox.hpp), however the tree is viewed, cut or launched,
+// and however often it is evaluated.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+
+#include <ingot/expression.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// What a call's numbers depend on.
+struct random_call {
+    std::uint64_t seed;
+    std::uint64_t number;
+};
+
+template <class T, generator_kind K>
+class random_leaf : public expression_members<random_leaf<T, K>> {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr std::array<word, 1> program{
+        make_word(word_kind::generator, type, static_cast<std::uint32_t>(K))};
+    static constexpr int operands = 1, binders = 0, nodes = 1;
+
+    random_leaf(random_call call, layout counter)
+        : call_(call), counter_(std::move(counter)), device_(current_device()) {}
+
+    const layout& where() const noexcept { return counter_; }
+    random_call call() const noexcept { return call_; }
+
+    void gather(cursor& c) const {
+        operand& o = *c.operands++;
+        o.kind = operand_kind::generator;
+        o.type = type;
+        o.where = &counter_;
+        o.bits[0] = call_.seed;
+        o.bits[1] = call_.number;
+    }
+    extents_ref extents(shape_room&) const noexcept { return {counter_.shape(), counter_.rank()}; }
+    void apply(const axis_view& v, int bound) { counter_ = compose(counter_, v, bound); }
+    bool try_reshape(std::span<const index_t> shape, int bound) { return detail::try_reshape(counter_, shape, bound); }
+    device_id on_device() const noexcept { return device_; }
+    std::uint32_t count(const buffer*) const noexcept { return 0; }
+
+private:
+    random_call call_;
+    layout counter_;
+    device_id device_;
+};
+
+}  // namespace detail
+
+namespace random {
+
+template <class T>
+concept floating_element = element_type<T> && std::floating_point<T>;
+
+/// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads.
+class generator {
+public:
+    explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
+    generator(const generator&) = delete;
+    generator& operator=(const generator&) = delete;
+
+    /// Begins anew with another seed.
+    void seed(std::uint64_t value) noexcept {
+        seed_.store(value, std::memory_order_relaxed);
+        calls_.store(0, std::memory_order_relaxed);
+    }
+    /// 0 <= u < 1.
+    template <floating_element T>
+    auto uniform(const shape_like& shape) { return make<T, detail::generator_kind::uniform>("uniform", shape); }
+    /// Mean 0, deviation 1.
+    template <floating_element T>
+    auto normal(const shape_like& shape) { return make<T, detail::generator_kind::normal>("normal", shape); }
+
+private:
+    template <class T, detail::generator_kind K>
+    auto make(const char* operation, const shape_like& shape) {
+        detail::check_extents(operation, shape.values());
+        const detail::random_call call{seed_.load(std::memory_order_relaxed),
+                                       calls_.fetch_add(1, std::memory_order_relaxed)};
+        return detail::random_leaf<T, K>(call, detail::contiguous_layout(shape.values()));
+    }
+
+    std::atomic<std::uint64_t> seed_;
+    std::atomic<std::uint64_t> calls_{0};
+};
+
+/// The generator of the functions below, seeded from the system until somebody seeds it.
+INGOT_API generator& default_generator();
+
+inline void seed(std::uint64_t value) { default_generator().seed(value); }
+template <floating_element T>
+auto uniform(const shape_like& shape) {
+    return default_generator().uniform<T>(shape);
+}
+template <floating_element T>
+auto normal(const shape_like& shape) {
+    return default_generator().normal<T>(shape);
+}
+
+}  // namespace random
+}  // namespace ingot

@@ -1,0 +1,55 @@
+// reshape and ravel. Where the axes of every layout in the tree merge and split again as asked, a reshape is only other
+// strides; else the node reads its operand at the digits of a linear place. It is lazy either way.
+#pragma once
+
+#include <utility>
+
+#include <ingot/binders.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// The shape that `wanted`, with one -1 at most, asks of an expression. Throws shape_error.
+INGOT_API std::span<const index_t> infer_shape(shape_room&, const char* operation, extents_ref shape,
+                                               std::span<const index_t> wanted);
+
+template <class E>
+auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
+    using node = node_of<E>;
+    using result = binder<make_word(word_kind::unravel, node::type), node, pick>;
+    node operand = as_node(std::forward<E>(e));
+    shape_room room, new_room;
+    const extents_ref shape = operand.extents(room);
+    const std::span<const index_t> new_shape = infer_shape(new_room, operation, shape, wanted);
+
+    view_room view;
+    view_whole(view, shape);
+    node merged = operand;
+    merged.apply(view, 0);
+    layout place = contiguous_layout(new_shape);
+    if (merged.try_reshape(new_shape, 0)) {
+        std::fill_n(place.strides(), place.rank(), index_t{0});  // no place is read: only its shape is
+        return result(std::move(merged), 0, pick(std::move(place)));
+    }
+    view_unravelled(view, operation, shape, new_shape);
+    const int bound = shape.rank;
+    operand.apply(view, 0);
+    return result(std::move(operand), bound, pick(std::move(place)));
+}
+
+}  // namespace detail
+
+/// `e` in another shape of equal size, elements in C order; one extent may be -1.
+template <array_expression E>
+auto reshape(E&& e, const shape_like& shape) {
+    return detail::reshaped("reshape", std::forward<E>(e), shape.values());
+}
+
+/// `e` in one dimension.
+template <array_expression E>
+auto ravel(E&& e) {
+    const index_t shape[] = {-1};
+    return detail::reshaped("ravel", std::forward<E>(e), shape);
+}
+
+}  // namespace ingot
