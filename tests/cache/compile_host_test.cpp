@@ -145,6 +145,8 @@ TEST_CASE("a compiler whose own child is killed, or that has no room for its fil
 }
 
 TEST_CASE("a compiler that fails with a diagnosis of the source is a compile_error") {
+    const scratch_directory scratch;
+    const environment_variable temporary("TMPDIR", scratch.path().c_str());
     for (const char* const says : {"<stdin>:3:12: error: expected ';'", "<stdin>:3: fatal error: no such file"}) {
         const scripted_compiler compiler("echo \"" + std::string(says) + "\" >&2; exit 1");
         CHECK_THROWS_AS(compile(answering(1)), ingot::compile_error);
@@ -164,7 +166,8 @@ TEST_CASE("a process that ignores its children still compiles") {
 }
 
 TEST_CASE("messages are read in English whatever the user's language") {
-    const environment_variable language("LC_ALL", "de_DE.UTF-8");
+    const scratch_directory scratch;
+    const environment_variable language("LC_ALL", "de_DE.UTF-8"), temporary("TMPDIR", scratch.path().c_str());
     source_text source = answering(1);
     source.text = "int x = ;";
     CHECK_THROWS_AS(compile(source), ingot::compile_error);
