@@ -69,11 +69,6 @@ void hold_mutexes_over_fork() {
     static_cast<void>(once);
 }
 
-device_id default_device() {
-    if (const char* wanted = std::getenv("INGOT_DEVICE"); wanted && *wanted) return device::parse(wanted);
-    return device::cuda_count() > 0 ? device::cuda() : device::host();
-}
-
 }  // namespace
 
 device_state& install_device(device_id id, std::unique_ptr<backend> made, const pool_options& options) {
@@ -102,6 +97,11 @@ pool& pinned_pool() {
     pool* const made = new pool(device::host(), *owner.backend, {.pinned = true});
     pinned.store(made, std::memory_order_release);
     return *made;
+}
+
+device_id default_device() {
+    if (const char* wanted = std::getenv("INGOT_DEVICE"); wanted && *wanted) return device::parse(wanted);
+    return device::cuda_count() > 0 ? device::cuda() : device::host();
 }
 
 void choose_current() {

@@ -17,13 +17,16 @@ struct device_state {
     stream_state* default_stream = nullptr;
 };
 
+/// The device a thread begins with: what INGOT_DEVICE says, else the first GPU, else the host.
+device_id default_device();
+
 /// Throws device_error when there is no such device.
 device_state& state_of(device_id);
 
 /// The pool of page-locked host memory, of the first GPU's driver; of plain memory where there is none.
 pool& pinned_pool();
 
-/// Adds a device of kind `other`, or replaces it; what the one before gave out stays valid. For tests.
+/// Adds a device, or puts another in its place; what the one before gave out stays valid. For tests.
 device_state& install_device(device_id, std::unique_ptr<backend>, const pool_options& = {});
 
 }  // namespace ingot::runtime

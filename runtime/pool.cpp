@@ -15,12 +15,13 @@ namespace ingot::runtime {
 namespace {
 
 constexpr std::size_t largest_step = std::size_t{2} << 20;
+constexpr std::size_t smallest_chunk = std::size_t{64} << 10;
 constexpr std::size_t class_chunk = std::size_t{2} << 20;
 
 /// Enough pieces to make a trip to the device worth while, few enough not to take much of it.
-std::uint32_t pieces_of_chunk(std::size_t capacity) {
+std::uint32_t pieces_of_chunk(std::size_t capacity, std::size_t whole_memory) {
     if (capacity > largest_class) return 1;
-    const std::size_t bytes = std::clamp(capacity * 16, std::size_t{64} << 10, class_chunk);
+    const std::size_t bytes = std::min(std::clamp(capacity * 16, smallest_chunk, class_chunk), whole_memory / 64);
     return static_cast<std::uint32_t>(std::max<std::size_t>(bytes / capacity, 1));
 }
 
@@ -43,7 +44,7 @@ std::size_t block_capacity(std::size_t bytes) noexcept {
 }
 
 pool::pool(device_id device, backend& backend, const pool_options& options)
-    : device_(device), backend_(backend), options_(options) {}
+    : device_(device), backend_(backend), options_(options), device_memory_(backend.memory().total) {}
 
 buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
     buffer* b = nullptr;
@@ -146,7 +147,7 @@ buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool
 }
 
 buffer* pool::grow(std::size_t capacity, const stream_state& s) {
-    const std::uint32_t pieces = pieces_of_chunk(capacity);
+    const std::uint32_t pieces = pieces_of_chunk(capacity, limit_ ? limit_ : device_memory_);
     for (const std::uint32_t n : {pieces, std::uint32_t{1}})
         if (buffer* b = cut(capacity * n, capacity, n, s)) return b;
     return nullptr;

@@ -108,6 +108,7 @@ private:
     device_id device_;
     backend& backend_;
     pool_options options_;
+    std::size_t device_memory_;
     mutable std::mutex mutex_;
     free_map free_;
     std::deque<held_block> held_;

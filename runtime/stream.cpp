@@ -79,7 +79,9 @@ void synchronize(stream_state& s) {
     throw_reported(s);
 }
 
-void throw_reported(stream_state& s) { s.pool->throw_broken_guards(); }
+void throw_reported(stream_state& s) {
+    s.pool->throw_broken_guards();
+}
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     // A synchronous backend runs the work of several threads on one stream at the same time.

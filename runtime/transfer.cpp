@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t host_piece = std::size_t{1} << 20;    // what one worker copies at a time
 constexpr std::size_t staged_piece = std::size_t{4} << 20;  // long enough to hide what starting a copy costs
 
-char* at(const buffer& b, std::size_t offset) { return static_cast<char*>(b.data) + offset; }
+char* at(const buffer& b, std::size_t offset) {
+    return static_cast<char*>(b.data) + offset;
+}
 
 stream_state& stream_for(device_id device, stream_state& preferred) {
     return preferred.device == device ? preferred : *state_of(device).default_stream;
@@ -43,8 +45,8 @@ public:
     void* data() const noexcept { return pinned_->data; }
 
     void start(void* to, const void* from, std::size_t bytes, copy_direction direction) {
-        // The piece belongs to the host's stream, so that its next user may touch it from the CPU; the copy is noted as a
-        // reader, which holds the piece back while it runs.
+        // The piece belongs to the host's stream, so that its next user may touch it from the CPU; the copy is noted as
+        // a reader, which holds the piece back while it runs.
         if (!copied_) event_ = stream_.backend->create_event(false);
         copied_ = true;
         stream_.backend->copy(to, from, bytes, direction, stream_.native);
@@ -143,10 +145,10 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
     }
     order_read(from, s);
     order_write(to, s);
-    const copy_direction direction = from_host               ? copy_direction::to_device
-                                     : to_host               ? copy_direction::to_host
+    const copy_direction direction = from_host                  ? copy_direction::to_device
+                                     : to_host                  ? copy_direction::to_host
                                      : to.device == from.device ? copy_direction::within
-                                                             : copy_direction::between;
+                                                                : copy_direction::between;
     s.backend->copy(at(to, to_offset), at(from, from_offset), bytes, direction, s.native);
 }
 

@@ -1,5 +1,6 @@
 // Copies between buffers, devices and the host's own memory, in order with the streams that use the buffers.
-// Memory that is not pinned goes through pinned pieces, two in flight: the CPU fills one while the GPU drains the other.
+// Memory that is not pinned goes through pinned pieces, two in flight: the CPU fills one while the GPU drains the
+// other.
 #pragma once
 
 #include <cstddef>
