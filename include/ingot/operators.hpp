@@ -83,7 +83,6 @@ inline constexpr spelling_facts spelling_table[] = {
 #define INGOT_SPELLING(name, where, type, ulp, body) \
     {op::name, spelling_facts::reach::where, dtype::type, float(ulp), #body},
 #include <ingot/operators.def>
-    {op::astype, spelling_facts::reach::all, dtype::b1, 0, "none"},
 };
 
 /// Comparisons of an i8 with a u8, whose operands differ in type.

@@ -1,0 +1,558 @@
+// A graph is run by regions. A region is what lies between an output, or a binder's argument, and the next binders
+// below: a list of steps, each over a block of elements at given places. A place is one index for each axis of the key.
+// Reductions and scans are computed whole into tables first, in the order of the nodes; gathers and reshapes evaluate
+// their argument's region at the places that they compute.
+#include "runtime/interpreter.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <ingot/error.hpp>
+#include <ingot/philox.hpp>
+
+#include "runtime/bodies.hpp"
+#include "runtime/folds.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+using codegen::graph;
+using codegen::key;
+using codegen::no_node;
+using codegen::node;
+using codegen::node_id;
+using codegen::node_kind;
+using detail::fold;
+
+constexpr std::size_t block_elements = 1024;
+constexpr std::size_t element_bytes = 8;
+
+constinit std::atomic<body_swap> swapped{nullptr};
+
+/// The indices of up to block_elements places; an axis that the places do not know has none.
+struct places {
+    std::size_t count = 0;
+    std::vector<const std::int64_t*> on_axis;
+};
+
+using indices = std::vector<std::int64_t>;
+
+/// A block's values of one node, 8 bytes each whatever the dtype, so that any node can have any buffer.
+using buffer = std::unique_ptr<std::byte[]>;
+
+struct step {
+    node_id id = no_node;
+    std::uint32_t to = 0;                // buffer
+    std::uint32_t from[3] = {0, 0, 0};
+    bodies::map_block map = nullptr;
+    bodies::cast_block cast = nullptr;
+};
+
+struct region {
+    std::vector<step> steps;
+    std::vector<std::uint32_t> results;  // the buffer of each root
+    std::vector<buffer> buffers;
+};
+
+/// The whole result of a reduction or scan, over the axes along which it changes.
+struct table {
+    std::vector<std::byte> data;
+    indices strides;
+};
+
+/// Calls `f` with a value of the C++ type of `t`.
+template <class F>
+void with_type(dtype t, F f) {
+    switch (t) {
+        case dtype::b1: return f(bool{});
+        case dtype::i1: return f(std::int8_t{});
+        case dtype::u1: return f(std::uint8_t{});
+        case dtype::i2: return f(std::int16_t{});
+        case dtype::u2: return f(std::uint16_t{});
+        case dtype::i4: return f(std::int32_t{});
+        case dtype::u4: return f(std::uint32_t{});
+        case dtype::i8: return f(std::int64_t{});
+        case dtype::u8: return f(std::uint64_t{});
+        case dtype::f4: return f(float{});
+        case dtype::f8: return f(double{});
+        default: throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
+    }
+}
+
+/// Calls `f` with an unsigned integer as large as an element of `t`: what copying elements needs to know of it.
+template <class F>
+void with_size(dtype t, F f) {
+    switch (detail::size_of(t)) {
+        case 1: return f(std::uint8_t{});
+        case 2: return f(std::uint16_t{});
+        case 4: return f(std::uint32_t{});
+        default: return f(std::uint64_t{});
+    }
+}
+
+template <class T>
+T* elements(void* p) { return static_cast<T*>(p); }
+template <class T>
+const T* elements(const void* p) { return static_cast<const T*>(p); }
+
+void load(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
+    with_size(t, [&](auto word) {
+        using W = decltype(word);
+        for (std::size_t i = 0; i < n; ++i) elements<W>(to)[i] = elements<W>(from)[at[i]];
+    });
+}
+
+void store(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
+    with_size(t, [&](auto word) {
+        using W = decltype(word);
+        for (std::size_t i = 0; i < n; ++i) elements<W>(to)[at[i]] = elements<W>(from)[i];
+    });
+}
+
+template <class T>
+void random_numbers(detail::generator_kind kind, std::uint64_t seed, std::uint64_t call, const indices& at,
+                    std::size_t n, T* to) {
+    namespace philox = detail::philox;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto element = static_cast<std::uint64_t>(at[i]);
+        const std::uint64_t in_block = element % philox::per_block<T>;
+        const philox::block w = philox::words(seed, call, element / philox::per_block<T>);
+        if (kind == detail::generator_kind::uniform) {
+            to[i] = philox::uniform(philox::word_of<T>(w, in_block));
+            continue;
+        }
+        const std::uint64_t even = in_block & ~std::uint64_t{1};
+        const T u = philox::uniform_above_zero(philox::word_of<T>(w, even));
+        const T v = philox::uniform(philox::word_of<T>(w, even + 1));
+        const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
+        to[i] = radius * (in_block == even ? std::cos(angle) : std::sin(angle));
+    }
+}
+
+class interpretation {
+public:
+    interpretation(const key& k, const graph& g, std::span<const bound_operand> operands,
+                   std::span<const bound_output> outputs, std::span<const std::int64_t> extents)
+        : key_(k), graph_(g), operands_(operands), outputs_(outputs), extents_(extents) {
+        if (operands.size() != k.operands.size() || outputs.size() != k.outputs.size() ||
+            outputs.size() != g.roots.size() || extents.size() != k.axes.size())
+            throw error("[interpreter] operands, outputs or extents do not match the key");
+    }
+
+    void run() {
+        const indices axes = axes_owned_by(0);
+        const std::int64_t size = volume(axes);
+        if (size == 0) return;
+        for (node_id id = 0; id < graph_.nodes.size(); ++id) {
+            const node_kind kind = graph_.nodes[id].kind;
+            if (kind == node_kind::reduce) tabulate_reduction(id);
+            if (kind == node_kind::scan) tabulate_scan(id);
+        }
+        region all = make_region(graph_.roots);
+        indices at(block_elements);
+        for_each_block(axes, size, [&](const places& where) {
+            evaluate(all, where);
+            for (std::size_t i = 0; i < outputs_.size(); ++i) {
+                locate(0, outputs_[i].strides, where, at);
+                store(key_.outputs[i].head.type, all.buffers[all.results[i]].get(), at, where.count, outputs_[i].data);
+            }
+        });
+    }
+
+private:
+    // ---- axes and places
+
+    /// The axes of the outputs' space (owner 0), or those that binder `owner - 1` binds.
+    indices axes_owned_by(std::size_t owner) const {
+        indices axes;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (key_.axes[a].owner == owner) axes.push_back(static_cast<std::int64_t>(a));
+        return axes;
+    }
+
+    indices axes_of_mask(std::uint64_t mask) const {
+        indices axes;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (mask >> a & 1) axes.push_back(static_cast<std::int64_t>(a));
+        return axes;
+    }
+
+    std::int64_t extent(std::int64_t axis) const { return extents_[static_cast<std::size_t>(axis)]; }
+
+    std::int64_t volume(const indices& axes) const {
+        std::int64_t n = 1;
+        for (const std::int64_t a : axes) n *= extent(a);
+        return n;
+    }
+
+    /// Calls `f` with the places of each block of the space of these axes, the last one fastest.
+    template <class F>
+    void for_each_block(const indices& axes, std::int64_t size, F f) const {
+        std::vector<indices> digits(axes.size(), indices(block_elements));
+        places where;
+        where.on_axis.resize(key_.axes.size());
+        for (std::size_t k = 0; k < axes.size(); ++k) where.on_axis[static_cast<std::size_t>(axes[k])] = digits[k].data();
+        for (std::int64_t begin = 0; begin < size; begin += static_cast<std::int64_t>(block_elements)) {
+            where.count = static_cast<std::size_t>(std::min<std::int64_t>(block_elements, size - begin));
+            std::int64_t inner = 1;
+            for (std::size_t k = axes.size(); k-- > 0; inner *= extent(axes[k]))
+                count_digits(begin, inner, extent(axes[k]), where.count, digits[k].data());
+            f(where);
+        }
+    }
+
+    /// to[i] = (begin + i) / inner % extent.
+    static void count_digits(std::int64_t begin, std::int64_t inner, std::int64_t extent, std::size_t n,
+                             std::int64_t* to) {
+        std::int64_t digit = begin / inner % extent, left = inner - begin % inner;
+        for (std::size_t i = 0; i < n; ++i) {
+            to[i] = digit;
+            if (--left > 0) continue;
+            left = inner;
+            if (++digit == extent) digit = 0;
+        }
+    }
+
+    /// at[i] = offset + sum of strides * indices of place i.
+    void locate(std::int64_t offset, const std::int64_t* strides, const places& where, indices& at) const {
+        std::fill_n(at.begin(), where.count, offset);
+        for (std::size_t a = 0; a < key_.axes.size(); ++a) {
+            const std::int64_t stride = strides[a];
+            if (stride == 0 || where.on_axis[a] == nullptr) continue;
+            for (std::size_t i = 0; i < where.count; ++i) at[i] += stride * where.on_axis[a][i];
+        }
+    }
+
+    void locate(std::uint16_t operand, const places& where, indices& at) const {
+        locate(operands_[operand].offset, operands_[operand].strides, where, at);
+    }
+
+    // ---- regions
+
+    /// The steps to these roots, operands before users; a buffer is used again once its last reader has run.
+    region make_region(const std::vector<node_id>& roots) const {
+        region made;
+        std::vector<node_id> needed, open = roots;
+        std::vector<bool> seen(graph_.nodes.size());
+        while (!open.empty()) {
+            const node_id id = open.back();
+            open.pop_back();
+            if (seen[id]) continue;
+            seen[id] = true;
+            needed.push_back(id);
+            for_each_own_argument(id, [&](int, node_id a) { open.push_back(a); });
+        }
+        std::sort(needed.begin(), needed.end());
+
+        std::unordered_map<node_id, std::size_t> last_use;
+        for (std::size_t s = 0; s < needed.size(); ++s)
+            for_each_own_argument(needed[s], [&](int, node_id a) { last_use[a] = s; });
+        for (const node_id r : roots) last_use[r] = needed.size();
+
+        std::unordered_map<node_id, std::uint32_t> place;
+        std::vector<std::uint32_t> free;
+        for (std::size_t s = 0; s < needed.size(); ++s) {
+            step next = make_step(needed[s]);
+            if (free.empty()) {
+                next.to = static_cast<std::uint32_t>(made.buffers.size());
+                made.buffers.push_back(std::make_unique<std::byte[]>(block_elements * element_bytes));
+            } else {
+                next.to = free.back();
+                free.pop_back();
+            }
+            place[needed[s]] = next.to;
+            for_each_own_argument(needed[s], [&](int i, node_id a) {
+                for (int rest = i; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
+                if (last_use.at(a) == s) {
+                    free.push_back(place.at(a));
+                    last_use[a] = needed.size();  // once, though it stand twice among the arguments
+                }
+            });
+            made.steps.push_back(next);
+        }
+        for (const node_id r : roots) made.results.push_back(place.at(r));
+        return made;
+    }
+
+    /// The region of a binder's argument, made once.
+    region& argument_region(node_id argument) {
+        const auto known = regions_.find(argument);
+        return known != regions_.end() ? known->second : regions_.emplace(argument, make_region({argument})).first->second;
+    }
+
+    /// The arguments that a node reads at its own places: a binder's first argument is a region of its own.
+    template <class F>
+    void for_each_own_argument(node_id id, F f) const {
+        const node& n = graph_.nodes[id];
+        switch (n.kind) {
+            case node_kind::map:
+            case node_kind::cast:
+                for (int i = 0; i < n.arity; ++i) f(i, n.arguments[i]);
+                break;
+            case node_kind::gather: f(1, n.arguments[1]); break;
+            default: break;
+        }
+    }
+
+    step make_step(node_id id) const {
+        const node& n = graph_.nodes[id];
+        step s;
+        s.id = id;
+        if (n.kind == node_kind::map) {
+            auto row = static_cast<detail::op>(n.code);
+            if (const body_swap swap = swapped.load(std::memory_order_relaxed)) row = swap(row);
+            const dtype first = graph_.nodes[n.arguments[0]].type;
+            s.map = bodies::map_for(row, first, n.arity > 1 ? graph_.nodes[n.arguments[1]].type : first);
+            if (s.map == nullptr)
+                throw dtype_error("[" + std::string(detail::facts(row).name) + "] has no body for " +
+                                  std::string(name(first)));
+        }
+        if (n.kind == node_kind::cast) {
+            s.cast = bodies::cast_for(graph_.nodes[n.arguments[0]].type, n.type);
+            if (s.cast == nullptr)
+                throw dtype_error("[astype] cannot compute in " + std::string(name(n.type)));
+        }
+        return s;
+    }
+
+    void evaluate(region& r, const places& where) {
+        for (const step& s : r.steps) {
+            const node& n = graph_.nodes[s.id];
+            void* to = r.buffers[s.to].get();
+            const auto from = [&](int i) { return r.buffers[s.from[i]].get(); };
+            switch (n.kind) {
+                case node_kind::operand: evaluate_operand(n, where, to); break;
+                case node_kind::constant:
+                    with_type(n.type, [&](auto zero) {
+                        using T = decltype(zero);
+                        std::fill_n(elements<T>(to), where.count, bodies::cast<T>(n.value));
+                    });
+                    break;
+                case node_kind::map: s.map(from(0), from(1), from(2), to, where.count); break;
+                case node_kind::cast: s.cast(from(0), to, where.count); break;
+                case node_kind::reduce: read_table(s.id, n, nullptr, where, to); break;
+                case node_kind::scan: read_table(s.id, n, &operands_[n.pick], where, to); break;
+                case node_kind::gather: evaluate_gather(n, from(1), where, to); break;
+                case node_kind::unravel: evaluate_unravel(n, where, to); break;
+            }
+        }
+    }
+
+    // ---- leaves
+
+    void evaluate_operand(const node& n, const places& where, void* to) {
+        const bound_operand& bound = operands_[n.index];
+        if (key_.operands[n.index].head.kind == detail::operand_kind::scalar) {
+            with_size(n.type, [&](auto word) {
+                std::memcpy(&word, bound.bits, sizeof(word));
+                std::fill_n(elements<decltype(word)>(to), where.count, word);
+            });
+            return;
+        }
+        locate(n.index, where, at_);
+        if (key_.operands[n.index].head.kind == detail::operand_kind::array)
+            load(n.type, bound.data, at_, where.count, to);
+        else if (n.type == dtype::f4)
+            random_numbers(generator_of(n.index), bound.bits[0], bound.bits[1], at_, where.count, elements<float>(to));
+        else
+            random_numbers(generator_of(n.index), bound.bits[0], bound.bits[1], at_, where.count, elements<double>(to));
+    }
+
+    /// A generator's kind is in the program word that took the operand.
+    detail::generator_kind generator_of(std::uint16_t operand) const {
+        std::uint32_t taken = 0;
+        for (const detail::word w : key_.program) {
+            if (detail::operands_of_word(w) == 0) continue;
+            if (taken++ == operand) return static_cast<detail::generator_kind>(detail::code_of_word(w));
+        }
+        throw error("[interpreter] the program has no word for operand " + std::to_string(operand));
+    }
+
+    // ---- binders
+
+    /// Calls `f` with each block of the argument of binder `id` over the axes of `kept` and then `bound`.
+    template <class F>
+    void for_each_argument_block(node_id id, indices kept, const indices& bound, F f) {
+        kept.insert(kept.end(), bound.begin(), bound.end());
+        region& argument = argument_region(graph_.nodes[id].arguments[0]);
+        for_each_block(kept, volume(kept), [&](const places& where) {
+            evaluate(argument, where);
+            f(argument.buffers[argument.results[0]].get(), where.count);
+        });
+    }
+
+    table& make_table(node_id id, const indices& axes) {
+        table& t = tables_[id];
+        t.strides.assign(key_.axes.size(), 0);
+        std::int64_t stride = 1;
+        for (std::size_t k = axes.size(); k-- > 0; stride *= extent(axes[k]))
+            t.strides[static_cast<std::size_t>(axes[k])] = stride;
+        t.data.resize(static_cast<std::size_t>(stride) * detail::size_of(graph_.nodes[id].type));
+        return t;
+    }
+
+    void read_table(node_id id, const node& n, const bound_operand* pick, const places& where, void* to) {
+        const table& t = tables_.at(id);
+        locate(0, t.strides.data(), where, at_);
+        if (pick != nullptr) {
+            locate(pick->offset, pick->strides, where, picked_);
+            for (std::size_t i = 0; i < where.count; ++i) at_[i] += picked_[i];
+        }
+        load(n.type, t.data.data(), at_, where.count, to);
+    }
+
+    /// Calls `f` with the fold that a reduction runs over elements of type T.
+    template <class T, class F>
+    static void with_fold(fold code, F f) {
+        switch (code) {
+            case fold::sum: return f(folds::tree<folds::sum, T>{});
+            case fold::prod: return f(folds::tree<folds::prod, T>{});
+            case fold::min: return f(folds::tree<folds::min, T>{});
+            case fold::max: return f(folds::tree<folds::max, T>{});
+            case fold::argmin: return f(folds::place<folds::min, T>{});
+            case fold::argmax: return f(folds::place<folds::max, T>{});
+            case fold::all: return f(folds::all<T>{});
+            case fold::any: return f(folds::any<T>{});
+            case fold::count_nonzero: return f(folds::count_nonzero<T>{});
+        }
+    }
+
+    void tabulate_reduction(node_id id) {
+        const node& n = graph_.nodes[id];
+        const indices kept = axes_of_mask(n.axes), bound = axes_owned_by(n.index + 1u);
+        const std::int64_t length = volume(bound);
+        table& t = make_table(id, kept);
+        with_type(graph_.nodes[n.arguments[0]].type, [&](auto zero) {
+            using T = decltype(zero);
+            with_fold<T>(static_cast<fold>(n.code), [&](auto folding) {
+                using R = typename decltype(folding)::result;
+                if (n.type != detail::dtype_of<R>)
+                    throw error("[interpreter] a fold of " + std::string(name(detail::dtype_of<T>)) + " cannot give " +
+                                std::string(name(n.type)));
+                R* to = elements<R>(t.data.data());
+                if (length == 0) {
+                    std::generate_n(to, volume(kept), [&] { return folding.finish(); });
+                    return;
+                }
+                std::int64_t left = length;
+                for_each_argument_block(id, kept, bound, [&](const void* values, std::size_t count) {
+                    for (std::size_t i = 0; i < count; ++i) {
+                        folding.add(elements<T>(values)[i]);
+                        if (--left > 0) continue;
+                        left = length;
+                        *to++ = folding.finish();
+                    }
+                });
+            });
+        });
+    }
+
+    /// Every prefix, folded strictly from the left.
+    void tabulate_scan(node_id id) {
+        const node& n = graph_.nodes[id];
+        const indices bound = axes_owned_by(n.index + 1u);
+        const indices kept = axes_of_mask(graph_.nodes[n.arguments[0]].axes & ~mask_of(bound));
+        indices axes = kept;
+        axes.insert(axes.end(), bound.begin(), bound.end());
+        table& t = make_table(id, axes);
+        for (const std::int64_t a : bound) t.strides[static_cast<std::size_t>(a)] = 0;  // the pick goes along them
+        const std::int64_t length = volume(bound);
+        with_type(n.type, [&](auto zero) {
+            using T = decltype(zero);
+            const auto scan = [&](auto joining) {
+                using fold_type = decltype(joining);
+                T* to = elements<T>(t.data.data());
+                std::int64_t done = 0;
+                for_each_argument_block(id, kept, bound, [&](const void* values, std::size_t count) {
+                    for (std::size_t i = 0; i < count; ++i, ++to, ++done) {
+                        const T x = elements<T>(values)[i];
+                        *to = done % length == 0 ? x : fold_type::template join<T>(to[-1], x);
+                    }
+                });
+            };
+            switch (static_cast<fold>(n.code)) {
+                case fold::sum: return scan(folds::sum{});
+                case fold::prod: return scan(folds::prod{});
+                case fold::min: return scan(folds::min{});
+                case fold::max: return scan(folds::max{});
+                default: throw error("[interpreter] this fold has no scan");
+            }
+        });
+    }
+
+    static std::uint64_t mask_of(const indices& axes) {
+        std::uint64_t mask = 0;
+        for (const std::int64_t a : axes) mask |= std::uint64_t{1} << a;
+        return mask;
+    }
+
+    /// The argument at these places, with indices of its own on the bound axes.
+    void evaluate_argument(const node& n, const places& where, void* to) {
+        region& argument = argument_region(n.arguments[0]);
+        evaluate(argument, where);
+        std::memcpy(to, argument.buffers[argument.results[0]].get(), where.count * detail::size_of(n.type));
+    }
+
+    void evaluate_gather(const node& n, const void* index, const places& where, void* to) {
+        if (n.code != 0) throw error("[interpreter] index mode " + std::to_string(n.code) + " is not known");
+        const indices bound = axes_owned_by(n.index + 1u);
+        if (bound.size() != 1) throw error("[interpreter] a gather binds one axis");
+        const std::int64_t size = extent(bound[0]);
+        indices at(block_elements);
+        bodies::cast_for(graph_.nodes[n.arguments[1]].type, dtype::i8)(index, at.data(), where.count);
+        for (std::size_t i = 0; i < where.count; ++i) {
+            const std::int64_t given = at[i];
+            if (given < -size || given >= size)
+                throw index_error("[take] index " + std::to_string(given) + " is outside an axis of " +
+                                  std::to_string(size));
+            if (given < 0) at[i] += size;
+        }
+        places there = where;
+        there.on_axis[static_cast<std::size_t>(bound[0])] = at.data();
+        evaluate_argument(n, there, to);
+    }
+
+    void evaluate_unravel(const node& n, const places& where, void* to) {
+        const indices bound = axes_owned_by(n.index + 1u);
+        indices left(block_elements);
+        locate(n.pick, where, left);
+        std::vector<indices> digits(bound.size(), indices(block_elements));
+        places there = where;
+        for (std::size_t k = bound.size(); k-- > 0;) {
+            for (std::size_t i = 0; i < where.count; ++i) {
+                digits[k][i] = left[i] % extent(bound[k]);
+                left[i] /= extent(bound[k]);
+            }
+            there.on_axis[static_cast<std::size_t>(bound[k])] = digits[k].data();
+        }
+        evaluate_argument(n, there, to);
+    }
+
+    const key& key_;
+    const graph& graph_;
+    std::span<const bound_operand> operands_;
+    std::span<const bound_output> outputs_;
+    std::span<const std::int64_t> extents_;
+    std::unordered_map<node_id, region> regions_;  // of binders' arguments
+    std::unordered_map<node_id, table> tables_;
+    indices at_ = indices(block_elements), picked_ = indices(block_elements);  // of the leaf or table being read
+};
+
+}  // namespace
+
+void interpret(const codegen::key& k, const codegen::graph& g, std::span<const bound_operand> operands,
+               std::span<const bound_output> outputs, std::span<const std::int64_t> extents) {
+    interpretation(k, g, operands, outputs, extents).run();
+}
+
+void swap_bodies(body_swap swap) noexcept { swapped.store(swap, std::memory_order_relaxed); }
+
+}  // namespace ingot::runtime

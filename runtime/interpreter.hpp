@@ -1,0 +1,41 @@
+// Evaluates a graph on the host without a compiler: block by block, each node into a buffer of its own, with the bodies
+// of the operator table compiled into the library. It stands in where no compiler is found and is the tests' third
+// evaluator, so it aims at being plainly right; sums are folded in a fixed tree, whatever the blocks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <ingot/operators.hpp>
+
+#include "codegen/graph.hpp"
+#include "codegen/key.hpp"
+
+namespace ingot::runtime {
+
+/// An operand's run-time half. Strides are in elements, one for each axis of the key; `offset` is the element (of an
+/// array, a generator's counter or a pick) at the origin. `bits` holds a scalar's value in its dtype in its first
+/// bytes, or a generator's seed and call number.
+struct bound_operand {
+    const void* data = nullptr;
+    std::uint64_t bits[2] = {0, 0};
+    std::int64_t offset = 0;
+    const std::int64_t* strides = nullptr;
+};
+
+struct bound_output {
+    void* data = nullptr;
+    const std::int64_t* strides = nullptr;
+};
+
+/// Computes every output; `extents` has one number for each axis of the key. An output may be written over an operand
+/// only where both have the same mapping. Throws index_error where a gather reads outside its axis.
+void interpret(const codegen::key& key, const codegen::graph& graph, std::span<const bound_operand> operands,
+               std::span<const bound_output> outputs, std::span<const std::int64_t> extents);
+
+/// For tests: while set, each row is evaluated with the body of the row that the function names, of the same dtypes.
+/// A sweep that does not notice checks nothing. Not to be changed while something is interpreted.
+using body_swap = detail::op (*)(detail::op);
+void swap_bodies(body_swap swap) noexcept;
+
+}  // namespace ingot::runtime
