@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "codegen/kernel.hpp"
+#include "codegen/random.hpp"
 
 namespace ingot::codegen {
 
@@ -159,6 +160,43 @@ private:
                                   "void store(type* to, const type (&from)[n]) {\n"
                                   "    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n}\n");
     }
+    // Random leaves.
+
+    place place_of(node_id generator) const {
+        const std::uint16_t index = b_.graph.nodes[generator].index;
+        return {&b_.key.operands[index], b_.names[index], index, false, generator};
+    }
+    void declare_random(const place& g) {
+        b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', each_, "];");
+        b_.body.name(g.node, g.name + "[e]");
+    }
+    void write_random(const place& g, const std::string& to, const std::string& further) {
+        b_.code.line(to, " = ", b_.generator_name(g.node), '(', b_.generator_key(g.node), ", ",
+                     b_.generator_index(g.node, axis_range(0, b_.rank)), further, ");");
+    }
+
+    /// The thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
+    void write_packed_random(const place& g) {
+        const std::uint32_t group = generator_group(b_.graph.nodes[g.node].type);
+        if (!moves_inside(g)) {
+            write_random(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name, "");
+            b_.body.name(g.node, g.name);
+            return;
+        }
+        declare_random(g);
+        b_.code.margin("#pragma unroll");
+        if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
+            b_.code.line("for (int e = 0; e < ", each_, "; e += ", group, ")");
+            b_.code.line("    ", b_.generator_name(g.node), '(', g.name, " + e, ", b_.generator_key(g.node), ", (",
+                         b_.generator_index(g.node, axis_range(0, b_.rank)), " + e) / ", group, ");");
+            return;
+        }
+        b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
+        const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
+        write_random(g, g.name + "[e]", " + e" + whole.substr(3 + digit(inner_).size()));
+        b_.code.close();
+    }
+
     // Index arithmetic.
 
     /// The digits of `linear` along the axes [first, last), the outermost taking what is left.
@@ -200,6 +238,7 @@ private:
             out.line("alignas(", bytes_of(in) * each_, ") ", type, ' ', in.name, '[', each_, "];");
             b_.body.name(in.node, in.name + "[e]");
         }
+        for (const node_id g : b_.generators) write_packed_random(place_of(g));
         out.line("const bool whole = ", n, " - ", i, " >= ", each_, ";");
         if (!vectors.empty()) {
             out.open("if (whole)");
@@ -270,6 +309,7 @@ private:
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
         for (const place& z : b_.outputs)
             if (moves(z)) out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
+        for (const node_id g : b_.generators) declare_random(place_of(g));
         open_elements();
         out.line("const ", q, ";");
         out.line("if (q >= ", n, ") continue;");
@@ -279,6 +319,7 @@ private:
             out.line(in.name, "[e] = ", element(in, b_.offset(in, axis_range(0, b_.rank))), ";");
             b_.body.name(in.node, in.name + "[e]");
         }
+        for (const node_id g : b_.generators) write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
         for (const place& z : b_.outputs)
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, axis_range(0, b_.rank)).substr(3), ";");
         out.close();

@@ -82,6 +82,7 @@ private:
     void read_rows() {
         for (const place& in : b_.inputs) add_row(in);
         for (const place& out : b_.outputs) add_row(out);
+        for (const node_id g : b_.generators) add_generator(g);
         b_.body.hoist(inner_ < 0 ? 0 : ~axis_bit(inner_), b_.graph.roots, b_.code);
     }
 
@@ -95,6 +96,19 @@ private:
             rows_.push_back(r);
         }
         if (!at.is_output) b_.body.name(at.node, at.name);
+    }
+
+    /// Element j of a random leaf's row is `name(key, first + j * step)`.
+    void add_generator(node_id g) {
+        const std::uint16_t index = b_.graph.nodes[g].index;
+        const place at{&b_.key.operands[index], b_.names[index], index, false, g};
+        const row r{&at, "", inner_class(at, inner_)};
+        b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name, "_row = ", b_.generator_index(g, axis_range(0, b_.rank)),
+                     ";");
+        std::string element = at.name + "_row";
+        if (r.inner != stride_class::broadcast)
+            element += strips_ ? " + (first + j)" + step_of(r) : " + j" + step_of(r);
+        b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + element + ')');
     }
 
     static std::string pointer_type(const row& r) { return (r.at->is_output ? "" : "const ") + r.type + "* const "; }

@@ -14,7 +14,7 @@ using node_id = std::uint32_t;
 inline constexpr node_id no_node = ~node_id{0};
 
 enum class node_kind : std::uint8_t {
-    operand,   // an array's element, a scalar or a random number: operand `index` of the key
+    operand,   // an array's element, a scalar or a random number (of generator `code`): operand `index` of the key
     constant,  // `value`, made by the lowerer
     map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
     cast,      // `arguments[0]` as `type`, by the rules of astype

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/random.hpp"
+
 namespace ingot::codegen {
 
 using detail::operand_kind;
@@ -66,12 +68,21 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
     return out;
 }
 
-std::string kernel_builder::generator_offset(node_id generator, std::uint64_t axes) {
+std::string kernel_builder::generator_index(node_id generator, std::uint64_t axes) {
     const std::uint16_t index = graph.nodes[generator].index;
-    const std::string offset =
-        arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8), names[index] + "_first");
     const place at{&key.operands[index], names[index], index, false, generator};
-    return offset + this->offset(at, axes);
+    return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8), names[index] + "_first") +
+           offset(at, axes);
+}
+
+std::string kernel_builder::generator_name(node_id generator) {
+    const node& n = graph.nodes[generator];
+    return spell_generator(static_cast<detail::generator_kind>(n.code), n.type, needs);
+}
+
+std::string kernel_builder::generator_key(node_id generator) {
+    const std::uint16_t index = graph.nodes[generator].index;
+    return arguments.member({argument_kind::generator_key, 8, index}, "generator_key", names[index] + "_key");
 }
 
 std::string kernel_builder::function(const std::string& why, const std::string& templated) const {

@@ -50,8 +50,11 @@ struct kernel_builder {
     /// " + i0 * p.x0_s0 + i1": the place's offset along those of `axes` on which it moves, the index along axis a being
     /// `digit(a)`; empty where it does not move.
     std::string offset(const place& at, std::uint64_t axes);
-    /// The same for a random leaf, from its counter.
-    std::string generator_offset(node_id generator, std::uint64_t axes);
+    /// The number of a random leaf's element, as `offset`.
+    std::string generator_index(node_id generator, std::uint64_t axes);
+    /// Calls to a random leaf's generator: its name, and the member with its seed.
+    std::string generator_name(node_id generator);
+    std::string generator_key(node_id generator);
 
     /// The head of a prelude function, up to its result type: its comment, a template line, the target's prefix.
     std::string function(const std::string& why, const std::string& templated = "") const;

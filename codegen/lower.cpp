@@ -99,8 +99,9 @@ private:
         return operand;
     }
 
-    node_id operand(std::uint16_t index) {
+    node_id operand(std::uint16_t index, std::uint32_t code = 0) {
         node n;
+        n.code = static_cast<std::uint16_t>(code);
         n.index = first_same(index);
         n.type = key_.operands[index].head.type;
         n.axes = axes_of_strides(n.index);
@@ -143,8 +144,8 @@ private:
     node_id lower_word(word w) {
         switch (kind_of_word(w)) {
             case word_kind::leaf:
-            case word_kind::scalar:
-            case word_kind::generator: return operand(take_operand());
+            case word_kind::scalar: return operand(take_operand());
+            case word_kind::generator: return operand(take_operand(), code_of_word(w));
             case word_kind::map: return lower_map(w);
             case word_kind::reference: {
                 if (code_of_word(w) >= value_of_word_.size())
