@@ -14,7 +14,8 @@ void runtime::release_buffer(buffer& b) noexcept {
 
 buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
     if (stream.device == device) return stream.pool->allocate(bytes, stream);
-    return runtime::state_of(device).pool->allocate(bytes, stream);
+    runtime::device_state& d = runtime::state_of(device);
+    return d.pool->allocate(bytes, *d.default_stream);
 }
 
 buffer_ref allocate_buffer(std::size_t bytes) {

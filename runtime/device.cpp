@@ -6,11 +6,11 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
 #include <mutex>
 #include <ostream>
 
 #include <ingot/error.hpp>
+#include "runtime/environment.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -100,7 +100,7 @@ pool& pinned_pool() {
 }
 
 device_id default_device() {
-    if (const char* wanted = std::getenv("INGOT_DEVICE"); wanted && *wanted) return device::parse(wanted);
+    if (const auto wanted = environment_text("INGOT_DEVICE")) return device::parse(*wanted);
     return device::cuda_count() > 0 ? device::cuda() : device::host();
 }
 

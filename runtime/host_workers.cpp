@@ -12,14 +12,15 @@
 #include <atomic>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "runtime/environment.hpp"
+#include "runtime/warning.hpp"
 
 namespace ingot::runtime {
 
@@ -135,7 +136,14 @@ place* take_place(board& b) {
 std::size_t worker_count() {
     static const std::size_t count = [] {
         std::size_t wanted = 0;
-        if (const char* text = std::getenv("INGOT_THREADS")) std::from_chars(text, text + std::strlen(text), wanted);
+        if (const auto text = environment_text("INGOT_THREADS")) {
+            const char* const end = text->data() + text->size();
+            const auto [stop, failure] = std::from_chars(text->data(), end, wanted);
+            if (failure != std::errc{} || stop != end || wanted == 0) {
+                warn_once("INGOT_THREADS=" + *text + " is no number of threads; using all the machine has");
+                wanted = 0;
+            }
+        }
         return std::clamp<std::size_t>(wanted ? wanted : std::thread::hardware_concurrency(), 1, 1024);
     }();
     return count;

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <memory>
+#include <string>
 
 #include <ingot/error.hpp>
 #include "runtime/device.hpp"
@@ -107,6 +108,13 @@ stream::stream(device_id d) : state_(&runtime::acquire_stream(runtime::state_of(
 void stream::synchronize() const {
     runtime::synchronize(*state_);
 }
+void stream::wait(const event& e) const {
+    if (!e.backend_ || e.backend_->synchronous()) return;
+    if (state_->synchronous)
+        e.synchronize();
+    else
+        state_->backend->wait(state_->native, runtime::native_event{e.native_});
+}
 bool stream::done() const {
     return state_->backend->idle(state_->native);
 }
@@ -143,14 +151,6 @@ void event::synchronize() const {
 
 bool event::done() const {
     return !backend_ || backend_->done(runtime::native_event{native_});
-}
-
-void event::hold(const stream& s) const {
-    if (!backend_) return;
-    if (s.state().backend->synchronous())
-        synchronize();
-    else if (!backend_->synchronous())
-        s.state().backend->wait(s.state().native, runtime::native_event{native_});
 }
 
 float elapsed(const event& from, const event& to) {

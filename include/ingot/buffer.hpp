@@ -84,7 +84,8 @@ private:
     buffer* buffer_ = nullptr;
 };
 
-/// New memory of at least one byte, not initialised, aligned to 512 bytes, for use on the stream. Throws out_of_memory.
+/// New memory of at least one byte, not initialised, aligned to 512 bytes, for use on the stream; on the device's
+/// default stream where that is another device's. Throws out_of_memory.
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream);
 /// The same for the current device and stream.
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);

@@ -60,6 +60,11 @@ private:
 /// The same type under a name that classes with a member `device` can use.
 using device_id = device;
 
+namespace detail {
+/// No device: a tree of scalars alone.
+inline constexpr device_id no_device{device_kind::other, 255};
+}  // namespace detail
+
 /// "cuda:0", "host:0".
 INGOT_API std::string to_string(device_id);
 INGOT_API std::ostream& operator<<(std::ostream&, device_id);
@@ -88,6 +93,8 @@ INGOT_API void drop_stream(stream_state&) noexcept;
 
 }  // namespace runtime
 
+class event;
+
 /// A queue of work that runs in order. Copies are the same queue; it ends with the last of them, after its work.
 class stream {
 public:
@@ -105,6 +112,8 @@ public:
 
     /// Waits until all work given to the stream is done.
     INGOT_API void synchronize() const;
+    /// Makes later work of the stream wait for the event's point.
+    INGOT_API void wait(const event& e) const;
     /// Whether all work given to the stream is done.
     INGOT_API bool done() const;
     INGOT_API ingot::device device() const;
@@ -134,12 +143,11 @@ public:
     /// Waits on the host for the point.
     INGOT_API void synchronize() const;
     INGOT_API bool done() const;
-    /// Makes later work of the stream wait for the point.
-    INGOT_API void hold(const stream& s) const;
     /// Milliseconds from one point to a later one. Waits for both.
     INGOT_API friend float elapsed(const event& from, const event& to);
 
 private:
+    friend class stream;
     runtime::backend* backend_ = nullptr;  // null until recorded
     std::uintptr_t native_ = 0;
 };

@@ -47,8 +47,8 @@ words words_of(const buffer& b) {
 /// A program being run: values with what they must be, and streams.
 class program {
 public:
-    explicit program(unsigned seed, std::size_t streams) : random_(seed), stream_count_(streams) {
-        for (std::size_t i = 0; i < stream_count_; ++i)
+    explicit program(unsigned seed, std::size_t streams) : random_(seed) {
+        for (std::size_t i = 0; i < streams; ++i)
             streams_.emplace_back(i % 3 == 2 ? fake1 : fake0);
     }
 
@@ -179,7 +179,6 @@ private:
     }
 
     std::mt19937_64 random_;
-    std::size_t stream_count_;
     std::vector<stream> streams_;
     std::vector<value> values_;
 };
