@@ -9,4 +9,5 @@
 #include <ingot/functions.hpp>
 #include <ingot/host.hpp>
 #include <ingot/memory.hpp>
+#include <ingot/print.hpp>
 #include <ingot/views.hpp>

@@ -1,0 +1,291 @@
+// Printing as NumPy 2 does with its default options: precision 8, threshold 1000, 3 items at each edge, lines of 75.
+// Only the elements that are shown come to the host.
+#include <ingot/print.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "runtime/device.hpp"
+#include "runtime/transfer.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+constexpr index_t edge_items = 3;
+constexpr index_t threshold = 1000;
+constexpr std::size_t line_width = 75;
+constexpr std::size_t precision = 8;
+
+// ---- the elements that are shown ---------------------------------------------------------------------------------
+
+/// The shown elements of an array, in C order; a summarised axis keeps its first and last items alone.
+struct shown_elements {
+    std::vector<index_t> shape;  // of what is shown
+    std::vector<bool> cut;       // axes of which items between the edges are left out
+    std::vector<unsigned char> bytes;
+};
+
+class element_reader {
+public:
+    element_reader(const buffer_ref& memory, const layout& where, std::size_t each)
+        : memory_(memory), where_(where), each_(each) {}
+
+    shown_elements read() {
+        const bool summary = where_.size() > threshold;
+        for (index_t extent : where_.extents()) {
+            const bool cut = summary && extent > 2 * edge_items;
+            result_.cut.push_back(cut);
+            result_.shape.push_back(cut ? 2 * edge_items : extent);
+        }
+        if (where_.size() > 0) read_axis(0, where_.offset);
+        return std::move(result_);
+    }
+
+private:
+    void read_axis(int axis, index_t at) {
+        if (axis == where_.rank()) return copy(at, 1);
+        const index_t extent = where_.shape()[axis], stride = where_.strides()[axis];
+        const bool inner = axis + 1 == where_.rank() && stride == 1;
+        const bool cut = result_.cut[static_cast<std::size_t>(axis)];
+        const auto range = [&](index_t begin, index_t end) {
+            if (inner) return copy(at + begin, end - begin);
+            for (index_t i = begin; i < end; ++i) read_axis(axis + 1, at + i * stride);
+        };
+        range(0, cut ? edge_items : extent);
+        if (cut) range(extent - edge_items, extent);
+    }
+    void copy(index_t element, index_t count) {
+        const std::size_t bytes = static_cast<std::size_t>(count) * each_, end = result_.bytes.size();
+        result_.bytes.resize(end + bytes);
+        runtime::copy_to_host(*memory_, static_cast<std::size_t>(element) * each_, bytes, result_.bytes.data() + end,
+                              *runtime::current().stream);
+    }
+
+    const buffer_ref& memory_;
+    const layout& where_;
+    std::size_t each_;
+    shown_elements result_;
+};
+
+// ---- numbers -----------------------------------------------------------------------------------------------------
+
+/// A finite number in decimal: sign and digits before the point, digits behind it, exponent ("+05") or nothing.
+struct decimal {
+    std::string whole, fraction, exponent;
+};
+
+/// A number as |value| = d.ddd... x 10^exponent: the shortest digits that read back as the same value, or so many.
+template <class T>
+decimal to_scientific(T value, int digits = -1) {
+    char text[128];
+    const T magnitude = std::fabs(value);
+    const char* const end = digits < 0 ? std::to_chars(text, std::end(text), magnitude, std::chars_format::scientific).ptr
+                                : std::to_chars(text, std::end(text), magnitude, std::chars_format::scientific, digits).ptr;
+    const char* const begin = text;
+    const char* const e = std::find(begin, end, 'e');
+    return {std::string(1, *begin), e - begin > 2 ? std::string(begin + 2, e) : "", std::string(e + 1, end)};
+}
+
+/// The same without an exponent.
+decimal shifted(const decimal& d) {
+    const int exponent = std::stoi(d.exponent);
+    std::string digits = d.whole + d.fraction;
+    if (exponent < 0) return {"0", std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits, ""};
+    const std::size_t whole = static_cast<std::size_t>(exponent) + 1;
+    if (digits.size() < whole) digits.resize(whole, '0');
+    return {digits.substr(0, whole), digits.substr(whole), ""};
+}
+
+void trim_zeros(std::string& fraction) { fraction.erase(fraction.find_last_not_of('0') + 1); }
+
+/// The shortest digits, or `limit` behind the point where there would be more, correctly rounded.
+template <class T>
+decimal scientific(T value, std::size_t limit) {
+    decimal d = to_scientific(value);
+    if (d.fraction.size() > limit) d = to_scientific(value, static_cast<int>(limit));
+    trim_zeros(d.fraction);
+    if (std::signbit(value)) d.whole.insert(0, 1, '-');
+    return d;
+}
+template <class T>
+decimal positional(T value, std::size_t limit) {
+    decimal d = shifted(to_scientific(value));
+    trim_zeros(d.fraction);
+    if (d.fraction.size() > limit) {
+        char text[512];
+        const char* const end = std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed,
+                                              static_cast<int>(limit)).ptr;
+        const char* const begin = text;
+        const char* const point = std::find(begin, end, '.');
+        d = {std::string(begin, point), std::string(point + 1, end), ""};
+        trim_zeros(d.fraction);
+    }
+    if (std::signbit(value)) d.whole.insert(0, 1, '-');
+    return d;
+}
+
+template <class T>
+std::string not_finite(T value) {
+    return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+}
+
+std::string padded_left(const std::string& text, std::size_t width) {
+    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// A float alone: all its digits, and an exponent below 1e-4 and from 1e16.
+template <class T>
+std::string alone(T value) {
+    if (!std::isfinite(value)) return not_finite(value);
+    const double magnitude = std::fabs(static_cast<double>(value));
+    const bool plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
+    const decimal d = plain ? positional(value, 400) : scientific(value, 400);
+    if (plain) return d.whole + "." + (d.fraction.empty() ? "0" : d.fraction);
+    return d.whole + (d.fraction.empty() ? "" : "." + d.fraction) + "e" + d.exponent;
+}
+std::string alone(bool value) { return value ? "True" : "False"; }
+template <std::integral T>
+std::string alone(T value) {
+    return std::to_string(value);
+}
+
+// ---- the elements of an array, aligned -----------------------------------------------------------------------------
+
+template <std::floating_point T>
+std::vector<std::string> aligned(const std::vector<T>& values) {
+    T largest = 0, smallest = std::numeric_limits<T>::infinity();
+    for (T v : values)
+        if (std::isfinite(v) && v != 0) {
+            largest = std::max(largest, std::fabs(v));
+            smallest = std::min(smallest, std::fabs(v));
+        }
+    const bool exponents = largest > 0 && (largest >= T(1e8) || smallest < T(0.0001) || largest / smallest > T(1000));
+    std::size_t whole = 0, fraction = 0, exponent = 0, longest_name = 0;
+    std::vector<decimal> decimals;
+    for (T v : values) {
+        decimals.push_back(!std::isfinite(v) ? decimal{} : exponents ? scientific(v, precision) : positional(v, precision));
+        whole = std::max(whole, decimals.back().whole.size());
+        fraction = std::max(fraction, decimals.back().fraction.size());
+        exponent = std::max(exponent, decimals.back().exponent.size());
+        if (!std::isfinite(v)) longest_name = std::max(longest_name, not_finite(v).size());
+    }
+    std::size_t behind = 1 + fraction + (exponents ? 1 + exponent : 0);  // width from the point on
+    whole = std::max(whole, longest_name > behind ? longest_name - behind : 0);
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        decimal& d = decimals[i];
+        if (!std::isfinite(values[i])) {
+            words.push_back(padded_left(not_finite(values[i]), whole + behind));
+            continue;
+        }
+        d.fraction.resize(fraction, exponents ? '0' : ' ');
+        if (exponents) d.exponent.insert(1, exponent - d.exponent.size(), '0');
+        words.push_back(padded_left(d.whole, whole) + "." + d.fraction + (exponents ? "e" + d.exponent : ""));
+    }
+    return words;
+}
+
+template <std::integral T>
+std::vector<std::string> aligned(const std::vector<T>& values) {
+    std::vector<std::string> words;
+    std::size_t width = 0;
+    for (T v : values) {
+        words.push_back(alone(v));
+        width = std::max(width, words.back().size());
+    }
+    if (std::same_as<T, bool>) width = 5;
+    for (std::string& word : words) word = padded_left(word, width);
+    return words;
+}
+
+template <class T>
+std::vector<std::string> words_of(const shown_elements& shown) {
+    std::vector<T> values(shown.bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        T value;
+        std::memcpy(&value, shown.bytes.data() + i * sizeof(T), sizeof(T));
+        values[i] = value;
+    }
+    if (shown.shape.empty()) return {alone(T(values[0]))};
+    return aligned(values);
+}
+
+std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
+    switch (type) {
+        case dtype::b1: return words_of<bool>(shown);
+        case dtype::i1: return words_of<std::int8_t>(shown);
+        case dtype::u1: return words_of<std::uint8_t>(shown);
+        case dtype::i2: return words_of<std::int16_t>(shown);
+        case dtype::u2: return words_of<std::uint16_t>(shown);
+        case dtype::i4: return words_of<std::int32_t>(shown);
+        case dtype::u4: return words_of<std::uint32_t>(shown);
+        case dtype::i8: return words_of<std::int64_t>(shown);
+        case dtype::u8: return words_of<std::uint64_t>(shown);
+        case dtype::f4: return words_of<float>(shown);
+        case dtype::f8: return words_of<double>(shown);
+        default: throw dtype_error("[print] no way to print " + std::string(name(type)));
+    }
+}
+
+// ---- brackets and lines --------------------------------------------------------------------------------------------
+
+class bracket_writer {
+public:
+    bracket_writer(const shown_elements& shown, const std::vector<std::string>& words)
+        : shown_(shown), next_(words.begin()) {}
+
+    /// The axes from `axis` on; later lines start with `indent`.
+    std::string write(std::size_t axis, const std::string& indent, std::size_t width) {
+        if (axis == shown_.shape.size()) return *next_++;
+        const bool innermost = axis + 1 == shown_.shape.size();
+        const std::string separator(innermost ? 0 : shown_.shape.size() - axis - 1, '\n');
+        std::string text, line = indent;
+        const auto add = [&](const std::string& word, bool last) {
+            if (!innermost) {
+                text += indent + word + (last ? "" : separator);
+                return;
+            }
+            if (line.size() + word.size() > width - 1 && line.size() > indent.size()) {
+                line.erase(line.find_last_not_of(' ') + 1);
+                text += line + "\n";
+                line = indent;
+            }
+            line += word + (last ? "" : " ");
+        };
+        const index_t extent = shown_.shape[axis];
+        for (index_t i = 0; i < extent; ++i) {
+            if (shown_.cut[axis] && i == edge_items) add("...", false);
+            add(write(axis + 1, indent + " ", width - 1), i + 1 == extent);
+        }
+        if (innermost) text += line;
+        return "[" + text.substr(indent.size()) + "]";
+    }
+
+private:
+    const shown_elements& shown_;
+    std::vector<std::string>::const_iterator next_;
+};
+
+}  // namespace
+
+void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type) {
+    if (where.size() == 0) {
+        out << "[]";
+        return;
+    }
+    const shown_elements shown = element_reader(memory, where, size_of(type)).read();
+    const std::vector<std::string> words = words_of(shown, type);
+    out << bracket_writer(shown, words).write(0, " ", line_width);
+}
+
+void print(std::ostream& out, const integer_list& list) { out << to_text(list.values()); }
+
+}  // namespace ingot::detail
