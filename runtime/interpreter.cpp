@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <ingot/error.hpp>
+#include <ingot/gather.hpp>
 #include <ingot/philox.hpp>
 
 #include "runtime/bodies.hpp"
@@ -118,14 +119,14 @@ void store(dtype t, const void* from, const indices& at, std::size_t n, void* to
 }
 
 template <class T>
-void random_numbers(detail::generator_kind kind, std::uint64_t seed, std::uint64_t call, const indices& at,
+void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at,
                     std::size_t n, T* to) {
     namespace philox = detail::philox;
     for (std::size_t i = 0; i < n; ++i) {
         const auto element = static_cast<std::uint64_t>(at[i]);
         const std::uint64_t in_block = element % philox::per_block<T>;
         const philox::block w = philox::words(seed, call, element / philox::per_block<T>);
-        if (kind == detail::generator_kind::uniform) {
+        if (kind == static_cast<std::uint16_t>(detail::generator_kind::uniform)) {
             to[i] = philox::uniform(philox::word_of<T>(w, in_block));
             continue;
         }
@@ -134,6 +135,18 @@ void random_numbers(detail::generator_kind kind, std::uint64_t seed, std::uint64
         const T v = philox::uniform(philox::word_of<T>(w, even + 1));
         const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
         to[i] = radius * (in_block == even ? std::cos(angle) : std::sin(angle));
+    }
+}
+
+std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t size) {
+    switch (mode) {
+        case index_mode::wrap: return (index % size + size) % size;
+        case index_mode::clip: return std::clamp<std::int64_t>(index, 0, size - 1);
+        default:
+            if (index < -size || index >= size)
+                throw index_error("[take] index " + std::to_string(index) + " is outside an axis of " +
+                                  std::to_string(size));
+            return index < 0 ? index + size : index;
     }
 }
 
@@ -361,19 +374,9 @@ private:
         if (key_.operands[n.index].head.kind == detail::operand_kind::array)
             load(n.type, bound.data, at_, where.count, to);
         else if (n.type == dtype::f4)
-            random_numbers(generator_of(n.index), bound.bits[0], bound.bits[1], at_, where.count, elements<float>(to));
+            random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<float>(to));
         else
-            random_numbers(generator_of(n.index), bound.bits[0], bound.bits[1], at_, where.count, elements<double>(to));
-    }
-
-    /// A generator's kind is in the program word that took the operand.
-    detail::generator_kind generator_of(std::uint16_t operand) const {
-        std::uint32_t taken = 0;
-        for (const detail::word w : key_.program) {
-            if (detail::operands_of_word(w) == 0) continue;
-            if (taken++ == operand) return static_cast<detail::generator_kind>(detail::code_of_word(w));
-        }
-        throw error("[interpreter] the program has no word for operand " + std::to_string(operand));
+            random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<double>(to));
     }
 
     // ---- binders
@@ -502,19 +505,12 @@ private:
     }
 
     void evaluate_gather(const node& n, const void* index, const places& where, void* to) {
-        if (n.code != 0) throw error("[interpreter] index mode " + std::to_string(n.code) + " is not known");
         const indices bound = axes_owned_by(n.index + 1u);
         if (bound.size() != 1) throw error("[interpreter] a gather binds one axis");
         const std::int64_t size = extent(bound[0]);
         indices at(block_elements);
         bodies::cast_for(graph_.nodes[n.arguments[1]].type, dtype::i8)(index, at.data(), where.count);
-        for (std::size_t i = 0; i < where.count; ++i) {
-            const std::int64_t given = at[i];
-            if (given < -size || given >= size)
-                throw index_error("[take] index " + std::to_string(given) + " is outside an axis of " +
-                                  std::to_string(size));
-            if (given < 0) at[i] += size;
-        }
+        for (std::size_t i = 0; i < where.count; ++i) at[i] = place_of_index(static_cast<index_mode>(n.code), at[i], size);
         places there = where;
         there.on_axis[static_cast<std::size_t>(bound[0])] = at.data();
         evaluate_argument(n, there, to);

@@ -1,0 +1,69 @@
+// Every function of the operator table over scalars: all arguments arithmetic, the result a C++ scalar of the type that
+// the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace ingot`
+// is not the C library's abs(int). Unqualified, a function that the C library has for double is the C library's: they
+// agree, but for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <ingot/bodies.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// The type that a scalar argument counts as; long double is a double.
+template <class T>
+using scalar_type = std::conditional_t<std::same_as<T, long double>, double, T>;
+
+template <op O, class... A>
+constexpr signature scalar_signature() {
+    const operand_type types[] = {{dtype_of<scalar_type<A>>, true}...};
+    return resolve(O, types);
+}
+
+template <op O, class... A>
+concept applicable_to_scalars =
+    sizeof...(A) == facts(O).arity && (std::is_arithmetic_v<A> && ...) && scalar_signature<O, A...>().legal;
+
+template <op O, class First, class Second = First, class Third = Second>
+auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
+    constexpr int arity = facts(O).arity;
+    constexpr signature s = [] {
+        if constexpr (arity == 1) return scalar_signature<O, First>();
+        else if constexpr (arity == 2) return scalar_signature<O, First, Second>();
+        else return scalar_signature<O, First, Second, Third>();
+    }();
+    using A = type_of<s.computes[0]>;
+    using B = type_of<s.computes[arity > 1 ? 1 : 0]>;
+    using R = type_of<s.result>;
+    using T = std::conditional_t<facts(O).rule == rule::selection, B, A>;
+    return bodies::apply<O, R, T>(bodies::cast<A>(static_cast<scalar_type<First>>(a)),
+                                  bodies::cast<B>(static_cast<scalar_type<Second>>(b)),
+                                  bodies::cast<T>(static_cast<scalar_type<Third>>(c)));
+}
+
+}  // namespace detail
+
+#define INGOT_OPERATOR(name, ...)                            \
+    template <class... A>                                    \
+        requires detail::applicable_to_scalars<detail::op::name, A...> \
+    auto name(A... a) {                                      \
+        return detail::apply_to_scalars<detail::op::name>(a...); \
+    }
+#define INGOT_ALIAS(alias, name)                             \
+    template <class... A>                                    \
+        requires detail::applicable_to_scalars<detail::op::name, A...> \
+    auto alias(A... a) {                                     \
+        return detail::apply_to_scalars<detail::op::name>(a...); \
+    }
+#include <ingot/operators.def>
+
+/// `x` as T, as an array's astype has it: a float out of range saturates and NaN is 0.
+template <element_type T, class X>
+    requires std::is_arithmetic_v<X>
+T astype(X x) {
+    return detail::bodies::cast<T>(static_cast<detail::scalar_type<X>>(x));
+}
+
+}  // namespace ingot
