@@ -1,0 +1,154 @@
+// lazy<T>: an expression whose tree lives at run time, for trees that loops make or whose type would grow too large.
+// The tree is an immutable shared DAG; a lazy is a handle to a node, so `x = x * a + b` makes new nodes over the old one.
+// Whatever has a lazy operand and is elementwise is a lazy again. A tree that outgrows a kernel is cut while it is built:
+// see runtime/tree.hpp.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <ingot/expression.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// 128 bits that two trees share where they have equal words over the same arrays, views and scalars.
+struct tree_hash {
+    std::uint64_t low = 0x243f6a8885a308d3u;
+    std::uint64_t high = 0x13198a2e03707344u;
+    friend bool operator==(const tree_hash&, const tree_hash&) = default;
+};
+
+/// What every node of a run-time tree begins with; its operands follow (runtime/tree.hpp).
+struct tree_node {
+    std::atomic<std::uint32_t> references{1};
+    word code = 0;
+    tree_hash hash;
+    const index_t* shape = nullptr;    // held by this node or one beneath it
+    std::uint8_t rank = 0;
+    std::uint8_t bound = 0;            // a binder's attribute word
+    device_id device;                  // no_device: scalars alone
+    std::uint16_t nodes = 0;           // of the piece that ends here, not counting what was cut off below
+    std::uint16_t argument_bytes = 0;  // what its leaves take of a kernel's arguments
+
+    extents_ref extents() const noexcept { return {shape, rank}; }
+};
+
+INGOT_API void release_tree(tree_node&) noexcept;
+
+/// A counted pointer to a node, or null.
+class tree_ref {
+public:
+    tree_ref() noexcept = default;
+    /// Takes over one reference that is counted already.
+    static tree_ref adopt(tree_node* counted) noexcept {
+        tree_ref r;
+        r.node_ = counted;
+        return r;
+    }
+    static tree_ref share(tree_node* n) noexcept {
+        n->references.fetch_add(1, std::memory_order_relaxed);
+        return adopt(n);
+    }
+    tree_ref(const tree_ref& other) noexcept : node_(other.node_) {
+        if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    tree_ref(tree_ref&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    tree_ref& operator=(tree_ref other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~tree_ref() {
+        if (node_) release_tree(*node_);
+    }
+
+    tree_node* get() const noexcept { return node_; }
+    tree_node* operator->() const noexcept { return node_; }
+    tree_node& operator*() const noexcept { return *node_; }
+    explicit operator bool() const noexcept { return node_ != nullptr; }
+    /// Gives the counted reference away.
+    tree_node* detach() noexcept { return std::exchange(node_, nullptr); }
+
+private:
+    tree_node* node_ = nullptr;
+};
+
+/// The nodes that a program spells; lazy operands join with the nodes they have.
+INGOT_API tree_ref make_tree(std::span<const word> program, std::span<const operand> operands,
+                             std::span<const word> attributes);
+/// The tree of a view of its result: new nodes, with the view on every layout beneath.
+INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
+/// The same for a reshape; null where some layout does not allow it.
+INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
+[[noreturn]] INGOT_API void throw_moved_from();
+
+}  // namespace detail
+
+template <class T>
+class lazy : public detail::expression_members<lazy<T>> {
+    static_assert(element_type<T>, "lazy<T>: T must be bool, an integer, float or double");
+
+public:
+    using value_type = T;
+    static constexpr dtype type = detail::dtype_of<T>;
+    static constexpr std::array<detail::word, 1> program{detail::make_word(detail::word_kind::lazy, type)};
+    // Counts as a tree of full size, so that every operator over it makes a lazy.
+    static constexpr int operands = 1, binders = 0, nodes = detail::static_nodes;
+
+    /// Any expression; converts to T.
+    template <array_expression E>
+        requires(!std::same_as<std::remove_cvref_t<E>, lazy>)
+    lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}
+
+    const detail::tree_ref& tree() const noexcept { return tree_; }
+
+    void gather(detail::cursor& c) const {
+        operand& o = *c.operands++;
+        o.kind = detail::operand_kind::lazy;
+        o.type = type;
+        o.tree = &node();
+    }
+    detail::extents_ref extents(detail::shape_room&) const { return node().extents(); }
+    void apply(const detail::axis_view& v, int bound) { tree_ = detail::view_tree(tree_, v, bound); }
+    bool try_reshape(std::span<const index_t> shape, int bound) {
+        detail::tree_ref reshaped = detail::reshape_tree(tree_, shape, bound);
+        if (!reshaped) return false;
+        tree_ = std::move(reshaped);
+        return true;
+    }
+    device_id on_device() const { return node().device; }
+    /// Other lazies may share the tree, so what it holds of a buffer is never the statement's own.
+    std::uint32_t count(const buffer*) const noexcept { return 0; }
+
+private:
+    const detail::tree_node& node() const {
+        if (!tree_) detail::throw_moved_from();
+        return *tree_;
+    }
+
+    template <class N>
+    static detail::tree_ref tree_of(const N& e) {
+        using namespace detail;
+        operand gathered[N::operands];
+        word attributes[N::binders + 1];
+        cursor c{gathered, attributes};
+        e.gather(c);
+        const std::span<const word> bound{attributes, static_cast<std::size_t>(N::binders)};
+        if constexpr (N::type == type) {
+            return make_tree(N::program, gathered, bound);
+        } else {
+            constexpr word cast = make_word(word_kind::map, type, static_cast<std::uint32_t>(op::astype));
+            return make_tree(join_words(N::program, std::array<word, 1>{cast}), gathered, bound);
+        }
+    }
+
+    detail::tree_ref tree_;
+};
+
+template <array_expression E>
+lazy(const E&) -> lazy<typename E::value_type>;
+
+}  // namespace ingot

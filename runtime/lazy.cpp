@@ -1,0 +1,240 @@
+// Splicing and evaluating run-time trees.
+#include "runtime/lazy.hpp"
+
+#include <unordered_map>
+
+#include <ingot/error.hpp>
+
+namespace ingot::runtime {
+
+using detail::operand_kind;
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node*>(o.tree); }
+
+/// Appends the sources of the kept leaves in the piece that ends in `root`, each once.
+void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
+    static thread_local node_table met;
+    static thread_local std::vector<const tree_node*> open;
+    met.clear();
+    open.assign(1, &root);
+    while (!open.empty()) {
+        const tree_node& n = *open.back();
+        open.pop_back();
+        if (may_be_shared(n) && met.insert(&n, 0, 0) != node_table::absent) continue;
+        if (tree_node* source = kept_below(n))
+            if (met.insert(source, 1, 0) == node_table::absent) found.push_back(source);
+        for (int i = arity_of(n); i-- > 0;) open.push_back(arguments_of(n)[i]);
+    }
+}
+
+/// Writes trees as program words.
+class splicer {
+public:
+    splicer(spliced& out, const kept_results& results) : out_(out), results_(results) {
+        out_.program.clear();
+        out_.operands.clear();
+        out_.attributes.clear();
+    }
+
+    /// A context is a list of axes that nodes are computed over; equal nodes in one context are equal values.
+    std::uint32_t new_context() noexcept { return ++contexts_; }
+
+    void write(const tree_node& root, std::uint32_t context) {
+        open_.push_back({&root, context, 0});
+        while (!open_.empty()) {
+            frame& f = open_.back();
+            const tree_node& n = *f.node;
+            const int arity = arity_of(n);
+            const bool shared = arity > 0 && may_be_shared(n);
+            if (shared && f.next == 0) {
+                const std::uint32_t earlier = written_.at(&n, f.context);
+                if (earlier != node_table::absent) {
+                    out_.program.push_back(detail::make_word(word_kind::reference, detail::dtype_of_word(n.code), earlier));
+                    open_.pop_back();
+                    continue;
+                }
+            }
+            if (f.next < arity) {
+                const int i = f.next++;
+                const bool inner = i == 0 && detail::is_binder(kind_of(n));
+                open_.push_back({arguments_of(n)[i], inner ? new_context() : f.context, 0});
+                continue;
+            }
+            if (shared) written_.insert(&n, f.context, static_cast<std::uint32_t>(out_.program.size()));
+            write_word(n);
+            open_.pop_back();
+        }
+    }
+
+private:
+    struct frame {
+        const tree_node* node;
+        std::uint32_t context;
+        int next;
+    };
+
+    void write_word(const tree_node& n) {
+        out_.program.push_back(n.code);
+        if (detail::is_binder(kind_of(n))) out_.attributes.push_back(n.bound);
+        if (detail::operands_of_word(n.code) == 0) return;
+        operand& o = out_.operands.emplace_back();
+        switch (kind_of(n)) {
+            case word_kind::scalar: {
+                const auto& s = static_cast<const number&>(n);
+                o.kind = operand_kind::scalar;
+                o.type = s.type;
+                o.exponent = s.exponent;
+                o.bits[0] = s.bits;
+                o.serial = s.serial;
+                break;
+            }
+            case word_kind::leaf:
+            case word_kind::generator: {
+                const auto& l = static_cast<const placed&>(n);
+                o.kind = kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator;
+                o.type = detail::dtype_of_word(n.code);
+                o.where = &l.where;
+                o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
+                std::copy_n(l.bits, 2, o.bits);
+                break;
+            }
+            default:
+                o.kind = operand_kind::pick;
+                o.type = dtype::i8;
+                o.where = &static_cast<const picking_branch&>(n).pick;
+        }
+    }
+
+    spliced& out_;
+    const kept_results& results_;
+    node_table written_;
+    std::vector<frame> open_;
+    std::uint32_t contexts_ = 0;
+};
+
+/// The context of each word of a program; its outputs have one in common.
+std::vector<std::uint32_t> contexts_of(std::span<const word> program, splicer& s) {
+    const std::uint32_t outermost = s.new_context();
+    std::vector<std::uint32_t> contexts(program.size()), open;
+    for (std::size_t w = program.size(); w-- > 0;) {
+        if (open.empty()) open.push_back(outermost);
+        const std::uint32_t here = contexts[w] = open.back();
+        open.pop_back();
+        for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
+            open.push_back(i == 0 && detail::is_binder(detail::kind_of_word(program[w])) ? s.new_context() : here);
+    }
+    return contexts;
+}
+
+/// The arrays of the pieces, each for as long as a piece to come reads it. Pieces of equal structure are one.
+class piece_store final : public kept_results {
+public:
+    const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
+    void expect_use(const tree_node& source) { ++entries_[source.hash].uses; }
+    void use(const tree_node& source) {
+        const auto e = entries_.find(source.hash);
+        if (--e->second.uses == 0) entries_.erase(e);
+    }
+    /// Null where it was stored already.
+    buffer_ref* memory_for(const tree_node& source) {
+        entry& e = entries_.at(source.hash);
+        return e.memory ? nullptr : &e.memory;
+    }
+
+private:
+    struct entry {
+        buffer_ref memory;
+        std::uint32_t uses = 0;
+    };
+    struct low_half {
+        std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
+    };
+    std::unordered_map<detail::tree_hash, entry, low_half> entries_;
+};
+
+/// Evaluates a program that is not a statement's own: it has no slot, and the table of all keys serves it.
+void evaluate_spliced(const spliced& s, std::span<const output> outputs) {
+    slot none;
+    none.next.store(slot::ways, std::memory_order_relaxed);  // publishes nothing
+    v1::evaluate(none, s.program, s.operands, s.attributes, outputs);
+}
+
+}  // namespace
+
+std::vector<tree_node*> pieces_below(const statement& s) {
+    // Depth first, with a stack of its own: a piece comes after the last piece that it reads.
+    struct frame {
+        tree_node* source;  // null: the statement
+        std::size_t end;    // of what it reads, in `reads`; it is popped from there
+    };
+    std::vector<tree_node*> order, reads;
+    node_table met;
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), reads);
+    std::vector<frame> open{{nullptr, 0}};
+    while (true) {
+        const frame f = open.back();
+        if (reads.size() > f.end) {
+            tree_node* next = reads.back();
+            reads.pop_back();
+            if (met.insert(next, 0, 0) != node_table::absent) continue;
+            open.push_back({next, reads.size()});
+            find_kept(*next, reads);
+            continue;
+        }
+        open.pop_back();
+        if (!f.source) return order;
+        order.push_back(f.source);
+    }
+}
+
+void splice(spliced& out, const tree_node& root, const kept_results& results) {
+    splicer(out, results).write(root, 0);
+}
+
+void splice(spliced& out, const statement& s, const kept_results& results) {
+    splicer writer(out, results);
+    const std::vector<std::uint32_t> contexts = contexts_of(s.program, writer);
+    std::size_t next_operand = 0, next_attribute = 0;
+    for (std::size_t w = 0; w < s.program.size(); ++w) {
+        const word code = s.program[w];
+        if (detail::kind_of_word(code) == word_kind::lazy) {
+            writer.write(tree_of(s.operands[next_operand++]), contexts[w]);
+            continue;
+        }
+        out.program.push_back(code);
+        if (detail::operands_of_word(code)) out.operands.push_back(s.operands[next_operand++]);
+        if (detail::is_binder(detail::kind_of_word(code))) out.attributes.push_back(s.attributes[next_attribute++]);
+    }
+}
+
+void evaluate_lazy(const statement& s) {
+    piece_store store;
+    const std::vector<tree_node*> pieces = pieces_below(s);
+    std::vector<tree_node*> reads;
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), reads);
+    for (const tree_node* p : pieces) find_kept(*p, reads);
+    for (const tree_node* r : reads) store.expect_use(*r);
+
+    spliced program;
+    for (tree_node* p : pieces) {
+        if (buffer_ref* memory = store.memory_for(*p)) {
+            splice(program, *p, store);
+            detail::layout where;
+            const output out{detail::dtype_of_word(p->code), memory, &where};
+            evaluate_spliced(program, {&out, 1});
+        }
+        reads.clear();
+        find_kept(*p, reads);
+        for (const tree_node* r : reads) store.use(*r);
+    }
+    splice(program, s, store);
+    evaluate_spliced(program, s.outputs);
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,45 @@
+// From statements with run-time trees in them to plain ones.
+#pragma once
+
+#include <vector>
+
+#include "runtime/classify.hpp"
+#include "runtime/tree.hpp"
+
+namespace ingot::runtime {
+
+inline bool has_lazy(const statement& s) {
+    for (const detail::word w : s.program)
+        if (detail::kind_of_word(w) == detail::word_kind::lazy) return true;
+    return false;
+}
+
+/// A program without lazy words and what it takes. The operands point into the trees and into `results`.
+struct spliced {
+    std::vector<detail::word> program;
+    std::vector<operand> operands;
+    std::vector<detail::word> attributes;
+};
+
+/// The sources of a statement's kept leaves, each after those it needs itself: what has to be evaluated first.
+std::vector<tree_node*> pieces_below(const statement&);
+
+/// Where kept leaves find the arrays of their sources.
+class kept_results {
+public:
+    virtual const buffer* find(const tree_node& source) const = 0;
+
+protected:
+    ~kept_results() = default;
+};
+
+/// Writes a statement's program with its trees in the place of the lazy words; a node that was met before in the same
+/// context is a reference to its word. Nothing is written twice that a lazy shares.
+void splice(spliced&, const statement&, const kept_results&);
+/// The same for one tree.
+void splice(spliced&, const tree_node&, const kept_results&);
+
+/// Evaluates the pieces below, one kernel each, then the statement. A piece's array goes when its last user is done.
+void evaluate_lazy(const statement&);
+
+}  // namespace ingot::runtime

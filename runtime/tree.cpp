@@ -1,0 +1,402 @@
+// Building, viewing and releasing run-time trees. Every walk has a stack of its own on the heap: trees are as deep as
+// loops are long.
+#include "runtime/tree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <optional>
+
+#include <ingot/error.hpp>
+
+namespace ingot::runtime {
+
+using detail::extents_ref;
+using detail::layout;
+using detail::tree_hash;
+using detail::word;
+using detail::word_kind;
+
+namespace {
+
+void add(tree_hash& h, std::uint64_t v) {
+    h.low = (h.low ^ v) * 0x9e3779b97f4a7c15u;
+    h.low ^= h.low >> 29;
+    h.high = (h.high + v) * 0xc2b2ae3d27d4eb4fu;
+    h.high ^= h.high >> 31 ^ h.low;
+}
+void add(tree_hash& h, const tree_hash& other) {
+    add(h, other.low);
+    add(h, other.high);
+}
+void add(tree_hash& h, const layout& l) {
+    add(h, static_cast<std::uint64_t>(l.offset));
+    for (int j = 0; j < l.rank(); ++j) {
+        add(h, static_cast<std::uint64_t>(l.shape()[j]));
+        add(h, static_cast<std::uint64_t>(l.strides()[j]));
+    }
+}
+
+/// Saturates: a count past the bounds is past the bounds.
+std::uint16_t narrow(int n) { return static_cast<std::uint16_t>(std::min(n, 0xffff)); }
+
+int bytes_of_layout(const layout& l) { return 8 + 8 * l.rank(); }
+
+template <class N>
+N* new_node(word code, std::size_t more_bytes = 0) {
+    N* n = new (::operator new(sizeof(N) + more_bytes)) N;
+    n->code = code;
+    return n;
+}
+
+// ---- leaves ----------------------------------------------------------------------------------------------------
+
+void set_shape(tree_node& n, extents_ref shape) {
+    n.shape = shape.data;
+    n.rank = static_cast<std::uint8_t>(shape.rank);
+}
+
+/// Fills in what follows from what the leaf holds.
+tree_ref finished(placed* n) {
+    set_shape(*n, {n->where.shape(), n->where.rank()});
+    n->nodes = 1;
+    n->argument_bytes = narrow(bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16));
+    add(n->hash, n->code);
+    if (n->kept) add(n->hash, n->kept->hash);
+    else add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
+    add(n->hash, n->where);
+    add(n->hash, n->bits[0]);
+    add(n->hash, n->bits[1]);
+    return tree_ref::adopt(n);
+}
+
+tree_ref make_placed(word code, const operand& o) {
+    auto* n = new_node<placed>(code);
+    n->where = *o.where;
+    n->device = detail::no_device;
+    if (o.memory) {
+        // The operand stands for a counted reference in the tree it was gathered from.
+        const_cast<buffer*>(o.memory)->references.fetch_add(1, std::memory_order_relaxed);
+        n->memory = buffer_ref::adopt(const_cast<buffer*>(o.memory));
+        n->device = o.memory->device;
+    }
+    n->bits[0] = o.bits[0];
+    n->bits[1] = o.bits[1];
+    return finished(n);
+}
+
+tree_ref make_kept(tree_ref source) {
+    auto* n = new_node<placed>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
+    n->where = detail::contiguous_layout(source->extents().span());
+    n->device = source->device;
+    n->kept = source.detach();
+    return finished(n);
+}
+
+tree_ref make_number(word code, const operand& o) {
+    auto* n = new_node<number>(code);
+    n->device = detail::no_device;
+    n->nodes = 1;
+    n->argument_bytes = 8;
+    n->bits = o.bits[0];
+    n->serial = o.serial;
+    n->type = o.type;
+    n->exponent = o.exponent;
+    add(n->hash, n->code);
+    add(n->hash, n->bits);
+    add(n->hash, n->serial);
+    add(n->hash, static_cast<std::uint64_t>(n->type) | static_cast<std::uint64_t>(n->exponent) << 8);
+    return tree_ref::adopt(n);
+}
+
+// ---- sizes of pieces -------------------------------------------------------------------------------------------
+
+struct piece_size {
+    int nodes = 0, bytes = 0;
+    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes; }
+};
+
+/// Every occurrence counted: an upper bound, found without a walk.
+piece_size size_by_sum(std::span<tree_ref> arguments) {
+    piece_size s;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (i > 0 && arguments[i].get() == arguments[i - 1].get()) continue;
+        s.nodes += arguments[i]->nodes;
+        s.bytes += arguments[i]->argument_bytes;
+    }
+    return s;
+}
+
+/// Each node counted once; stops where that passes the bounds.
+piece_size size_by_walk(std::span<tree_ref> arguments) {
+    static thread_local node_table seen;
+    static thread_local std::vector<const tree_node*> open;
+    seen.clear();
+    open.clear();
+    piece_size s;
+    for (const tree_ref& a : arguments) open.push_back(a.get());
+    while (!open.empty() && s.fits()) {
+        const tree_node& n = *open.back();
+        open.pop_back();
+        if (may_be_shared(n) && seen.insert(&n, 0, 0) != node_table::absent) continue;
+        const int arity = arity_of(n);
+        ++s.nodes;
+        if (arity == 0) s.bytes += n.argument_bytes;
+        else if (detail::operands_of_word(n.code)) s.bytes += bytes_of_layout(static_cast<const picking_branch&>(n).pick);
+        for (int i = 0; i < arity; ++i) open.push_back(arguments_of(n)[i]);
+    }
+    return s;
+}
+
+// ---- nodes over nodes ------------------------------------------------------------------------------------------
+
+/// The extents that arguments broadcast to: those of one of them, or new ones in `room`.
+extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_room& room) {
+    extents_ref result = arguments[0]->extents();
+    bool alike = true;
+    for (const tree_ref& a : arguments.subspan(1)) {
+        if (a->rank == 0 || (a->shape == result.data && a->rank == result.rank)) continue;
+        if (result.rank == 0) result = a->extents();
+        else alike &= detail::same_extents(result, a->extents());
+    }
+    if (alike) return result;
+    extents_ref shapes[3];
+    std::transform(arguments.begin(), arguments.end(), shapes, [](const tree_ref& a) { return a->extents(); });
+    int rank = 0;
+    const int source = detail::broadcast_shapes(facts(detail::op_of_word(code)).name.data(), shapes,
+                                                static_cast<int>(arguments.size()), room, rank);
+    return source >= 0 ? shapes[source] : extents_ref{room, rank};
+}
+
+extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
+
+/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel.
+tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const layout* pick, piece_size below) {
+    const word_kind kind = detail::kind_of_word(code);
+    detail::shape_room room;
+    extents_ref shape{nullptr, 0};
+    if (kind == word_kind::map) shape = broadcast(code, arguments, room);
+    else if (!pick) shape = leading(arguments[0]->extents(), bound);
+
+    branch* n;
+    if (pick) {
+        auto* with_pick = new_node<picking_branch>(code);
+        with_pick->pick = *pick;
+        shape = {with_pick->pick.shape(), with_pick->pick.rank()};
+        below.bytes += bytes_of_layout(*pick);
+        n = with_pick;
+    } else if (shape.data == room) {
+        const std::size_t bytes = static_cast<std::size_t>(shape.rank) * sizeof(index_t);
+        n = new_node<branch>(code, bytes);
+        shape.data = std::copy_n(room, shape.rank, reinterpret_cast<index_t*>(n + 1)) - shape.rank;
+    } else {
+        n = new_node<branch>(code);
+    }
+    set_shape(*n, shape);
+    n->bound = static_cast<std::uint8_t>(bound);
+    n->nodes = narrow(below.nodes + 1);
+    n->argument_bytes = narrow(below.bytes);
+    n->device = detail::no_device;
+    add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (n->device == detail::no_device) n->device = arguments[i]->device;
+        add(n->hash, arguments[i]->hash);
+        n->arguments[i] = arguments[i].detach();
+    }
+    if (pick) add(n->hash, *pick);
+    return tree_ref::adopt(n);
+}
+
+/// The size of what is below a new elementwise node, after its largest operands were kept where it would not fit.
+piece_size cut(std::span<tree_ref> arguments) {
+    piece_size s = size_by_sum(arguments);
+    if (!s.fits()) s = size_by_walk(arguments);
+    while (!s.fits()) {
+        tree_ref* largest = nullptr;
+        const auto weight = [&](const tree_ref& a) {
+            return s.nodes >= piece_nodes ? int{a->nodes} : int{a->argument_bytes};
+        };
+        for (tree_ref& a : arguments)
+            if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
+        if (!largest) break;  // leaves alone, of very high rank
+        const tree_ref kept = make_kept(*largest), source = *largest;
+        for (tree_ref& a : arguments)
+            if (a.get() == source.get()) a = kept;
+        s = size_by_sum(arguments);
+        if (!s.fits()) s = size_by_walk(arguments);
+    }
+    return s;
+}
+
+/// For each word, whether it is beneath a binder: computed over more axes than the result's.
+std::vector<bool> beneath_binders(std::span<const word> program) {
+    std::vector<bool> beneath(program.size()), open{false};
+    for (std::size_t w = program.size(); w-- > 0;) {
+        const bool here = open.back();
+        beneath[w] = here;
+        open.pop_back();
+        const int arity = detail::arity_of_word(program[w]);
+        for (int i = 0; i < arity; ++i) open.push_back(here || (i == 0 && detail::is_binder(detail::kind_of_word(program[w]))));
+    }
+    return beneath;
+}
+
+// ---- the same tree over other layouts --------------------------------------------------------------------------
+
+/// Rebuilds a tree with `change(layout, bound)` made to every layout in it; null where a change returns false.
+template <class Change>
+tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
+    struct frame {
+        const tree_node* node;
+        int bound;
+        int next = 0;
+    };
+    node_table met;
+    std::vector<tree_ref> kept;    // what shared nodes became, by their number in `met`
+    std::vector<tree_ref> results;  // of the arguments that are done
+    std::vector<frame> open{{root.get(), bound}};
+    while (!open.empty()) {
+        frame& f = open.back();
+        const tree_node& n = *f.node;
+        const int arity = arity_of(n);
+        if (f.next == 0 && may_be_shared(n)) {
+            const std::uint32_t known = met.at(&n, static_cast<std::uint32_t>(f.bound));
+            if (known != node_table::absent) {
+                results.push_back(kept[known]);
+                open.pop_back();
+                continue;
+            }
+        }
+        if (f.next < arity) {
+            const int i = f.next++;
+            open.push_back({arguments_of(n)[i], f.bound + binds(n, i)});
+            continue;
+        }
+        tree_ref result;
+        if (arity > 0) {
+            const auto arguments = std::span(results).last(static_cast<std::size_t>(arity));
+            std::optional<layout> pick;
+            if (detail::operands_of_word(n.code) == 1) {
+                pick = static_cast<const picking_branch&>(n).pick;
+                if (!change(*pick, f.bound)) return {};
+            }
+            result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, {n.nodes - 1, n.argument_bytes});
+            results.resize(results.size() - arguments.size());
+        } else if (kind_of(n) == word_kind::scalar) {
+            result = tree_ref::share(const_cast<tree_node*>(&n));
+        } else {
+            const auto& old = static_cast<const placed&>(n);
+            auto* leaf = new_node<placed>(n.code);
+            result = tree_ref::adopt(leaf);  // owned from here on: a change may throw
+            leaf->where = old.where;
+            leaf->memory = old.memory;
+            leaf->device = old.device;
+            std::copy_n(old.bits, 2, leaf->bits);
+            if (old.kept) leaf->kept = tree_ref::share(old.kept).detach();
+            if (!change(leaf->where, f.bound)) return {};
+            result = finished(static_cast<placed*>(result.detach()));
+        }
+        if (may_be_shared(n) && met.insert(&n, static_cast<std::uint32_t>(f.bound),
+                                           static_cast<std::uint32_t>(kept.size())) == node_table::absent)
+            kept.push_back(result);
+        results.push_back(std::move(result));
+        open.pop_back();
+    }
+    return std::move(results.back());
+}
+
+void destroy(tree_node& n) {
+    switch (kind_of(n)) {
+        case word_kind::leaf:
+        case word_kind::generator: static_cast<placed&>(n).~placed(); break;
+        case word_kind::scan:
+        case word_kind::unravel: static_cast<picking_branch&>(n).~picking_branch(); break;
+        default: break;  // nothing but numbers and pointers
+    }
+    ::operator delete(&n);
+}
+
+}  // namespace
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+using namespace runtime;
+
+void release_tree(tree_node& last) noexcept {
+    // The nodes to be destroyed wait in a list that is threaded through their shape pointers, which nobody reads any
+    // more; so the depth of a tree costs no stack and no memory.
+    tree_node* waiting = nullptr;
+    const auto drop = [&](tree_node* n) {
+        if (n->references.load(std::memory_order_acquire) != 1 &&
+            n->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return;
+        n->shape = reinterpret_cast<const index_t*>(waiting);
+        waiting = n;
+    };
+    drop(&last);
+    while (waiting) {
+        tree_node* n = waiting;
+        waiting = reinterpret_cast<tree_node*>(const_cast<index_t*>(n->shape));
+        for (int i = 0, arity = arity_of(*n); i < arity; ++i) drop(arguments_of(*n)[i]);
+        if (tree_node* source = kept_below(*n)) drop(source);
+        destroy(*n);
+    }
+}
+
+void throw_moved_from() { throw error("[lazy] this lazy was moved from and has no value"); }
+
+tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {
+    const std::vector<bool> beneath = attributes.empty() ? std::vector<bool>() : beneath_binders(program);
+    std::vector<tree_ref> stack;
+    std::size_t next_operand = 0, next_attribute = 0;
+    for (std::size_t w = 0; w < program.size(); ++w) {
+        const word code = program[w];
+        const operand* o = operands_of_word(code) ? &operands[next_operand++] : nullptr;
+        const auto arity = static_cast<std::size_t>(arity_of_word(code));
+        const auto arguments = std::span(stack).last(arity);
+        tree_ref result;
+        switch (kind_of_word(code)) {
+            case word_kind::leaf:
+            case word_kind::generator: result = make_placed(code, *o); break;
+            case word_kind::scalar: result = make_number(code, *o); break;
+            case word_kind::lazy:
+                result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));
+                break;
+            case word_kind::map:
+                result = make_branch(code, arguments, 0, nullptr,
+                                     beneath.empty() || !beneath[w] ? cut(arguments) : size_by_sum(arguments));
+                break;
+            case word_kind::reduce:
+            case word_kind::scan:
+            case word_kind::gather:
+            case word_kind::unravel:
+                result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
+                                     o ? o->where : nullptr, size_by_sum(arguments));
+                break;
+            case word_kind::reference: throw error("[lazy] a program that is spliced already");
+        }
+        stack.resize(stack.size() - arity);
+        stack.push_back(std::move(result));
+    }
+    return std::move(stack.back());
+}
+
+tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
+    if (!tree) throw_moved_from();
+    const auto composed = [&](layout& l, int b) {
+        l = compose(l, view, b);
+        return true;
+    };
+    // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes are
+    // not the result's alone, and it is not worth an array.
+    if (bound == 0 && tree->nodes >= piece_nodes) return rebuilt(make_kept(tree), bound, composed);
+    return rebuilt(tree, bound, composed);
+}
+
+tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {
+    if (!tree) throw_moved_from();
+    return rebuilt(tree, bound, [&](layout& l, int b) { return try_reshape(l, shape, b); });
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,109 @@
+// Run-time trees: the nodes of a lazy.
+//
+// A node is immutable and counts its references; nodes that differ in what they hold are the structs below, told apart by
+// the kind of their program word. A map node over arrays of one shape takes 64 bytes.
+//
+// Cutting. A node knows how many nodes and argument bytes the kernel that ends in it would have (shared ones counted
+// once). An elementwise node that would pass a bound takes its largest operand *kept*: as a leaf over the array that the
+// operand's tree will be evaluated into. So a tree of any size is a chain of pieces of bounded size, each beginning at
+// the leaves of the one below: loops of different lengths are made of the same pieces, and reuse their kernels. A view
+// stops at a kept leaf, whose layout it changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <ingot/lazy.hpp>
+
+namespace ingot::runtime {
+
+using detail::tree_node;
+using detail::tree_ref;
+
+inline constexpr int piece_nodes = 64;
+inline constexpr int piece_argument_bytes = 3000;
+
+/// map, reduce, gather: nodes below, each counted. Where a map broadcasts, its extents follow it in memory.
+struct branch : tree_node {
+    tree_node* arguments[3] = {nullptr, nullptr, nullptr};
+};
+/// scan, unravel.
+struct picking_branch : branch {
+    detail::layout pick;
+};
+/// leaf (of an array, or kept), generator.
+struct placed : tree_node {
+    detail::layout where;
+    buffer_ref memory;
+    tree_node* kept = nullptr;           // counted; the tree whose values the leaf will hold
+    std::uint64_t bits[2] = {0, 0};      // a generator's seed and call number
+};
+/// scalar.
+struct number : tree_node {
+    std::uint64_t bits = 0;
+    std::uint64_t serial = 0;
+    dtype type = dtype::b1;
+    detail::exponent_class exponent = detail::exponent_class::none;
+};
+static_assert(sizeof(branch) == 64);
+
+inline detail::word_kind kind_of(const tree_node& n) { return detail::kind_of_word(n.code); }
+inline int arity_of(const tree_node& n) { return detail::arity_of_word(n.code); }
+inline tree_node* const* arguments_of(const tree_node& n) { return static_cast<const branch&>(n).arguments; }
+/// The source of a kept leaf, else null.
+inline tree_node* kept_below(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
+}
+/// How many more axes than the node its operand `i` binds.
+inline int binds(const tree_node& n, int i) { return i == 0 && detail::is_binder(kind_of(n)) ? n.bound : 0; }
+/// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its root.
+inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
+
+/// A table from (node, number) to a number: what a walk has met. Open addressing; cleared in the time of what is in it.
+class node_table {
+public:
+    static constexpr std::uint32_t absent = ~std::uint32_t{0};
+    /// The number stored for the pair; `value` is stored, and `absent` returned, where there was none.
+    std::uint32_t insert(const tree_node* n, std::uint32_t which, std::uint32_t value) {
+        if (2 * (used_.size() + 1) > slots_.size()) grow();
+        slot& s = find(n, which);
+        if (s.node) return s.value;
+        s = {n, which, value};
+        used_.push_back(static_cast<std::uint32_t>(&s - slots_.data()));
+        return absent;
+    }
+    std::uint32_t at(const tree_node* n, std::uint32_t which) {
+        if (slots_.empty()) return absent;
+        const slot& s = find(n, which);
+        return s.node ? s.value : absent;
+    }
+    void clear() {
+        for (const std::uint32_t u : used_) slots_[u].node = nullptr;
+        used_.clear();
+    }
+
+private:
+    struct slot {
+        const tree_node* node = nullptr;
+        std::uint32_t which = 0, value = 0;
+    };
+    slot& find(const tree_node* n, std::uint32_t which) {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t i = (reinterpret_cast<std::uintptr_t>(n) / 16 + which) * 0x9e3779b97f4a7c15u >> 32;
+        while (slots_[i & mask].node && (slots_[i & mask].node != n || slots_[i & mask].which != which)) ++i;
+        return slots_[i & mask];
+    }
+    void grow() {
+        std::vector<slot> old = std::move(slots_);
+        slots_.assign(old.empty() ? 256 : 2 * old.size(), {});
+        used_.clear();
+        for (const slot& s : old)
+            if (s.node) insert(s.node, s.which, s.value);
+    }
+
+    std::vector<slot> slots_;
+    std::vector<std::uint32_t> used_;
+};
+
+}  // namespace ingot::runtime
