@@ -65,7 +65,7 @@ private:
 
 /// W: the node's own word. Operand: a node whose last `bound` axes are bound. Place: no_place, a pick, or an index node.
 template <word W, class Operand, class Place>
-class binder : public expression_members<binder<W, Operand, Place>> {
+class binder : public node_members<binder<W, Operand, Place>> {
 public:
     static constexpr dtype type = dtype_of_word(W);
     using value_type = type_of<type>;

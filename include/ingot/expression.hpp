@@ -94,6 +94,10 @@ public:
 
     leaf() = default;
     leaf(buffer_ref memory, layout where) : memory_(std::move(memory)), where_(std::move(where)) {}
+    leaf(const leaf&) = default;
+    leaf(leaf&&) = default;
+    leaf& operator=(const leaf&) & = default;  // of lvalues alone: x(0) = y(0) of const arrays does not compile
+    leaf& operator=(leaf&&) & = default;
 
     const buffer_ref& memory() const noexcept { return memory_; }
     const layout& where() const noexcept { return where_; }
@@ -274,7 +278,7 @@ constexpr auto join_words(const std::array<word, N>&... parts) {
 
 /// An elementwise operator over its operands. R: dtype of the result.
 template <op O, dtype R, class... Args>
-class map : public expression_members<map<O, R, Args...>> {
+class map : public node_members<map<O, R, Args...>> {
 public:
     using value_type = type_of<R>;
     static constexpr dtype type = R;

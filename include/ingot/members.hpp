@@ -61,6 +61,15 @@ private:
     const E& self() const noexcept { return static_cast<const E&>(*this); }
 };
 
+/// The same for trees, which nobody assigns to: exp(x) = exp(y) would else overwrite a temporary.
+template <class E>
+class node_members : public expression_members<E> {
+public:
+    node_members() = default;
+    node_members(const node_members&) = default;
+    node_members& operator=(const node_members&) = delete;
+};
+
 /// A copy of e's node, seen through a view of its result.
 template <class E>
 auto node_seen(E&& e, const axis_view& view) {

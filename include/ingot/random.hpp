@@ -19,7 +19,7 @@ struct random_call {
 };
 
 template <class T, generator_kind K>
-class random_leaf : public expression_members<random_leaf<T, K>> {
+class random_leaf : public node_members<random_leaf<T, K>> {
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;

@@ -1,0 +1,211 @@
+#include "expect.hpp"
+
+using namespace ingot;
+
+TEST_CASE("a copy is a value: writing one leaves the other alone") {
+    array<int> a{1, 2, 3};
+    auto b = a;
+    CHECK(b.data() == a.data());
+    b += 1;
+    CHECK(holds(a, {3}, {1, 2, 3}));
+    CHECK(holds(b, {3}, {2, 3, 4}));
+    auto c = a;
+    c(0) = 9;
+    CHECK(holds(a, {3}, {1, 2, 3}));
+    CHECK(holds(c, {3}, {9, 2, 3}));
+    auto d = a;
+    d.fill(7);
+    assign(d, array<int>{4, 5, 6});
+    CHECK(holds(a, {3}, {1, 2, 3}));
+    CHECK(holds(d, {3}, {4, 5, 6}));
+}
+
+TEST_CASE("an expression means what it meant when it was written") {
+    array<int> x{1, 2, 3};
+    auto e = x + 1;
+    x(1) = 10;
+    CHECK(holds(e, {3}, {2, 3, 4}));
+    x += 5;
+    CHECK(holds(e, {3}, {2, 3, 4}));
+    x.fill(0);
+    x = array<int>{7};
+    CHECK(holds(e, {3}, {2, 3, 4}));
+    auto view = x(slice(0));
+    x(0) = 8;
+    CHECK(view.item() == 7);
+}
+
+TEST_CASE("an expression outlives its arrays") {
+    const auto e = [] {
+        array<int> x{1, 2};
+        return x * x;
+    }();
+    CHECK(holds(e, {2}, {1, 4}));
+}
+
+TEST_CASE("writers that are alone write in place") {
+    array<float> u{1, 2, 3, 4}, v{1, 1};
+    const float* memory = u.data();
+    u(slice(0, 2)) += v;
+    CHECK(u.data() == memory);
+    u(slice(2)) = u(slice(0, 2)) + 1;
+    CHECK(u.data() == memory);
+    u(slice(1)) = u(slice(0, -1));  // overlap
+    CHECK(u.data() == memory);
+    CHECK(holds(u, {4}, {2, 2, 3, 3}));
+    u += u;
+    u += u * u;
+    u = u - 1;
+    CHECK(u.data() == memory);
+    u(all) = u;
+    u(all) += u;
+    assign(u, u + 1);
+    u.fill(3);
+    CHECK(u.data() == memory);
+    auto e = u + 1;
+    u(all) = std::move(e);
+    CHECK(u.data() == memory);
+    CHECK(holds(u, {4}, {4, 4, 4, 4}));
+}
+
+TEST_CASE("writers split what someone else holds") {
+    array<float> u{1, 2, 3};
+    const float* memory = u.data();
+    auto pending = u * 2;
+    u(slice(1)) = u(slice(0, -1)) + 0;
+    CHECK(u.data() != memory);
+    CHECK(holds(u, {3}, {1, 1, 2}));
+    CHECK(holds(pending, {3}, {2, 4, 6}));
+    auto e = u + 1;
+    u(slice(1)) = e(slice(1));
+    CHECK(holds(e, {3}, {2, 2, 3}));
+    CHECK(holds(u, {3}, {1, 2, 3}));
+    const auto snapshot = u(slice(0, 2));
+    u(slice(1)) = snapshot;
+    CHECK(holds(snapshot, {2}, {1, 2}));
+    CHECK(holds(u, {3}, {1, 1, 2}));
+}
+
+TEST_CASE("assignment to a whole array may change its shape and type of nothing") {
+    array<float> x{1, 2, 3};
+    const float* memory = x.data();
+    x = x * 2;
+    CHECK(x.data() == memory);
+    x = x(newaxis) + array<float>{{0}, {10}}(all, all);
+    CHECK(holds(x, {2, 3}, {2, 4, 6, 12, 14, 16}));
+    x = transpose(x);
+    CHECK(holds(x, {3, 2}, {2, 12, 4, 14, 6, 16}));
+    x = array<int>{1, 2};
+    CHECK(holds(x, {2}, {1, 2}));
+    x = flip(x);
+    CHECK(holds(x, {2}, {2, 1}));
+}
+
+TEST_CASE("an array that was moved from is empty and may be used") {
+    array<int> x{1, 2, 3};
+    array<int> y = std::move(x);
+    CHECK(x.size() == 0);
+    CHECK(x.shape() == shape_like{0});
+    CHECK(holds(y, {3}, {1, 2, 3}));
+    const auto e = std::move(y) + 1;
+    CHECK(y.size() == 0);
+    CHECK(holds(e, {3}, {2, 3, 4}));
+    x = e;
+    CHECK(holds(x, {3}, {2, 3, 4}));
+    y = std::move(x);
+    CHECK(holds(y, {3}, {2, 3, 4}));
+    CHECK(array<float>().size() == 0);
+    CHECK((array<float>() + 1).eval().size() == 0);
+}
+
+TEST_CASE("self-assignment keeps the values") {
+    array<int> x{1, 2, 3};
+    auto& same = x;
+    x = same;
+    CHECK(holds(x, {3}, {1, 2, 3}));
+}
+
+TEST_CASE("after mutable_data copies are deep") {
+    array<int> a{1, 2, 3};
+    const array<int> shared = a;
+    int* p = a.mutable_data();
+    CHECK(shared.data() != p);
+    const array<int> later = a;
+    CHECK(later.data() != p);
+    if (a.device().is_host()) {
+        p[0] = 9;
+        CHECK(holds(a, {3}, {9, 2, 3}));
+    }
+    CHECK(holds(shared, {3}, {1, 2, 3}));
+    CHECK(holds(later, {3}, {1, 2, 3}));
+}
+
+TEST_CASE("memory that is not Ingot's is always written in place") {
+    with_device guard(device::host());
+    std::vector<int> values{1, 2, 3, 4, 5, 6};
+    array<int> x = asarray<int>(unowned_memory(values.data(), 24), {2, 3});
+    CHECK(x.data() == values.data());
+    const array<int> copy = x;
+    auto pending = x + 1;
+    x(0) = 0;
+    x += 1;
+    CHECK(values == std::vector{1, 1, 1, 5, 6, 7});
+    CHECK(holds(copy, {2, 3}, {1, 1, 1, 5, 6, 7}));
+    CHECK(holds(pending, {2, 3}, {2, 2, 2, 6, 7, 8}));
+    x = x * 2;
+    CHECK(values == std::vector{2, 2, 2, 10, 12, 14});
+    x = array<int>{{1, 2, 3}, {4, 5, 6}};
+    CHECK(values == std::vector{1, 2, 3, 4, 5, 6});
+    x.set(std::vector{6, 5, 4, 3, 2, 1});
+    x.fill(8);
+    CHECK(values == std::vector{8, 8, 8, 8, 8, 8});
+    CHECK(x.data() == values.data());
+    x = array<int>{1, 2};
+    CHECK(x.data() != values.data());
+    CHECK(values[0] == 8);
+}
+
+TEST_CASE("strides of memory that is not Ingot's are in bytes") {
+    with_device guard(device::host());
+    std::vector<int> values{1, 2, 3, 4, 5, 6};
+    const unowned_memory memory(values.data(), 24);
+    array<int> odd = asarray<int>(memory, {3}, {8});
+    CHECK(holds(odd, {3}, {1, 3, 5}));
+    CHECK(odd.strides() == shape_like{8});
+    odd.set(std::vector{7, 8, 9});
+    CHECK(values == std::vector{7, 2, 8, 4, 9, 6});
+    odd += 1;
+    CHECK(values == std::vector{8, 2, 9, 4, 10, 6});
+    CHECK(holds(array<int>(odd), {3}, {8, 9, 10}));
+    CHECK_THROWS_AS(asarray<int>(memory, {7}), shape_error);
+    CHECK_THROWS_AS(asarray<int>(memory, {4}, {8}), shape_error);
+    CHECK_THROWS_AS(asarray<int>(memory, {2}, {-4}), shape_error);
+    CHECK_THROWS_AS(asarray<int>(memory, {2}, {3}), shape_error);
+    CHECK_THROWS_AS(asarray<int>(memory, {2}, {4, 4}), shape_error);
+}
+
+TEST_CASE("a view that is its whole buffer is shared, any other is copied") {
+    const array<int> x = counted({2, 3});
+    CHECK(array<int>(x(newaxis)).data() == x.data());
+    CHECK(array<int>(x(slice(1))).data() != x.data());
+    CHECK(array<int>(transpose(x)).strides() == shape_like{8, 4});
+    array<int> y = x(newaxis);
+    y(0, 0, 0) = 5;
+    CHECK(x(0, 0).item() == 0);
+}
+
+TEST_CASE("eval of several expressions") {
+    const array<int> x{1, 2, 3};
+    auto [a, b] = eval(x + 1, x > 2);
+    CHECK(holds(a, {3}, {2, 3, 4}));
+    CHECK(holds(b, {3}, {false, false, true}));
+    auto [c, d, e] = eval(x * 2, x(0), x);
+    CHECK(holds(c, {3}, {2, 4, 6}));
+    CHECK(d.item() == 1);
+    CHECK(holds(e, {3}, {1, 2, 3}));
+    CHECK(eval(x).data() == x.data());
+    const auto before = counters().kernel_launches;
+    auto [p, q] = eval(x + 1, x - 1);
+    CHECK(counters().kernel_launches == before + 1);
+    CHECK(holds(q, {3}, {0, 1, 2}));
+}
