@@ -33,17 +33,23 @@ struct node {
     std::uint8_t arity = 0;
     node_id arguments[3] = {no_node, no_node, no_node};
     double value = 0;
-    std::uint64_t axes = 0;  // bit a: the value changes along axis a of the key (bound axes below a binder not counted)
+    std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
     friend bool operator==(const node&, const node&) = default;
 };
 
 struct graph {
     std::vector<node> nodes;
     std::vector<node_id> roots;  // one for each output, in the output's dtype
+    /// For each axis of the key the axis whose loop walks it: its own, or that of an earlier binder over the same
+    /// extents, so that two reductions of one row share a loop and what they read. Nodes know loop axes only.
+    std::vector<std::uint8_t> loop_axis;
 };
 
+/// Whether binders over the same extents are one loop, as the emitters want it, or each its own.
+enum class loops : std::uint8_t { own, shared };
+
 /// Lowers a key: a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
-graph lower(const key& k);
+graph lower(const key& k, loops l = loops::own);
 /// The expression as a reader would write it, operands named x0, x1, ... and scalars s0, s1, ...
 std::string text(const graph& g, node_id root, const key& k);
 

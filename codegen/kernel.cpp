@@ -55,8 +55,9 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
     std::string out;
     for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
         const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
-        if ((axes & axis_bit(a)) == 0 || s == stride_class::broadcast) continue;
-        out += " + " + digit(a);
+        const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
+        if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
+        out += " + " + digit(loop);
         if (s == stride_class::unit) continue;
         const bool wide_stride = at.at->head.wide;
         out += " * " + arguments.member({at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,

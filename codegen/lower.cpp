@@ -33,7 +33,10 @@ struct node_hash {
 
 class lowering {
 public:
-    explicit lowering(const key& k) : key_(k) {}
+    lowering(const key& k, loops l) : key_(k) {
+        for (std::size_t a = 0; a < k.axes.size(); ++a) graph_.loop_axis.push_back(static_cast<std::uint8_t>(a));
+        if (l == loops::shared) share_loops();
+    }
 
     graph run() {
         value_of_word_.reserve(key_.program.size());
@@ -71,7 +74,7 @@ private:
 
     const node& at(node_id id) const { return graph_.nodes[id]; }
 
-    std::uint64_t axes_of_strides(std::uint16_t operand) const {
+    std::uint64_t raw_axes(std::size_t operand) const {
         const std::vector<stride_class>& strides = key_.operands[operand].strides;
         std::uint64_t axes = 0;
         for (std::size_t a = 0; a < strides.size(); ++a)
@@ -79,21 +82,86 @@ private:
         return axes;
     }
 
-    std::uint64_t bound_axes(std::size_t binder) const {
+    std::uint64_t raw_bound_axes(std::size_t binder) const {
         std::uint64_t axes = 0;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
             if (key_.axes[a].owner == binder + 1) axes |= std::uint64_t{1} << a;
         return axes;
     }
 
-    /// The first operand that is the same value in the same place of the loops: the same view under two binders is
-    /// read by two loops, so it stays two nodes.
+    std::uint64_t in_loops(std::uint64_t raw) const {
+        std::uint64_t axes = 0;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if ((raw >> a & 1u) != 0) axes |= std::uint64_t{1} << graph_.loop_axis[a];
+        return axes;
+    }
+
+    /// Which axes share a loop: bound axes that the key calls partners, of binders whose results move along no other
+    /// binder's axes. (Below `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents.)
+    void share_loops() {
+        const std::size_t n = key_.axes.size();
+        const std::vector<std::uint64_t> results = axes_of_binders();
+        std::uint64_t outer = 0;
+        for (std::size_t a = 0; a < n; ++a)
+            if (key_.axes[a].owner == 0) outer |= std::uint64_t{1} << a;
+        const auto alone = [&](std::size_t axis) {
+            const std::size_t binder = key_.axes[axis].owner - std::size_t{1};
+            return binder < results.size() && (results[binder] & ~outer) == 0;
+        };
+        std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
+        for (std::size_t a = 0; a < n; ++a) {
+            extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
+            if (key_.axes[a].owner == 0 || !alone(a)) continue;
+            for (std::size_t b = 0; b < a; ++b)
+                if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
+                    alone(b)) {
+                    graph_.loop_axis[a] = graph_.loop_axis[b];
+                    break;
+                }
+        }
+    }
+
+    /// The axes along which each binder's result moves, from one run over the program.
+    std::vector<std::uint64_t> axes_of_binders() const {
+        std::vector<std::uint64_t> results, stack, of_word;
+        std::size_t operand = 0;
+        const auto take = [&] { return operand < key_.operands.size() ? raw_axes(operand++) : 0; };
+        for (const word w : key_.program) {
+            const word_kind kind = kind_of_word(w);
+            std::uint64_t axes = 0;
+            if (kind == word_kind::reference && code_of_word(w) < of_word.size()) axes = of_word[code_of_word(w)];
+            for (int i = arity_of_word(w); i-- > 0 && !stack.empty();) {
+                // Of a gather the source, taken last, loses the bound axes; the index does not.
+                std::uint64_t value = stack.back();
+                if (is_binder(kind) && i == 0) value &= ~raw_bound_axes(results.size());
+                axes |= value;
+                stack.pop_back();
+            }
+            if (operands_of_word(w) == 1) axes |= take();
+            if (is_binder(kind)) results.push_back(axes);
+            stack.push_back(axes);
+            of_word.push_back(axes);
+        }
+        return results;
+    }
+
+    /// An operand's stride classes on loop axes.
+    std::vector<stride_class> loop_strides(std::size_t operand) const {
+        const std::vector<stride_class>& own = key_.operands[operand].strides;
+        std::vector<stride_class> strides(own.size(), stride_class::broadcast);
+        for (std::size_t a = 0; a < own.size(); ++a)
+            if (own[a] != stride_class::broadcast) strides[graph_.loop_axis[a]] = own[a];
+        return strides;
+    }
+
+    /// The first operand that is the same value in the same place of the loops: the same view under two binders that
+    /// share no loop is read twice, so it stays two nodes.
     std::uint16_t first_same(std::uint16_t operand) const {
-        const operand_class& own = key_.operands[operand];
-        for (std::uint16_t i = own.head.same_as; i < operand; ++i) {
-            const operand_class& other = key_.operands[i];
-            if (other.head.same_as == own.head.same_as && other.strides == own.strides &&
-                other.head.kind == own.head.kind && other.head.type == own.head.type)
+        const operand_head& own = key_.operands[operand].head;
+        for (std::uint16_t i = own.same_as; i < operand; ++i) {
+            const operand_head& other = key_.operands[i].head;
+            if (other.same_as == own.same_as && other.kind == own.kind && other.type == own.type &&
+                loop_strides(i) == loop_strides(operand))
                 return i;
         }
         return operand;
@@ -104,7 +172,7 @@ private:
         n.code = static_cast<std::uint16_t>(code);
         n.index = first_same(index);
         n.type = key_.operands[index].head.type;
-        n.axes = axes_of_strides(n.index);
+        n.axes = in_loops(raw_axes(n.index));
         return intern(n);
     }
 
@@ -204,16 +272,24 @@ private:
         }
     }
 
+    /// The first binder that walks just these loop axes.
+    std::uint16_t first_binder_over(std::uint64_t loops, std::size_t binder) const {
+        for (std::size_t b = 0; loops != 0 && b < binder; ++b)
+            if (in_loops(raw_bound_axes(b)) == loops) return static_cast<std::uint16_t>(b);
+        return static_cast<std::uint16_t>(binder);
+    }
+
     node_id lower_binder(word w) {
         const word_kind kind = kind_of_word(w);
         node n;
-        n.index = static_cast<std::uint16_t>(binders_++);
+        const std::uint64_t bound = in_loops(raw_bound_axes(binders_));
+        n.index = first_binder_over(bound, binders_++);
         n.code = static_cast<std::uint16_t>(code_of_word(w));
         n.type = dtype_of_word(w);
         if (kind == word_kind::gather) n.arguments[1] = pop();
         n.arguments[0] = pop();
         n.arity = kind == word_kind::gather ? 2 : 1;
-        n.axes = at(n.arguments[0]).axes & ~bound_axes(n.index);
+        n.axes = at(n.arguments[0]).axes & ~bound;
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
             // A fold takes its operand in the dtype it folds in.
@@ -225,7 +301,7 @@ private:
         } else {
             n.kind = kind == word_kind::scan ? node_kind::scan : node_kind::unravel;
             n.pick = take_operand();
-            n.axes |= axes_of_strides(n.pick);
+            n.axes |= in_loops(raw_axes(n.pick));
             if (kind == word_kind::scan) n.arguments[0] = cast(n.arguments[0], n.type);
         }
         return intern(n);
@@ -260,6 +336,6 @@ private:
 
 }  // namespace
 
-graph lower(const key& k) { return lowering(k).run(); }
+graph lower(const key& k, loops l) { return lowering(k, l).run(); }
 
 }  // namespace ingot::codegen

@@ -27,31 +27,21 @@ struct philox_words { uint32 w[4]; };
 }
 )";
 
-constexpr std::string_view polar_float = R"(/// radius * (cos, sin) of a random radius and angle.
-% void polar(float* to, uint32 a, uint32 b) {
-    const float radius = sqrt(-2.0f * log(float(a) * 0x1p-32f + 0x1p-33f));
-    const float turns = float(b >> 8) * 0x1p-22f;
-    const float quarter = rint(turns);
-    const float angle = (turns - quarter) * 1.57079632679489661923f;
-    const int q = int(quarter);
-    const float s = sin(angle), c = cos(angle);
-    const float x = q & 1 ? s : c, y = q & 1 ? c : s;
-    to[0] = radius * ((q + 1) & 2 ? -x : x);
-    to[1] = radius * (q & 2 ? -y : y);
+constexpr std::string_view polar_float = R"(/// Box-Muller: a radius from the word p, an angle from q.
+% void polar(float* to, uint32 p, uint32 q) {
+    const float radius = sqrt(-2.0f * log(float(p) * 0x1p-32f + 0x1p-33f));
+    const float angle = 6.28318530717958647692f * (float(q >> 8) * 0x1p-24f);
+    to[0] = radius * cos(angle);
+    to[1] = radius * sin(angle);
 }
 )";
 
-constexpr std::string_view polar_double = R"(/// radius * (cos, sin) of a random radius and angle.
-% void polar(double* to, uint64 a, uint64 b) {
-    const double radius = sqrt(-2.0 * log((double(a >> 11) + 0.5) * 0x1p-53));
-    const double turns = double(b >> 11) * 0x1p-51;
-    const double quarter = rint(turns);
-    const double angle = (turns - quarter) * 1.57079632679489661923;
-    const int q = int(quarter);
-    const double s = sin(angle), c = cos(angle);
-    const double x = q & 1 ? s : c, y = q & 1 ? c : s;
-    to[0] = radius * ((q + 1) & 2 ? -x : x);
-    to[1] = radius * (q & 2 ? -y : y);
+constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the word p, an angle from q.
+% void polar(double* to, uint64 p, uint64 q) {
+    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
+    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
+    to[0] = radius * cos(angle);
+    to[1] = radius * sin(angle);
 }
 )";
 
@@ -99,7 +89,7 @@ std::string spell_generator(generator_kind kind, dtype t, prelude& needs) {
     needs.type(dtype::u8);
     add("philox", philox);
     if (normal) {
-        for (const char* const function : {"sqrt", "log", "rint", "sin", "cos"}) needs.calls(function, t);
+        for (const char* const function : {"sqrt", "log", "sin", "cos"}) needs.calls(function, t);
         add("polar " + type, single ? polar_float : polar_double);
     }
     add(name, single ? (normal ? normal_float : uniform_float) : (normal ? normal_double : uniform_double));

@@ -23,7 +23,7 @@ std::string expression_of(const key& k, const graph& g) {
 }  // namespace
 
 plan make_plan(const key& k) {
-    const graph g = lower(k);
+    const graph g = lower(k, loops::shared);
     plan p;
     p.expression = expression_of(k, g);
     p.contract = k.header.math != math_mode::strict;

@@ -1,0 +1,99 @@
+#include "codegen/cuda_kernel.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+std::uint32_t bytes_of(const place& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
+
+std::string_view word_of(std::uint32_t bytes) {
+    switch (bytes) {
+        case 16: return "uint4";
+        case 8: return "uint2";
+        case 4: return "unsigned int";
+        case 2: return "unsigned short";
+        default: return "unsigned char";
+    }
+}
+
+bool cuda_kernel::moves_along(const place& at, std::uint64_t axes) const {
+    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+        if ((axes >> a & 1u) != 0 && at.at->strides[a] != stride_class::broadcast) return true;
+    return false;
+}
+
+reading cuda_kernel::reading_of(const place& in, std::uint64_t axes) const {
+    if (in.at->head.aliased) return reading::in_place;
+    for (std::size_t a = 0; a < in.at->strides.size(); ++a)
+        if ((axes >> a & 1u) != 0 && in.at->strides[a] == stride_class::broadcast) return reading::again;
+    return reading::once;
+}
+
+std::string cuda_kernel::element(const place& in, const std::string& offset) {
+    const std::string from = pointer(in) + offset;
+    // The intrinsic has no overload for bool; the compiler sees that the array is only read all the same.
+    if (in.at->head.aliased || in.at->head.type == dtype::b1) return offset.empty() ? '*' + from : "*(" + from + ')';
+    return "__ldg(" + from + ')';
+}
+
+void cuda_kernel::store_element(const place& out, const std::string& offset, const std::string& value) {
+    const std::string to = pointer(out) + offset;
+    if (out.at->head.type == dtype::b1) {
+        code.line(offset.empty() ? '*' + to : "*(" + to + ')', " = ", value, ";");
+    } else {
+        code.line("__stcs(", to, ", ", value, ");");
+    }
+}
+
+std::string cuda_kernel::loader(reading how, std::uint32_t bytes) {
+    static constexpr std::string_view streamed[] = {
+        "    unsigned int w;\n"
+        "    asm volatile(\"ld.global.nc.L1::no_allocate.u32 %0, [%1];\" : \"=r\"(w) : \"l\"(from));\n",
+        "    uint2 w;\n"
+        "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : \"l\"(from));\n",
+        "    uint4 w;\n"
+        "    asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"\n"
+        "                 : \"=r\"(w.x), \"=r\"(w.y), \"=r\"(w.z), \"=r\"(w.w) : \"l\"(from));\n"};
+    std::string name = "load_cached", access = "__ldg", why = "Elements that other threads read too.";
+    if (how == reading::in_place) {
+        name = "load_own", access = "__ldcs", why = "Elements of an array that this kernel also writes.";
+    } else if (how == reading::once && bytes >= 4) {
+        const std::string word(word_of(bytes));
+        name = "load_stream", access = "stream", why = "Elements that nobody reads again: past the first-level cache.";
+        needs.add("stream " + word, function("") + word + " stream(const " + word + "* from) {\n" +
+                                           std::string(streamed[bytes == 4 ? 0 : bytes == 8 ? 1 : 2]) +
+                                           "    return w;\n}\n");
+    }
+    needs.add(name, function(why, "template <class word, class type, int n>\n") + "void " + name +
+                           "(type (&to)[n], const type* from) {\n    reinterpret_cast<word&>(to) = " + access +
+                           "(reinterpret_cast<const word*>(from));\n}\n");
+    return name;
+}
+
+std::string cuda_kernel::storer() {
+    needs.add("store", function("Elements that are not read soon: first out of the caches.",
+                                "template <class word, class type, int n>\n") +
+                           "void store(type* to, const type (&from)[n]) {\n"
+                           "    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n}\n");
+    return "store";
+}
+
+void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes) {
+    const std::string type = signed_index();
+    for (std::size_t k = axes.size(); k-- > 1;) {
+        const formula extent{.axes = axis_bit(axes[k])};
+        const std::string axis = std::to_string(axes[k]), rest = "q" + axis;
+        code.line("const ", this->linear(), ' ', rest, " = quotient(", linear, ", ", divisor(extent, "by_n" + axis), ");");
+        code.line("const ", type, ' ', digit(axes[k]), " = ", type, '(', linear, " - ", rest, " * ",
+                  count(extent, "n" + axis), ");");
+        linear = rest;
+    }
+    if (!axes.empty()) code.line("const ", type, ' ', digit(axes[0]), " = ", type, '(', linear, ");");
+}
+
+std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
+    return (wide() ? linear() + "(blockIdx.x)" : "blockIdx.x") + " * " + std::to_string(block_elements) +
+           "u + threadIdx.x";
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,40 @@
+// What CUDA's schedules share: how elements and vectors of them are loaded and stored, and how a linear index becomes
+// the digits of an element.
+#pragma once
+
+#include "codegen/kernel.hpp"
+
+namespace ingot::codegen {
+
+/// Operations that one thread's statements may hold: what the compiler digests in some 200 ms.
+inline constexpr std::uint32_t statement_budget = 800;
+
+std::uint32_t bytes_of(const place& at);
+/// The built-in type of this many bytes.
+std::string_view word_of(std::uint32_t bytes);
+
+/// How an input is read: once by one thread, more than once (so cached), or from memory that the kernel also writes.
+enum class reading { once, again, in_place };
+
+struct cuda_kernel : kernel_builder {
+    using kernel_builder::kernel_builder;
+
+    bool moves_along(const place& at, std::uint64_t axes) const;
+    /// For a kernel that walks over `axes`.
+    reading reading_of(const place& in, std::uint64_t axes) const;
+
+    /// One element by a scalar load; `offset` begins with " + " or is empty.
+    std::string element(const place& in, const std::string& offset);
+    void store_element(const place& out, const std::string& offset, const std::string& value);
+    /// The name of a function, put into the prelude, that loads a vector: name<word>(array, from).
+    std::string loader(reading how, std::uint32_t bytes);
+    /// The same for a store: name<word>(to, array).
+    std::string storer();
+
+    /// The digits of `linear` along these axes of the key, outermost first; the outermost takes what is left.
+    void write_digits(std::string linear, const std::vector<int>& axes);
+    /// "blockIdx.x * 256u + threadIdx.x"
+    std::string thread_index(std::uint32_t block_elements);
+};
+
+}  // namespace ingot::codegen

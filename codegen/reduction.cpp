@@ -1,0 +1,37 @@
+#include "codegen/reduction.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+folding find_folding(const key& k, const graph& g) {
+    folding f;
+    std::vector<bool> reduced(g.nodes.size());  // holds a reduction beneath it
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        for (int a = 0; a < n.arity; ++a) reduced[i] = reduced[i] || reduced[n.arguments[a]];
+        if (n.kind != node_kind::reduce) continue;
+        if (reduced[i]) f.missing = "a reduction of a reduction";
+        if (static_cast<fold>(n.code) != fold::sum) f.missing = "a reduction other than sum";
+        reduced[i] = true;
+        folded_space s;
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner == n.index + 1) {
+                s.axes.push_back(g.loop_axis[a]);
+                s.bucket = k.axes[a].bucket;
+            }
+        auto same = std::find_if(f.spaces.begin(), f.spaces.end(), [&](const folded_space& o) { return o.axes == s.axes; });
+        if (same == f.spaces.end()) same = f.spaces.insert(f.spaces.end(), s);
+        same->reductions.push_back(i);
+        same->values.push_back(n.arguments[0]);
+    }
+    return f;
+}
+
+bool few_results(const key& k, int rank) {
+    return rank == 0 || (k.axes[0].bucket & bucket::few_rows) != 0;
+}
+
+}  // namespace ingot::codegen
