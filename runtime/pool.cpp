@@ -184,7 +184,8 @@ buffer* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces,
 void pool::put(buffer& b) {
     ++b.chunk->free;
     free_bytes_ += b.capacity;
-    free_.emplace(std::pair{b.writer.load(std::memory_order_relaxed), b.capacity}, &b);
+    const std::pair key{b.writer.load(std::memory_order_relaxed), b.capacity};
+    free_.emplace_hint(free_.lower_bound(key), key, &b);  // before its equals: the warmest is taken first
 }
 
 /// Files a free block under its home, at once or when the other streams that read it have passed this point. Where that

@@ -211,6 +211,25 @@ TEST_CASE("streams past the sixty-third share a bit and are ordered all the same
     CHECK(stream_count() > distinct_streams);
 }
 
+TEST_CASE("streams that share a bit each wait for the writer") {
+    driver().seed(1);
+    std::vector<stream> all;
+    while (all.size() < 3 || all[all.size() - 3].state().index < distinct_streams)
+        all.emplace_back(fake0);
+    stream_state &writer = all.front().state(), &one = all.back().state(), &other = all[all.size() - 2].state();
+    const buffer_ref b = allocate_buffer(512, fake0, writer);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        order_write(*b, writer);
+        launch(writer, {&driver(), {}, {{words_of(*b), 2'000'000 + i}}});
+        for (stream_state* reader : {&one, &other}) {
+            order_read(*b, *reader);
+            launch(*reader, {&driver(), {{words_of(*b), 2'000'000 + i}}, {}});
+        }
+    }
+    fake0.synchronize();
+    CHECK(driver().take_violations().empty());
+}
+
 TEST_CASE("a driver that forgets to wait is noticed") {
     driver().seed(1);
     driver().ignore_waits = true;
