@@ -1,3 +1,56 @@
-// doctest's main, shared by the test executables of all layers.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// The tests' main, shared by the executables of all layers. Every kernel that a test makes on the host is made for CUDA
+// too, and compiled by NVRTC where there is one: for the architectures that INGOT_TEST_ARCHITECTURES lists.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "codegen/key.hpp"
+#include "codegen/schedule.hpp"
+#include "runtime/compile_cuda.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/nvrtc.hpp"
+
+namespace {
+
+using namespace ingot;
+
+std::vector<std::uint32_t> architectures;
+std::atomic<int> host_keys{0}, cuda_kernels{0};
+std::atomic<long long> cuda_nanoseconds{0};
+
+void compile_for_cuda(std::span<const std::uint32_t> words) {
+    codegen::key key = codegen::decode(words);
+    if (key.header.where != detail::target::host) return;
+    ++host_keys;
+    const auto start = std::chrono::steady_clock::now();
+    for (const std::uint32_t architecture : architectures) {
+        key.header.where = detail::target::cuda;
+        key.header.architecture = architecture;
+        const codegen::plan plan = codegen::make_plan(key);
+        if (!plan.missing.empty()) continue;
+        runtime::kernels().code(runtime::source_of(key, plan));
+        ++cuda_kernels;
+    }
+    cuda_nanoseconds += (std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::istringstream list(std::getenv("INGOT_TEST_ARCHITECTURES") ? std::getenv("INGOT_TEST_ARCHITECTURES") : "");
+    for (std::uint32_t architecture; list >> architecture;) architectures.push_back(architecture);
+    if (!runtime::nvrtc_path()) architectures.clear();
+    runtime::observe_new_keys(compile_for_cuda);
+
+    doctest::Context context(argc, argv);
+    const int status = context.run();
+    std::printf("%d keys; for CUDA %d kernels in %.1f s\n", host_keys.load(), cuda_kernels.load(),
+                1e-9 * static_cast<double>(cuda_nanoseconds.load()));
+    return status;
+}

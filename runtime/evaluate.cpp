@@ -1,0 +1,156 @@
+// The door: a statement comes in, its kernel is found or made, and runs.
+#include <array>
+#include <cstring>
+
+#include <ingot/door.hpp>
+#include <ingot/error.hpp>
+#include <ingot/shape.hpp>
+
+#include "runtime/classify.hpp"
+#include "runtime/device.hpp"
+#include "runtime/device_facts.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/launch.hpp"
+
+namespace ingot {
+
+/// A published pair: class words, compared in full, and what they lead to. Never freed.
+struct slot::entry {
+    const runtime::executable* found;
+    std::size_t count;
+    const std::uint32_t* words;
+
+    bool matches(std::span<const std::uint32_t> other) const noexcept {
+        return count == other.size() && std::memcmp(words, other.data(), count * sizeof *words) == 0;
+    }
+};
+
+namespace runtime {
+
+namespace {
+
+const executable& look_up(slot& cache, const classified& c, const statement& s) {
+    for (const auto& way : cache.entries)
+        if (const slot::entry* e = way.load(std::memory_order_acquire); e != nullptr && e->matches(c.words))
+            return *e->found;
+    static thread_local std::vector<std::uint32_t> key;
+    classifier::full_key(c, s.program, key);
+    const executable& found = executable_for(key);
+    // Published in turn; an entry that is replaced stays valid for whoever reads it, so it is not freed. A statement
+    // that meets more classes than ways goes on being served by the table, and publishes no more.
+    const std::uint32_t turn = cache.next.fetch_add(1, std::memory_order_relaxed);
+    if (turn < slot::ways) {
+        auto* words = new std::uint32_t[c.words.size()];
+        std::copy(c.words.begin(), c.words.end(), words);
+        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words}, std::memory_order_release);
+    }
+    return found;
+}
+
+/// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for element.
+bool overlaps(const output& o, const operand& in, bool has_binders) {
+    if (in.memory == nullptr || o.memory->get() != in.memory) return false;
+    const std::size_t out_bytes = detail::size_of(o.type), in_bytes = detail::size_of(in.type);
+    const auto reach = [](const detail::layout& l, std::size_t bytes) {
+        index_t low = l.offset, high = l.offset;
+        for (int j = 0; j < l.rank(); ++j) {
+            const index_t far = l.strides()[j] * (l.shape()[j] - 1);
+            (far < 0 ? low : high) += far;
+        }
+        const auto size = static_cast<index_t>(bytes);
+        return std::array<index_t, 2>{low * size, (high + 1) * size};
+    };
+    const auto a = reach(*o.where, out_bytes), b = reach(*in.where, in_bytes);
+    if (a[1] <= b[0] || b[1] <= a[0]) return false;
+    // The same view: every thread reads its element before it writes it.
+    if (!has_binders && out_bytes == in_bytes && o.where->offset == in.where->offset &&
+        detail::same_shape(*o.where, *in.where)) {
+        bool same = true;
+        for (int j = 0; j < o.where->rank(); ++j)
+            same &= o.where->shape()[j] == 1 || o.where->strides()[j] == in.where->strides()[j];
+        if (same) return false;
+    }
+    return true;
+}
+
+bool must_buffer(const statement& s, const output& o) {
+    if (!*o.memory) return false;
+    bool binders = false;
+    for (detail::word w : s.program) binders |= detail::is_binder(detail::kind_of_word(w));
+    for (const operand& in : s.operands)
+        if (overlaps(o, in, binders)) return true;
+    return false;
+}
+
+/// Evaluates into new memory, then copies into the view that was asked for.
+void evaluate_buffered(slot& cache, const statement& s) {
+    std::vector<buffer_ref> results(s.outputs.size());
+    std::vector<detail::layout> layouts(s.outputs.size());
+    std::vector<output> fresh;
+    for (std::size_t k = 0; k < s.outputs.size(); ++k)
+        fresh.push_back({s.outputs[k].type, &results[k], &layouts[k]});
+    v1::evaluate(cache, s.program, s.operands, s.attributes, fresh);
+    static constinit slot copies;
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        const output& o = s.outputs[k];
+        const detail::word program[] = {detail::make_word(detail::word_kind::leaf, o.type)};
+        operand in;
+        in.type = o.type;
+        in.where = &layouts[k];
+        in.memory = results[k].get();
+        if (*o.memory) {
+            v1::evaluate(copies, program, {&in, 1}, {}, {&o, 1});
+        } else {
+            *o.memory = std::move(results[k]);
+            *o.where = std::move(layouts[k]);
+        }
+    }
+}
+
+}  // namespace
+
+place place_of(const statement& s) {
+    for (const operand& o : s.operands)
+        if (o.memory != nullptr) return place_on(o.memory->device);
+    for (const output& o : s.outputs)
+        if (*o.memory) return place_on((*o.memory)->device);
+    return place_on(current().device);
+}
+
+place place_on(device_id device) {
+    current_state& now = current();
+    place p;
+    p.stream = now.device == device ? now.stream : state_of(device).default_stream;
+    p.environment.math = now.math;
+    p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
+    p.environment.architecture = device.is_cuda() ? architecture_of(device) : 0;
+    return p;
+}
+
+}  // namespace runtime
+
+inline namespace v1 {
+
+void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
+              std::span<const detail::word> attributes, std::span<const output> outputs) {
+    using namespace runtime;
+    const statement s{program, operands, attributes, outputs};
+    for (const output& o : outputs)
+        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
+
+    static thread_local classifier workspace;
+    const place where = place_of(s);
+    const classified& c = workspace.classify(s, where.environment);
+    for (const output& o : outputs) {
+        if (*o.memory) continue;
+        *o.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(o.type), where.stream->device,
+                                    *where.stream);
+        *o.where = detail::contiguous_layout(c.shape);
+    }
+    if (c.size == 0) return;
+    run(look_up(cache, c, s), c, s, *where.stream);
+}
+
+}  // namespace v1
+}  // namespace ingot

@@ -1,0 +1,148 @@
+// explain, source, to_dot: a statement is classified and planned as if it were to run.
+#include <ostream>
+#include <sstream>
+
+#include <ingot/measure.hpp>
+
+#include "codegen/dot.hpp"
+#include "codegen/schedule.hpp"
+#include "runtime/device_facts.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/launch.hpp"
+
+namespace ingot {
+
+namespace runtime {
+
+namespace {
+
+struct planned {
+    codegen::key key;
+    codegen::plan plan;
+    bool in_memory;
+};
+
+/// Classifies, and gives the numbers and the plan to `f`.
+template <class F>
+auto with_plan(const statement& s, F f) {
+    static thread_local classifier workspace;
+    const place where = place_of(s);
+    const classified& c = workspace.classify(s, where.environment);
+    if (c.size == 0) return f(planned{}, c, where);
+    std::vector<std::uint32_t> words;
+    classifier::full_key(c, s.program, words);
+    planned p;
+    p.key = codegen::decode(words);
+    p.plan = codegen::make_plan(p.key);
+    p.in_memory = is_loaded(words);
+    return f(p, c, where);
+}
+
+/// Bytes of the distinct elements of one row of strides: an axis it does not move along repeats them.
+std::uint64_t distinct_bytes(const classified& c, std::size_t row, dtype type) {
+    std::uint64_t n = detail::size_of(type);
+    for (std::size_t a = 0; a < c.extents.size(); ++a)
+        if (c.strides_of(row)[a] != 0) n *= static_cast<std::uint64_t>(c.extents[a]);
+    return n;
+}
+
+kernel_explanation explain_step(const codegen::launch& step, const statement& s, const planned& p, const classified& c,
+                                std::uint32_t processors) {
+    kernel_explanation k;
+    k.name = step.kernel;
+    k.pattern = step.pattern;
+    k.reason = step.reason;
+    for (std::size_t d = 0; d < 3; ++d) k.grid[d] = value_of(step.grid[d], c.extents, processors);
+    k.block = step.threads;
+    for (const std::uint16_t i : step.reads) k.bytes_read += distinct_bytes(c, i, s.operands[i].type);
+    for (const std::uint16_t i : step.writes)
+        k.bytes_written += distinct_bytes(c, s.operands.size() + i, s.outputs[i].type);
+    for (const std::uint16_t i : step.reads_temporaries)
+        k.bytes_read += value_of(p.plan.temporaries[i].elements, c.extents, processors) *
+                        detail::size_of(p.plan.temporaries[i].type);
+    for (const std::uint16_t i : step.writes_temporaries)
+        k.bytes_written += value_of(p.plan.temporaries[i].elements, c.extents, processors) *
+                           detail::size_of(p.plan.temporaries[i].type);
+    for (const codegen::work& w : step.work) k.flops += w.flops * value_of({w.axes, 1, 0}, c.extents, processors);
+    return k;
+}
+
+}  // namespace
+
+}  // namespace runtime
+
+std::uint64_t explanation::bytes_read() const {
+    std::uint64_t n = 0;
+    for (const kernel_explanation& k : kernels) n += k.bytes_read;
+    return n;
+}
+std::uint64_t explanation::bytes_written() const {
+    std::uint64_t n = 0;
+    for (const kernel_explanation& k : kernels) n += k.bytes_written;
+    return n;
+}
+std::uint64_t explanation::flops() const {
+    std::uint64_t n = 0;
+    for (const kernel_explanation& k : kernels) n += k.flops;
+    return n;
+}
+
+std::ostream& operator<<(std::ostream& out, const explanation& e) {
+    out << e.expression << "\n  key      " << e.key << "\n  pattern  " << e.pattern << ", " << e.kernels.size()
+        << (e.kernels.size() == 1 ? " kernel" : " kernels") << (e.in_memory ? ", loaded" : ", not compiled yet") << '\n';
+    if (!e.missing.empty()) out << "  missing  " << e.missing << '\n';
+    for (const kernel_explanation& k : e.kernels) {
+        out << "  " << k.name << ": " << k.pattern << ", grid (" << k.grid[0] << ", " << k.grid[1] << ", " << k.grid[2]
+            << "), block " << k.block << "; reads " << k.bytes_read << " bytes, writes " << k.bytes_written << ", "
+            << k.flops << " operations\n";
+        if (!k.reason.empty()) out << "    " << k.reason << '\n';
+    }
+    return out;
+}
+
+inline namespace v1 {
+
+explanation explain_statement(std::span<const detail::word> program, std::span<const operand> operands,
+                              std::span<const detail::word> attributes, std::span<const output> outputs) {
+    using namespace runtime;
+    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
+        return with_plan(s, [&](const planned& p, const classified& c, const place& where) {
+            explanation e;
+            if (c.size == 0) {
+                e.pattern = "nothing to compute: size 0";
+                return e;
+            }
+            e.expression = p.plan.expression;
+            e.pattern = p.plan.pattern;
+            e.missing = p.plan.missing;
+            e.key = codegen::describe(p.key);
+            e.in_memory = p.in_memory;
+            const std::uint32_t processors = processors_of(where.stream->device);
+            for (const codegen::launch& step : p.plan.steps)
+                e.kernels.push_back(explain_step(step, s, p, c, processors));
+            return e;
+        });
+    });
+}
+
+std::string source_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
+                                std::span<const detail::word> attributes, std::span<const output> outputs) {
+    using namespace runtime;
+    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
+        return with_plan(s, [](const planned& p, const classified&, const place&) { return p.plan.source; });
+    });
+}
+
+std::string dot_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
+                             std::span<const detail::word> attributes, std::span<const output> outputs) {
+    using namespace runtime;
+    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
+        return with_plan(s, [](const planned& p, const classified& c, const place&) {
+            return c.size == 0 ? std::string("digraph expression {}\n") : codegen::to_dot(codegen::lower(p.key), p.key);
+        });
+    });
+}
+
+}  // namespace v1
+}  // namespace ingot

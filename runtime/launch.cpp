@@ -1,0 +1,176 @@
+// Launching: what a plan says symbolically becomes numbers here.
+#include "runtime/launch.hpp"
+
+#include <cstring>
+
+#include "codegen/divisor.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/device_facts.hpp"
+#include "runtime/driver.hpp"
+#include "runtime/host_workers.hpp"
+#include "runtime/interpreter.hpp"
+#include "runtime/ordering.hpp"
+
+namespace ingot::runtime {
+
+using codegen::argument;
+using codegen::argument_kind;
+using codegen::formula;
+using codegen::launch;
+
+std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
+    std::uint64_t product = 1;
+    for (std::size_t a = 0; a < extents.size(); ++a)
+        if (f.axes >> a & 1u) product *= static_cast<std::uint64_t>(extents[a]);
+    std::uint64_t value = (product + f.divide_by - 1) / f.divide_by;
+    if (f.per_processor != 0)
+        value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
+    return value;
+}
+
+namespace {
+
+/// Everything that arguments are made from.
+struct sources {
+    const executable& e;
+    const classified& c;
+    const statement& s;
+    std::span<const buffer_ref> temporaries;
+    const launch& step;
+    void* scratch;
+    std::uint32_t processors;
+
+    std::byte* address(const void* base, index_t offset, dtype type) const {
+        return static_cast<std::byte*>(const_cast<void*>(base)) + offset * static_cast<index_t>(detail::size_of(type));
+    }
+    const formula& formula_of(const argument& a) const { return step.formulas[a.index]; }
+};
+
+void put(std::byte* at, std::uint64_t value, std::uint8_t bytes) { std::memcpy(at, &value, bytes); }
+void put(std::byte* at, const void* pointer) { std::memcpy(at, &pointer, sizeof pointer); }
+
+void pack(const sources& from, const argument& a, std::byte* arguments) {
+    std::byte* at = arguments + a.at;
+    switch (a.kind) {
+        case argument_kind::operand_pointer: {
+            const operand& o = from.s.operands[a.index];
+            return put(at, from.address(o.memory->data, o.where->offset, o.type));
+        }
+        case argument_kind::output_pointer: {
+            const output& o = from.s.outputs[a.index];
+            return put(at, from.address((*o.memory)->data, o.where->offset, o.type));
+        }
+        case argument_kind::temporary_pointer: return put(at, from.temporaries[a.index]->data);
+        case argument_kind::scratch_pointer: return put(at, from.scratch);
+        case argument_kind::scalar_value: return put(at, from.s.operands[a.index].bits[0], a.bytes);
+        case argument_kind::generator_key:
+            put(at, from.s.operands[a.index].bits[0], 8);
+            return put(at + 8, from.s.operands[a.index].bits[1], 8);
+        case argument_kind::generator_offset:
+        case argument_kind::pick_offset:
+            return put(at, static_cast<std::uint64_t>(from.s.operands[a.index].where->offset), a.bytes);
+        case argument_kind::operand_stride:
+            return put(at, static_cast<std::uint64_t>(from.c.strides_of(a.index)[a.axis]), a.bytes);
+        case argument_kind::output_stride:
+            return put(at, static_cast<std::uint64_t>(from.c.strides_of(from.s.operands.size() + a.index)[a.axis]),
+                       a.bytes);
+        case argument_kind::count:
+            return put(at, value_of(from.formula_of(a), from.c.extents, from.processors), a.bytes);
+        case argument_kind::divisor: {
+            const codegen::divisor d =
+                codegen::make_divisor(value_of(from.formula_of(a), from.c.extents, from.processors), 8 * a.bytes);
+            put(at, d.multiplier, a.bytes);
+            return put(at + a.bytes, d.shift, a.bytes);
+        }
+        case argument_kind::processors: return put(at, from.processors, a.bytes);
+    }
+}
+
+void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t blocks) {
+    run_on_workers(blocks, [&](std::size_t begin, std::size_t end) { kernel(arguments, begin, end); });
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+void run_cuda(void* kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments, const stream_state& stream) {
+    void* parameters[] = {arguments};
+    const auto status = [&] {
+        const auto function = static_cast<CUfunction>(kernel);
+        const auto native = reinterpret_cast<CUstream>(stream.native);
+        const auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]), z = static_cast<unsigned>(grid[2]);
+        if (step.cluster == 1)
+            return driver()->cuLaunchKernel(function, x, y, z, step.threads, 1, 1, step.shared_bytes, native, parameters,
+                                            nullptr);
+        CUlaunchAttribute attribute{};
+        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim = {step.cluster, 1, 1};
+        const CUlaunchConfig config{x, y, z, step.threads, 1, 1, step.shared_bytes, native, &attribute, 1};
+        return driver()->cuLaunchKernelEx(&config, function, parameters, nullptr);
+    }();
+    check(status, "launch");
+}
+#endif
+
+}  // namespace
+
+void run_interpreted(const executable& e, const classified& c, const statement& s) {
+    std::vector<bound_operand> operands;
+    std::vector<bound_output> outputs;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        operands.push_back({o.memory ? o.memory->data : nullptr, {o.bits[0], o.bits[1]},
+                            o.where ? o.where->offset : 0, c.strides_of(i)});
+    }
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        const output& o = s.outputs[k];
+        auto* base = static_cast<std::byte*>((*o.memory)->data);
+        outputs.push_back({base + o.where->offset * static_cast<index_t>(detail::size_of(o.type)),
+                           c.strides_of(s.operands.size() + k)});
+    }
+    interpret(e.key, e.graph, operands, outputs, c.extents);
+    add(counter::interpreter_runs);
+}
+
+void run(const executable& e, const classified& c, const statement& s, stream_state& stream) {
+    for (const operand& o : s.operands)
+        if (o.memory) order_read(const_cast<buffer&>(*o.memory), stream);
+    for (const output& o : s.outputs) order_write(**o.memory, stream);
+
+    if (e.interpreted) return run_interpreted(e, c, s);
+
+    const std::uint32_t processors = processors_of(stream.device);
+    std::vector<buffer_ref> temporaries;
+    for (const codegen::temporary& t : e.plan.temporaries) {
+        temporaries.push_back(allocate_buffer(
+            value_of(t.elements, c.extents, processors) * detail::size_of(t.type), stream.device, stream));
+        order_write(*temporaries.back(), stream);
+    }
+
+    constexpr std::size_t small_arguments = 1024;
+    alignas(16) std::byte room[small_arguments];
+    std::vector<std::byte> large;
+    stream.backend->bind_thread();
+    for (std::size_t i = 0; i < e.plan.steps.size(); ++i) {
+        const launch& step = e.plan.steps[i];
+        std::byte* arguments = room;
+        if (step.argument_bytes > small_arguments) {
+            large.resize(step.argument_bytes);
+            arguments = large.data();
+        }
+        void* scratch = nullptr;
+        if (step.scratch_bytes != 0)
+            scratch = zeroed_scratch(stream, step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
+        const sources from{e, c, s, temporaries, step, scratch, processors};
+        for (const argument& a : step.arguments) pack(from, a, arguments);
+        std::uint64_t grid[3];
+        for (int d = 0; d < 3; ++d) grid[d] = value_of(step.grid[d], c.extents, processors);
+#ifdef INGOT_HAS_CUDA_HEADERS
+        if (stream.device.is_cuda())
+            run_cuda(e.kernels[i], step, grid, arguments, stream);
+        else
+#endif
+            run_host(reinterpret_cast<host_kernel>(e.kernels[i]), arguments, grid[0] * grid[1] * grid[2]);
+        add(counter::kernel_launches);
+    }
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,19 @@
+// Runs an executable: temporaries and scratch, order between streams, the argument structs, the launches.
+#pragma once
+
+#include "runtime/classify.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/stream.hpp"
+
+namespace ingot::runtime {
+
+/// Runs `e` for a statement whose outputs have their memory. Allocates nothing but the plan's temporaries.
+void run(const executable& e, const classified& c, const statement& s, stream_state& stream);
+
+/// Evaluates by the interpreter; operands and outputs are in host memory.
+void run_interpreted(const executable& e, const classified& c, const statement& s);
+
+/// The value of a formula for these extents.
+std::uint64_t value_of(const codegen::formula& f, std::span<const index_t> extents, std::uint32_t processors);
+
+}  // namespace ingot::runtime
