@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <memory>
 #include <pthread.h>
 
 #include <ingot/functions.hpp>
@@ -30,8 +29,7 @@ constexpr word reference_word(word w) { return make_word(word_kind::reference, d
 class interpreted : public runtime::kept_results {
 public:
     template <class E>
-    explicit interpreted(const E& e)
-        : tree_(std::make_shared<E>(e)), gathered_(reference::gather(*static_cast<const E*>(tree_.get()))) {
+    explicit interpreted(const E& e) : gathered_(reference::gather(e)) {
         const runtime::statement s{gathered_.program, gathered_.operands, gathered_.attributes, {}};
         for (const detail::tree_node* p : runtime::pieces_below(s)) {
             runtime::splice(spliced_, *p, *this);
@@ -47,14 +45,13 @@ public:
         return arrays_.at(&source).as({1}).memory().get();
     }
     reference::evaluator evaluated() const {
-        return reference::evaluator({spliced_.program, spliced_.operands, spliced_.attributes});
+        return reference::evaluator({spliced_.program, spliced_.operands, spliced_.attributes, gathered_.tree});
     }
     const runtime::spliced& program() const { return spliced_; }
 
     std::vector<std::vector<word>> programs;  // of the pieces, then of the statement
 
 private:
-    std::shared_ptr<void> tree_;  // what the operands point into
     reference::gathered gathered_;
     runtime::spliced spliced_;
     mutable std::map<const detail::tree_node*, reference::memory<double>> arrays_;

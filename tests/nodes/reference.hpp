@@ -24,16 +24,19 @@ struct gathered {
     std::vector<word> program;
     std::vector<operand> operands;
     std::vector<word> attributes;
+    std::shared_ptr<const void> tree;  // a copy of it, which the operands point into
 };
 
 template <class E>
 gathered gather(const E& e) {
     gathered g;
+    const auto tree = std::make_shared<const E>(e);
+    g.tree = tree;
     g.program.assign(E::program.begin(), E::program.end());
     g.operands.resize(E::operands);
     g.attributes.resize(E::binders);
     cursor c{g.operands.data(), g.attributes.data()};
-    e.gather(c);
+    tree->gather(c);
     return g;
 }
 
