@@ -13,12 +13,13 @@ namespace ingot {
 /// promises that there is none.
 enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };
 
+namespace detail {
+
 /// The elements of `e` along `axis` at `indices`, whose axes stand in that axis' place.
 template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
     requires std::integral<typename std::remove_cvref_t<I>::value_type> &&
              (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>)
 auto take(E&& e, I&& indices, index_t axis) {
-    using namespace detail;
     using source_node = node_of<E>;
     using index_node = node_of<I>;
     using result = binder<make_word(word_kind::gather, source_node::type, static_cast<std::uint32_t>(Mode)), source_node,
@@ -40,5 +41,9 @@ template <index_mode Mode = index_mode::check, array_expression E, array_express
 auto take(E&& e, I&& indices) {
     return take<Mode>(ravel(std::forward<E>(e)), std::forward<I>(indices), 0);
 }
+
+}  // namespace detail
+
+using detail::take;
 
 }  // namespace ingot

@@ -7,7 +7,13 @@
 #include <ingot/device.hpp>
 #include <ingot/error.hpp>
 #include <ingot/functions.hpp>
+#include <ingot/gather.hpp>
 #include <ingot/host.hpp>
+#include <ingot/lazy.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/print.hpp>
+#include <ingot/random.hpp>
+#include <ingot/reductions.hpp>
+#include <ingot/reshape.hpp>
+#include <ingot/scans.hpp>
 #include <ingot/views.hpp>

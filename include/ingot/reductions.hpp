@@ -69,6 +69,18 @@ auto reduced(const char* operation, E&& e, const axes* over, bool keep) {
     }
 #include <ingot/folds.def>
 
+// max and min are reductions. Of two values the function is maximum or minimum.
+template <class A, class B>
+concept two_values_want_maximum_or_minimum =
+    (array_expression<A> || array_expression<B>) &&
+    (array_expression<B> || std::is_floating_point_v<std::remove_cvref_t<B>> || weak_scalar<A>);
+template <class A, class B>
+    requires two_values_want_maximum_or_minimum<A, B>
+void max(A&&, B&&) = delete;
+template <class A, class B>
+    requires two_values_want_maximum_or_minimum<A, B>
+void min(A&&, B&&) = delete;
+
 }  // namespace detail
 
 #define INGOT_FOLD(name, ...) using detail::name;

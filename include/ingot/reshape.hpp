@@ -37,19 +37,22 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
     return result(std::move(operand), bound, pick(std::move(place)));
 }
 
-}  // namespace detail
-
 /// `e` in another shape of equal size, elements in C order; one extent may be -1.
 template <array_expression E>
 auto reshape(E&& e, const shape_like& shape) {
-    return detail::reshaped("reshape", std::forward<E>(e), shape.values());
+    return reshaped("reshape", std::forward<E>(e), shape.values());
 }
 
 /// `e` in one dimension.
 template <array_expression E>
 auto ravel(E&& e) {
     const index_t shape[] = {-1};
-    return detail::reshaped("ravel", std::forward<E>(e), shape);
+    return reshaped("ravel", std::forward<E>(e), shape);
 }
+
+}  // namespace detail
+
+using detail::ravel;
+using detail::reshape;
 
 }  // namespace ingot

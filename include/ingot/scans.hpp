@@ -21,15 +21,17 @@ auto scanned(const char* operation, E&& e, index_t axis) {
     return result(std::move(operand), 1, pick(std::move(place)));
 }
 
-}  // namespace detail
-
 template <array_expression E>
 auto cumsum(E&& e, index_t axis) {
-    return detail::scanned<detail::fold::sum, detail::fold_rule::sums>("cumsum", std::forward<E>(e), axis);
+    return scanned<fold::sum, fold_rule::sums>("cumsum", std::forward<E>(e), axis);
 }
 template <array_expression E>
 auto cumsum(E&& e) {
     return cumsum(ravel(std::forward<E>(e)), 0);
 }
+
+}  // namespace detail
+
+using detail::cumsum;
 
 }  // namespace ingot
