@@ -1,101 +1,19 @@
 // The operator table's bodies over blocks of elements: a function for each row and dtype, and the casts.
-// Include it in one source file: it makes some five hundred functions.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <utility>
 
-#include <ingot/bodies.hpp>
+#include <ingot/operators.hpp>
 
 namespace ingot::runtime::bodies {
-
-using detail::dtype_count;
-using detail::op;
-using detail::rule;
-using detail::bodies::apply;
-using detail::bodies::cast;
 
 /// Applies a body to n elements; a body of fewer operands ignores the others. `out` is none of the operands.
 using map_block = void (*)(const void* a, const void* b, const void* c, void* out, std::size_t n);
 using cast_block = void (*)(const void* from, void* out, std::size_t n);
 
-template <op O, class R, class T, class A, class B>
-void run_map(const void* a, const void* b, const void* c, void* out, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i)
-        static_cast<R*>(out)[i] = apply<O, R, T>(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i],
-                                                 static_cast<const T*>(c)[i]);
-}
-
-template <class To, class From>
-void run_cast(const void* from, void* out, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) static_cast<To*>(out)[i] = cast<To>(static_cast<const From*>(from)[i]);
-}
-
-/// The dtypes that the interpreter computes in.
-inline constexpr std::array computed{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
-                                     dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
-
-template <op O, dtype D>
-constexpr map_block map_of() {
-    using T = detail::type_of<D>;
-    constexpr rule r = detail::facts(O).rule;
-    constexpr bool question = r == rule::comparison || r == rule::logical || r == rule::predicate;
-    using R = std::conditional_t<question, bool, T>;
-    if constexpr (O == op::astype || !detail::facts(O).has(detail::kind_of(D)))
-        return nullptr;
-    else if constexpr (r == rule::selection)
-        return run_map<O, R, T, bool, T>;
-    else
-        return run_map<O, R, T, T, T>;
-}
-
-using maps_of_row = std::array<map_block, dtype_count>;
-template <op O>
-constexpr maps_of_row maps_of() {
-    maps_of_row maps{};
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        ((maps[static_cast<std::size_t>(computed[I])] = map_of<O, computed[I]>()), ...);
-    }(std::make_index_sequence<computed.size()>{});
-    return maps;
-}
-
-template <class A, class B>
-constexpr map_block mixed_of(op o) {
-    switch (o) {
-#define INGOT_MIXED(name, text) \
-    case op::name: return run_map<op::name, bool, std::int64_t, A, B>;
-#include <ingot/operators.def>
-        default: return nullptr;
-    }
-}
-
 /// The function of row `o` over a first operand and the others of these dtypes; null where the row has no body.
-inline map_block map_for(op o, dtype first, dtype others) {
-    static constexpr auto table = []<std::size_t... O>(std::index_sequence<O...>) {
-        return std::array<maps_of_row, sizeof...(O)>{maps_of<static_cast<op>(O)>()...};
-    }(std::make_index_sequence<detail::op_count>{});
-    if (detail::facts(o).rule == rule::comparison && first != others)
-        return first == dtype::i8 ? mixed_of<std::int64_t, std::uint64_t>(o) : mixed_of<std::uint64_t, std::int64_t>(o);
-    return table[static_cast<std::size_t>(o)][static_cast<std::size_t>(others)];
-}
-
-inline cast_block cast_for(dtype from, dtype to) {
-    using casts = std::array<cast_block, computed.size()>;
-    static constexpr auto table = []<std::size_t... F>(std::index_sequence<F...>) {
-        const auto all = []<dtype From, std::size_t... To>(std::index_sequence<To...>) {
-            return casts{run_cast<detail::type_of<computed[To]>, detail::type_of<From>>...};
-        };
-        return std::array<casts, sizeof...(F)>{all.template operator()<computed[F]>(
-            std::make_index_sequence<computed.size()>{})...};
-    }(std::make_index_sequence<computed.size()>{});
-    const auto place = [](dtype t) {
-        std::size_t i = 0;
-        while (i < computed.size() && computed[i] != t) ++i;
-        return i;
-    };
-    const std::size_t f = place(from), t = place(to);
-    return f < computed.size() && t < computed.size() ? table[f][t] : nullptr;
-}
+map_block map_for(detail::op o, dtype first, dtype others);
+/// The function of astype; null where a dtype is not computed in.
+cast_block cast_for(dtype from, dtype to);
 
 }  // namespace ingot::runtime::bodies

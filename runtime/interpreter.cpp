@@ -1,25 +1,23 @@
-// A graph is run by regions. A region is what lies between an output, or a binder's argument, and the next binders
-// below: a list of steps, each over a block of elements at given places. A place is one index for each axis of the key.
-// Reductions and scans are computed whole into tables first, in the order of the nodes; gathers and reshapes evaluate
-// their argument's region at the places that they compute.
+// A graph is run region by region over blocks of places; a place is one index for each axis of the key. Reductions and
+// scans are computed whole into tables first, in the order of the nodes; gathers and reshapes evaluate their argument's
+// region at the places that they compute.
 #include "runtime/interpreter.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include <ingot/bodies.hpp>
 #include <ingot/error.hpp>
 #include <ingot/gather.hpp>
-#include <ingot/philox.hpp>
 
-#include "runtime/bodies.hpp"
+#include "runtime/elements.hpp"
 #include "runtime/folds.hpp"
+#include "runtime/places.hpp"
+#include "runtime/region.hpp"
 
 namespace ingot::runtime {
 
@@ -27,41 +25,11 @@ namespace {
 
 using codegen::graph;
 using codegen::key;
-using codegen::no_node;
 using codegen::node;
 using codegen::node_id;
 using codegen::node_kind;
 using detail::fold;
-
-constexpr std::size_t block_elements = 1024;
-constexpr std::size_t element_bytes = 8;
-
-constinit std::atomic<body_swap> swapped{nullptr};
-
-/// The indices of up to block_elements places; an axis that the places do not know has none.
-struct places {
-    std::size_t count = 0;
-    std::vector<const std::int64_t*> on_axis;
-};
-
-using indices = std::vector<std::int64_t>;
-
-/// A block's values of one node, 8 bytes each whatever the dtype, so that any node can have any buffer.
-using buffer = std::unique_ptr<std::byte[]>;
-
-struct step {
-    node_id id = no_node;
-    std::uint32_t to = 0;                // buffer
-    std::uint32_t from[3] = {0, 0, 0};
-    bodies::map_block map = nullptr;
-    bodies::cast_block cast = nullptr;
-};
-
-struct region {
-    std::vector<step> steps;
-    std::vector<std::uint32_t> results;  // the buffer of each root
-    std::vector<buffer> buffers;
-};
+using namespace interpreter;
 
 /// The whole result of a reduction or scan, over the axes along which it changes.
 struct table {
@@ -162,16 +130,15 @@ public:
 
     void run() {
         const indices axes = axes_owned_by(0);
-        const std::int64_t size = volume(axes);
-        if (size == 0) return;
+        if (volume(extents_, axes) == 0) return;
         for (node_id id = 0; id < graph_.nodes.size(); ++id) {
             const node_kind kind = graph_.nodes[id].kind;
             if (kind == node_kind::reduce) tabulate_reduction(id);
             if (kind == node_kind::scan) tabulate_scan(id);
         }
-        region all = make_region(graph_.roots);
+        region all = make_region(graph_, graph_.roots);
         indices at(block_elements);
-        for_each_block(axes, size, [&](const places& where) {
+        for_each_block(extents_, axes, [&](const places& where) {
             evaluate(all, where);
             for (std::size_t i = 0; i < outputs_.size(); ++i) {
                 locate(0, outputs_[i].strides, where, at);
@@ -191,6 +158,8 @@ private:
         return axes;
     }
 
+    std::int64_t extent(std::int64_t axis) const { return extents_[static_cast<std::size_t>(axis)]; }
+
     indices axes_of_mask(std::uint64_t mask) const {
         indices axes;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
@@ -198,142 +167,16 @@ private:
         return axes;
     }
 
-    std::int64_t extent(std::int64_t axis) const { return extents_[static_cast<std::size_t>(axis)]; }
-
-    std::int64_t volume(const indices& axes) const {
-        std::int64_t n = 1;
-        for (const std::int64_t a : axes) n *= extent(a);
-        return n;
-    }
-
-    /// Calls `f` with the places of each block of the space of these axes, the last one fastest.
-    template <class F>
-    void for_each_block(const indices& axes, std::int64_t size, F f) const {
-        std::vector<indices> digits(axes.size(), indices(block_elements));
-        places where;
-        where.on_axis.resize(key_.axes.size());
-        for (std::size_t k = 0; k < axes.size(); ++k) where.on_axis[static_cast<std::size_t>(axes[k])] = digits[k].data();
-        for (std::int64_t begin = 0; begin < size; begin += static_cast<std::int64_t>(block_elements)) {
-            where.count = static_cast<std::size_t>(std::min<std::int64_t>(block_elements, size - begin));
-            std::int64_t inner = 1;
-            for (std::size_t k = axes.size(); k-- > 0; inner *= extent(axes[k]))
-                count_digits(begin, inner, extent(axes[k]), where.count, digits[k].data());
-            f(where);
-        }
-    }
-
-    /// to[i] = (begin + i) / inner % extent.
-    static void count_digits(std::int64_t begin, std::int64_t inner, std::int64_t extent, std::size_t n,
-                             std::int64_t* to) {
-        std::int64_t digit = begin / inner % extent, left = inner - begin % inner;
-        for (std::size_t i = 0; i < n; ++i) {
-            to[i] = digit;
-            if (--left > 0) continue;
-            left = inner;
-            if (++digit == extent) digit = 0;
-        }
-    }
-
-    /// at[i] = offset + sum of strides * indices of place i.
-    void locate(std::int64_t offset, const std::int64_t* strides, const places& where, indices& at) const {
-        std::fill_n(at.begin(), where.count, offset);
-        for (std::size_t a = 0; a < key_.axes.size(); ++a) {
-            const std::int64_t stride = strides[a];
-            if (stride == 0 || where.on_axis[a] == nullptr) continue;
-            for (std::size_t i = 0; i < where.count; ++i) at[i] += stride * where.on_axis[a][i];
-        }
-    }
-
-    void locate(std::uint16_t operand, const places& where, indices& at) const {
+    void locate_operand(std::uint16_t operand, const places& where, indices& at) const {
         locate(operands_[operand].offset, operands_[operand].strides, where, at);
     }
 
     // ---- regions
 
-    /// The steps to these roots, operands before users; a buffer is used again once its last reader has run.
-    region make_region(const std::vector<node_id>& roots) const {
-        region made;
-        std::vector<node_id> needed, open = roots;
-        std::vector<bool> seen(graph_.nodes.size());
-        while (!open.empty()) {
-            const node_id id = open.back();
-            open.pop_back();
-            if (seen[id]) continue;
-            seen[id] = true;
-            needed.push_back(id);
-            for_each_own_argument(id, [&](int, node_id a) { open.push_back(a); });
-        }
-        std::sort(needed.begin(), needed.end());
-
-        std::unordered_map<node_id, std::size_t> last_use;
-        for (std::size_t s = 0; s < needed.size(); ++s)
-            for_each_own_argument(needed[s], [&](int, node_id a) { last_use[a] = s; });
-        for (const node_id r : roots) last_use[r] = needed.size();
-
-        std::unordered_map<node_id, std::uint32_t> place;
-        std::vector<std::uint32_t> free;
-        for (std::size_t s = 0; s < needed.size(); ++s) {
-            step next = make_step(needed[s]);
-            if (free.empty()) {
-                next.to = static_cast<std::uint32_t>(made.buffers.size());
-                made.buffers.push_back(std::make_unique<std::byte[]>(block_elements * element_bytes));
-            } else {
-                next.to = free.back();
-                free.pop_back();
-            }
-            place[needed[s]] = next.to;
-            for_each_own_argument(needed[s], [&](int i, node_id a) {
-                for (int rest = i; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
-                if (last_use.at(a) == s) {
-                    free.push_back(place.at(a));
-                    last_use[a] = needed.size();  // once, though it stand twice among the arguments
-                }
-            });
-            made.steps.push_back(next);
-        }
-        for (const node_id r : roots) made.results.push_back(place.at(r));
-        return made;
-    }
-
     /// The region of a binder's argument, made once.
     region& argument_region(node_id argument) {
         const auto known = regions_.find(argument);
-        return known != regions_.end() ? known->second : regions_.emplace(argument, make_region({argument})).first->second;
-    }
-
-    /// The arguments that a node reads at its own places: a binder's first argument is a region of its own.
-    template <class F>
-    void for_each_own_argument(node_id id, F f) const {
-        const node& n = graph_.nodes[id];
-        switch (n.kind) {
-            case node_kind::map:
-            case node_kind::cast:
-                for (int i = 0; i < n.arity; ++i) f(i, n.arguments[i]);
-                break;
-            case node_kind::gather: f(1, n.arguments[1]); break;
-            default: break;
-        }
-    }
-
-    step make_step(node_id id) const {
-        const node& n = graph_.nodes[id];
-        step s;
-        s.id = id;
-        if (n.kind == node_kind::map) {
-            auto row = static_cast<detail::op>(n.code);
-            if (const body_swap swap = swapped.load(std::memory_order_relaxed)) row = swap(row);
-            const dtype first = graph_.nodes[n.arguments[0]].type;
-            s.map = bodies::map_for(row, first, n.arity > 1 ? graph_.nodes[n.arguments[1]].type : first);
-            if (s.map == nullptr)
-                throw dtype_error("[" + std::string(detail::facts(row).name) + "] has no body for " +
-                                  std::string(name(first)));
-        }
-        if (n.kind == node_kind::cast) {
-            s.cast = bodies::cast_for(graph_.nodes[n.arguments[0]].type, n.type);
-            if (s.cast == nullptr)
-                throw dtype_error("[astype] cannot compute in " + std::string(name(n.type)));
-        }
-        return s;
+        return known != regions_.end() ? known->second : regions_.emplace(argument, make_region(graph_, {argument})).first->second;
     }
 
     void evaluate(region& r, const places& where) {
@@ -346,7 +189,7 @@ private:
                 case node_kind::constant:
                     with_type(n.type, [&](auto zero) {
                         using T = decltype(zero);
-                        std::fill_n(elements<T>(to), where.count, bodies::cast<T>(n.value));
+                        std::fill_n(elements<T>(to), where.count, detail::bodies::cast<T>(n.value));
                     });
                     break;
                 case node_kind::map: s.map(from(0), from(1), from(2), to, where.count); break;
@@ -370,7 +213,7 @@ private:
             });
             return;
         }
-        locate(n.index, where, at_);
+        locate_operand(n.index, where, at_);
         if (key_.operands[n.index].head.kind == detail::operand_kind::array)
             load(n.type, bound.data, at_, where.count, to);
         else if (n.type == dtype::f4)
@@ -386,7 +229,7 @@ private:
     void for_each_argument_block(node_id id, indices kept, const indices& bound, F f) {
         kept.insert(kept.end(), bound.begin(), bound.end());
         region& argument = argument_region(graph_.nodes[id].arguments[0]);
-        for_each_block(kept, volume(kept), [&](const places& where) {
+        for_each_block(extents_, kept, [&](const places& where) {
             evaluate(argument, where);
             f(argument.buffers[argument.results[0]].get(), where.count);
         });
@@ -431,7 +274,7 @@ private:
     void tabulate_reduction(node_id id) {
         const node& n = graph_.nodes[id];
         const indices kept = axes_of_mask(n.axes), bound = axes_owned_by(n.index + 1u);
-        const std::int64_t length = volume(bound);
+        const std::int64_t length = volume(extents_, bound);
         table& t = make_table(id, kept);
         with_type(graph_.nodes[n.arguments[0]].type, [&](auto zero) {
             using T = decltype(zero);
@@ -442,7 +285,7 @@ private:
                                 std::string(name(n.type)));
                 R* to = elements<R>(t.data.data());
                 if (length == 0) {
-                    std::generate_n(to, volume(kept), [&] { return folding.finish(); });
+                    std::generate_n(to, volume(extents_, kept), [&] { return folding.finish(); });
                     return;
                 }
                 std::int64_t left = length;
@@ -467,7 +310,7 @@ private:
         axes.insert(axes.end(), bound.begin(), bound.end());
         table& t = make_table(id, axes);
         for (const std::int64_t a : bound) t.strides[static_cast<std::size_t>(a)] = 0;  // the pick goes along them
-        const std::int64_t length = volume(bound);
+        const std::int64_t length = volume(extents_, bound);
         with_type(n.type, [&](auto zero) {
             using T = decltype(zero);
             const auto scan = [&](auto joining) {
@@ -519,7 +362,7 @@ private:
     void evaluate_unravel(const node& n, const places& where, void* to) {
         const indices bound = axes_owned_by(n.index + 1u);
         indices left(block_elements);
-        locate(n.pick, where, left);
+        locate_operand(n.pick, where, left);
         std::vector<indices> digits(bound.size(), indices(block_elements));
         places there = where;
         for (std::size_t k = bound.size(); k-- > 0;) {
@@ -548,7 +391,5 @@ void interpret(const codegen::key& k, const codegen::graph& g, std::span<const b
                std::span<const bound_output> outputs, std::span<const std::int64_t> extents) {
     interpretation(k, g, operands, outputs, extents).run();
 }
-
-void swap_bodies(body_swap swap) noexcept { swapped.store(swap, std::memory_order_relaxed); }
 
 }  // namespace ingot::runtime

@@ -1,0 +1,85 @@
+// Elements whose dtype is known at run time: their C++ type, copying them by places, and random ones.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <ingot/error.hpp>
+#include <ingot/philox.hpp>
+#include <ingot/program.hpp>
+
+#include "runtime/places.hpp"
+
+namespace ingot::runtime::interpreter {
+
+/// Calls `f` with a value of the C++ type of `t`.
+template <class F>
+void with_type(dtype t, F f) {
+    switch (t) {
+        case dtype::b1: return f(bool{});
+        case dtype::i1: return f(std::int8_t{});
+        case dtype::u1: return f(std::uint8_t{});
+        case dtype::i2: return f(std::int16_t{});
+        case dtype::u2: return f(std::uint16_t{});
+        case dtype::i4: return f(std::int32_t{});
+        case dtype::u4: return f(std::uint32_t{});
+        case dtype::i8: return f(std::int64_t{});
+        case dtype::u8: return f(std::uint64_t{});
+        case dtype::f4: return f(float{});
+        case dtype::f8: return f(double{});
+        default: throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
+    }
+}
+
+/// Calls `f` with an unsigned integer as large as an element of `t`: what copying elements needs to know of it.
+template <class F>
+void with_size(dtype t, F f) {
+    switch (detail::size_of(t)) {
+        case 1: return f(std::uint8_t{});
+        case 2: return f(std::uint16_t{});
+        case 4: return f(std::uint32_t{});
+        default: return f(std::uint64_t{});
+    }
+}
+
+template <class T>
+T* elements(void* p) { return static_cast<T*>(p); }
+template <class T>
+const T* elements(const void* p) { return static_cast<const T*>(p); }
+
+inline void load(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
+    with_size(t, [&](auto word) {
+        using W = decltype(word);
+        for (std::size_t i = 0; i < n; ++i) elements<W>(to)[i] = elements<W>(from)[at[i]];
+    });
+}
+
+inline void store(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
+    with_size(t, [&](auto word) {
+        using W = decltype(word);
+        for (std::size_t i = 0; i < n; ++i) elements<W>(to)[at[i]] = elements<W>(from)[i];
+    });
+}
+
+template <class T>
+void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at,
+                    std::size_t n, T* to) {
+    namespace philox = detail::philox;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto element = static_cast<std::uint64_t>(at[i]);
+        const std::uint64_t in_block = element % philox::per_block<T>;
+        const philox::block w = philox::words(seed, call, element / philox::per_block<T>);
+        if (kind == static_cast<std::uint16_t>(detail::generator_kind::uniform)) {
+            to[i] = philox::uniform(philox::word_of<T>(w, in_block));
+            continue;
+        }
+        const std::uint64_t even = in_block & ~std::uint64_t{1};
+        const T u = philox::uniform_above_zero(philox::word_of<T>(w, even));
+        const T v = philox::uniform(philox::word_of<T>(w, even + 1));
+        const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
+        to[i] = radius * (in_block == even ? std::cos(angle) : std::sin(angle));
+    }
+}
+
+}  // namespace ingot::runtime::interpreter
