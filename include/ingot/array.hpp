@@ -93,16 +93,7 @@ public:
     /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::converts(E::type, type))
-    array(const E& e) {
-        const auto& node = detail::as_node(e);
-        using node_type = std::remove_cvref_t<decltype(node)>;
-        if constexpr (std::same_as<node_type, detail::leaf<typename E::value_type>> && E::type == type)
-            if (detail::is_whole(node.memory(), node.where(), sizeof(T))) {
-                leaf_ = detail::leaf<T>(detail::shared_or_copied(node.memory()), node.where());
-                return;
-            }
-        detail::evaluate_into<T>(node, leaf_.memory(), leaf_.where());
-    }
+    array(const E& e) : leaf_(evaluated(e)) {}
     explicit array(detail::leaf<T> l) : leaf_(std::move(l)) {}
 
     array(const array& other) : leaf_(detail::shared_or_copied(other.leaf_.memory()), other.leaf_.where()) {}
@@ -177,6 +168,17 @@ public:
 private:
     friend struct detail::access;
 
+    template <class E>
+    static detail::leaf<T> evaluated(const E& e) {
+        const auto& node = detail::as_node(e);
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, detail::leaf<typename E::value_type>> &&
+                      E::type == type)
+            if (detail::is_whole(node.memory(), node.where(), sizeof(T)))
+                return {detail::shared_or_copied(node.memory()), node.where()};
+        detail::leaf<T> result;
+        detail::evaluate_into<T>(node, result.memory(), result.where());
+        return result;
+    }
     static void append(std::vector<detail::element<T>>& values, const detail::braces<T>& row, std::size_t n) {
         if (row.size() != n) detail::throw_ragged(row.size(), n);
         values.insert(values.end(), row.begin(), row.end());
@@ -229,11 +231,13 @@ auto evaluate_together(const N&... nodes) {
 }  // namespace detail
 
 /// The values of an expression as an array; of several, as a tuple of arrays, in as few kernels as may be.
-template <array_expression... E>
-    requires(sizeof...(E) > 0)
-auto eval(const E&... e) {
-    if constexpr (sizeof...(E) == 1) return (array<typename E::value_type>(e), ...);
-    else return detail::evaluate_together(detail::as_node(e)...);
+template <array_expression E>
+auto eval(const E& e) {
+    return array<typename E::value_type>(e);
+}
+template <array_expression E, array_expression F, array_expression... More>
+auto eval(const E& e, const F& f, const More&... more) {
+    return detail::evaluate_together(detail::as_node(e), detail::as_node(f), detail::as_node(more)...);
 }
 
 }  // namespace ingot

@@ -79,7 +79,7 @@ private:
     int rank_;
     union {
         index_t inline_[2 * inline_rank];
-        index_t* heap_;
+        index_t* heap_ = nullptr;
     };
 };
 

@@ -70,7 +70,7 @@ TEST_CASE("assignment broadcasts into the shape that is there") {
     array<int> x = zeros<int>({2, 3});
     assign(x, array<int>{1, 2, 3});
     CHECK(holds(x, {2, 3}, {1, 2, 3, 1, 2, 3}));
-    assign(x(all, slice(0, 2)), array<int>{{7}, {8}});
+    assign(x(all, slice(0, 2)), array<int>{7, 8}(all, newaxis));
     CHECK(holds(x, {2, 3}, {7, 7, 3, 8, 8, 3}));
     assign(x, 4);
     x += array<int>{1, 2, 3};

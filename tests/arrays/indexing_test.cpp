@@ -50,7 +50,7 @@ TEST_CASE("bad indices throw and say which") {
 TEST_CASE("a slice of a sum is the sum of slices") {
     const array<float> x{{1, 2, 3}, {4, 5, 6}};
     const array<float> row{10, 20, 30};
-    const array<float> column{{100}, {200}};
+    const array<float> column = array<float>{100, 200}(all, newaxis);
     const auto e = x + row * 2 + column;
     CHECK(holds(e, {2, 3}, {121, 142, 163, 224, 245, 266}));
     CHECK(holds(e(1), {3}, {224, 245, 266}));

@@ -91,7 +91,7 @@ TEST_CASE("assignment to a whole array may change its shape and type of nothing"
     const float* memory = x.data();
     x = x * 2;
     CHECK(x.data() == memory);
-    x = x(newaxis) + array<float>{{0}, {10}}(all, all);
+    x = x(newaxis) + array<float>{0, 10}(all, newaxis);
     CHECK(holds(x, {2, 3}, {2, 4, 6, 12, 14, 16}));
     x = transpose(x);
     CHECK(holds(x, {3, 2}, {2, 12, 4, 14, 6, 16}));
