@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/classify.hpp"
+#include "runtime/lazy.hpp"
 #include "runtime/stream.hpp"
 
 namespace ingot::runtime {
@@ -19,7 +20,9 @@ place place_on(device_id);
 /// Calls `f` with the statement, its lazy trees spliced in.
 template <class F>
 auto with_flat(const statement& s, F f) {
-    return f(s);
+    if (!has_lazy(s)) return f(s);
+    const flat_statement flat(s);
+    return f(flat.get());
 }
 
 }  // namespace ingot::runtime

@@ -130,39 +130,6 @@ std::vector<std::uint32_t> contexts_of(std::span<const word> program, splicer& s
     return contexts;
 }
 
-/// The arrays of the pieces, each for as long as a piece to come reads it. Pieces of equal structure are one.
-class piece_store final : public kept_results {
-public:
-    const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
-    void expect_use(const tree_node& source) { ++entries_[source.hash].uses; }
-    void use(const tree_node& source) {
-        const auto e = entries_.find(source.hash);
-        if (--e->second.uses == 0) entries_.erase(e);
-    }
-    /// Null where it was stored already.
-    buffer_ref* memory_for(const tree_node& source) {
-        entry& e = entries_.at(source.hash);
-        return e.memory ? nullptr : &e.memory;
-    }
-
-private:
-    struct entry {
-        buffer_ref memory;
-        std::uint32_t uses = 0;
-    };
-    struct low_half {
-        std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
-    };
-    std::unordered_map<detail::tree_hash, entry, low_half> entries_;
-};
-
-/// Evaluates a program that is not a statement's own: it has no slot, and the table of all keys serves it.
-void evaluate_spliced(const spliced& s, std::span<const output> outputs) {
-    slot none;
-    none.next.store(slot::ways, std::memory_order_relaxed);  // publishes nothing
-    v1::evaluate(none, s.program, s.operands, s.attributes, outputs);
-}
-
 }  // namespace
 
 std::vector<tree_node*> pieces_below(const statement& s) {
@@ -212,29 +179,60 @@ void splice(spliced& out, const statement& s, const kept_results& results) {
     }
 }
 
-void evaluate_lazy(const statement& s) {
-    piece_store store;
+/// The arrays of the pieces, each for as long as a piece to come reads it. Pieces of equal structure are one.
+class flat_statement::store final : public kept_results {
+public:
+    const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
+    void expect_use(const tree_node& source) { ++entries_[source.hash].uses; }
+    void use(const tree_node& source) {
+        const auto e = entries_.find(source.hash);
+        if (--e->second.uses == 0) entries_.erase(e);
+    }
+    /// Null where it was stored already.
+    buffer_ref* memory_for(const tree_node& source) {
+        entry& e = entries_.at(source.hash);
+        return e.memory ? nullptr : &e.memory;
+    }
+
+private:
+    struct entry {
+        buffer_ref memory;
+        std::uint32_t uses = 0;
+    };
+    struct low_half {
+        std::size_t operator()(const detail::tree_hash& h) const noexcept { return h.low; }
+    };
+    std::unordered_map<detail::tree_hash, entry, low_half> entries_;
+};
+
+flat_statement::~flat_statement() = default;
+
+flat_statement::flat_statement(const statement& s) : pieces_(std::make_unique<store>()), outputs_(s.outputs) {
     const std::vector<tree_node*> pieces = pieces_below(s);
     std::vector<tree_node*> reads;
     for (const operand& o : s.operands)
         if (o.kind == operand_kind::lazy) find_kept(tree_of(o), reads);
     for (const tree_node* p : pieces) find_kept(*p, reads);
-    for (const tree_node* r : reads) store.expect_use(*r);
+    for (const tree_node* r : reads) pieces_->expect_use(*r);
 
-    spliced program;
-    for (tree_node* p : pieces) {
-        if (buffer_ref* memory = store.memory_for(*p)) {
-            splice(program, *p, store);
+    for (const tree_node* p : pieces) {
+        if (buffer_ref* memory = pieces_->memory_for(*p)) {
+            splice(words_, *p, *pieces_);
             detail::layout where;
             const output out{detail::dtype_of_word(p->code), memory, &where};
-            evaluate_spliced(program, {&out, 1});
+            evaluate_without_slot({words_.program, words_.operands, words_.attributes, {&out, 1}});
         }
         reads.clear();
         find_kept(*p, reads);
-        for (const tree_node* r : reads) store.use(*r);
+        for (const tree_node* r : reads) pieces_->use(*r);
     }
-    splice(program, s, store);
-    evaluate_spliced(program, s.outputs);
+    splice(words_, s, *pieces_);
+}
+
+void evaluate_without_slot(const statement& s) {
+    slot none;
+    none.next.store(slot::ways, std::memory_order_relaxed);  // publishes nothing
+    v1::evaluate(none, s.program, s.operands, s.attributes, s.outputs);
 }
 
 }  // namespace ingot::runtime

@@ -1,6 +1,7 @@
 // From statements with run-time trees in them to plain ones.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "runtime/classify.hpp"
@@ -39,7 +40,24 @@ void splice(spliced&, const statement&, const kept_results&);
 /// The same for one tree.
 void splice(spliced&, const tree_node&, const kept_results&);
 
-/// Evaluates the pieces below, one kernel each, then the statement. A piece's array goes when its last user is done.
-void evaluate_lazy(const statement&);
+/// A statement without lazy trees in the place of one with them. Making it evaluates the pieces below, one kernel each;
+/// a piece's array goes when its last user is done.
+class flat_statement {
+public:
+    explicit flat_statement(const statement&);
+    ~flat_statement();
+    flat_statement(const flat_statement&) = delete;
+    flat_statement& operator=(const flat_statement&) = delete;
+    statement get() const noexcept { return {words_.program, words_.operands, words_.attributes, outputs_}; }
+
+private:
+    class store;
+    std::unique_ptr<store> pieces_;
+    spliced words_;
+    std::span<const output> outputs_;
+};
+
+/// Evaluates a statement that has no slot of its own: the table of all keys serves it.
+void evaluate_without_slot(const statement&);
 
 }  // namespace ingot::runtime
