@@ -50,6 +50,9 @@ inline bool keeps_memory(const buffer_ref& memory, const layout& where, const la
     return memory && memory->unowned && same_shape(where, assigned);
 }
 
+/// A tag: a leaf alone would be taken for an expression to evaluate, or an expression for a leaf to adopt.
+struct adopted {};
+
 inline layout empty_layout() {
     layout l(1);
     l.shape()[0] = 0;
@@ -94,7 +97,8 @@ public:
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::converts(E::type, type))
     array(const E& e) : leaf_(evaluated(e)) {}
-    explicit array(detail::leaf<T> l) : leaf_(std::move(l)) {}
+    /// A leaf as it is, which nothing evaluates.
+    array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
     array(const array& other) : leaf_(detail::shared_or_copied(other.leaf_.memory()), other.leaf_.where()) {}
     array(array&& other) noexcept : leaf_(std::move(other).as_leaf()) {}
@@ -145,7 +149,7 @@ public:
     /// The array on another device; on its own, a copy.
     array to(ingot::device where) const {
         if (!leaf_.memory() || leaf_.memory()->device == where) return *this;
-        return array(detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
+        return array(detail::adopted{}, detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
     }
 
     /// Writes every element from the host, in C order; the shape stays.
@@ -225,7 +229,7 @@ auto evaluate_together(const N&... nodes) {
                          {attributes, static_cast<std::size_t>((N::binders + ...))}, outputs);
         },
         results);
-    return std::apply([](auto&... result) { return std::tuple(array(std::move(result))...); }, results);
+    return std::apply([](auto&... result) { return std::tuple(array(adopted{}, std::move(result))...); }, results);
 }
 
 }  // namespace detail

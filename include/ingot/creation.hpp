@@ -44,7 +44,7 @@ using chosen = typename std::conditional_t<std::is_void_v<T>, std::common_type<S
 
 template <class T, class S>
 array<T> filled(const char* operation, std::span<const index_t> shape, device_id device, S value) {
-    array<T> a(new_leaf<T>(operation, shape, device));
+    array<T> a(adopted{}, new_leaf<T>(operation, shape, device));
     write(operation, a, value);
     return a;
 }
@@ -52,7 +52,7 @@ template <class T>
 array<T> zeroed(const char* operation, std::span<const index_t> shape, device_id device) {
     leaf<T> l = new_leaf<T>(operation, shape, device);
     fill_zeros(l.memory());
-    return array<T>(std::move(l));
+    return array<T>(detail::adopted{}, std::move(l));
 }
 
 /// n values f(0), f(1), ... made on the host.
@@ -62,7 +62,7 @@ array<T> generated(index_t n, const F& f) {
     for (index_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = f(i);
     leaf<T> l;
     create_from_host(l.memory(), l.where(), {&n, 1}, values.get(), sizeof(T));
-    return array<T>(std::move(l));
+    return array<T>(detail::adopted{}, std::move(l));
 }
 
 }  // namespace detail
@@ -70,7 +70,7 @@ array<T> generated(index_t n, const F& f) {
 /// An array whose values are yet to be written.
 template <element_type T = double>
 array<T> empty(const shape_like& shape) {
-    return array<T>(detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
+    return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
 template <element_type T = double>
 array<T> zeros(const shape_like& shape) {
@@ -90,7 +90,7 @@ auto full(const shape_like& shape, S value) {
 template <class T = void, array_expression E>
 auto empty_like(const E& e) {
     using type = detail::chosen<T, typename E::value_type>;
-    return array<type>(detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
+    return array<type>(detail::adopted{}, detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
 }
 template <class T = void, array_expression E>
 auto zeros_like(const E& e) {
@@ -123,13 +123,13 @@ template <element_type T>
 array<T> asarray(const unowned_memory& memory, const shape_like& shape) {
     detail::leaf<T> l;
     detail::adopt_memory({detail::dtype_of<T>, l.memory(), l.where()}, memory.buffer(), shape.values(), nullptr);
-    return array<T>(std::move(l));
+    return array<T>(detail::adopted{}, std::move(l));
 }
 template <element_type T>
 array<T> asarray(const unowned_memory& memory, const shape_like& shape, const shape_like& strides) {
     detail::leaf<T> l;
     detail::adopt_memory({detail::dtype_of<T>, l.memory(), l.where()}, memory.buffer(), shape.values(), &strides);
-    return array<T>(std::move(l));
+    return array<T>(detail::adopted{}, std::move(l));
 }
 
 /// start, start + step, ... before stop.
