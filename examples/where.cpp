@@ -1,4 +1,5 @@
 // One expression, one kernel: where(x - 2 > y, x * y, x + y), fused and operator by operator.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 

@@ -10,6 +10,7 @@
 #include <ingot/gather.hpp>
 #include <ingot/host.hpp>
 #include <ingot/lazy.hpp>
+#include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/print.hpp>
 #include <ingot/random.hpp>
