@@ -1,0 +1,127 @@
+// What bench/processes.py starts again and again, with an empty cache or a warm one.
+//   first_result result         computes a where and prints its first element: from start to first result
+//   first_result compile FOLDER the milliseconds until the first kernel has run, and a second one like it, the device's
+//                               context apart; leaves both sources in FOLDER
+//   first_result nvrtc FOLDER   the milliseconds of bare NVRTC, load and first launch on these sources
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <ingot/ingot.hpp>
+#include <ingot/measure.hpp>
+
+#include "host_data.hpp"
+#ifdef INGOT_HAS_CUDA_HEADERS
+#include "gpu.hpp"
+#include "runtime/compile_cuda.hpp"
+#endif
+
+namespace {
+
+using namespace ingot;
+
+constexpr std::size_t elements = std::size_t{1} << 20;
+
+auto first(const array<float>& x, const array<float>& y) {
+    return where(x - 2 > y, x * y, x + y);
+}
+auto second(const array<float>& x, const array<float>& y) {
+    return where(x + 2 < y, x - y, x * y);
+}
+
+template <class F>
+double milliseconds(F run) {
+    const auto from = std::chrono::steady_clock::now();
+    run();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();
+}
+
+struct inputs {
+    std::vector<float> x_host = bench::uniform<float>(elements, 1, -4, 4);
+    std::vector<float> y_host = bench::uniform<float>(elements, 2, -4, 4);
+    array<float> x = asarray(x_host), y = asarray(y_host);
+    float expected() const { return x_host[0] - 2 > y_host[0] ? x_host[0] * y_host[0] : x_host[0] + y_host[0]; }
+};
+
+int print_result() {
+    const inputs in;
+    const array<float> r = first(in.x, in.y);
+    const float value = r.to_host()[0];
+    std::printf("%.9g\n", static_cast<double>(value));
+    std::fflush(stdout);
+    return value == in.expected() ? 0 : 1;
+}
+
+void print_times(double one, double two) {
+    std::printf("{\"first\": %.3f, \"second\": %.3f}\n", one, two);
+}
+
+int time_kernels(const std::string& folder) {
+    const inputs in;
+    synchronize();
+    const auto before = counters();
+    array<float> r;
+    const double one = milliseconds([&] {
+        r = first(in.x, in.y);
+        synchronize();
+    });
+    if (r.to_host()[0] != in.expected()) return 1;
+    const double two = milliseconds([&] {
+        r = second(in.x, in.y);
+        synchronize();
+    });
+    if (counters().compiles - before.compiles != 2) return std::fprintf(stderr, "the cache was not empty\n"), 1;
+    std::ofstream(folder + "/first.cu") << source(first(in.x, in.y));
+    std::ofstream(folder + "/second.cu") << source(second(in.x, in.y));
+    print_times(one, two);
+    return 0;
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+std::string text_of(const std::string& path) {
+    return (std::ostringstream() << std::ifstream(path).rdbuf()).str();
+}
+
+/// Compiles and loads the source, and finds its kernel: what a program does that uses NVRTC by hand.
+double time_bare(const std::string& path) {
+    const auto source = bench::cuda_source(text_of(path), "", {});
+    const auto name_at = source.text.find("__global__");
+    const auto open = source.text.find('(', source.text.find("void", name_at));
+    const auto begin = source.text.find_last_of(" \n", open) + 1;
+    const std::string name = source.text.substr(begin, open - begin);
+    return milliseconds([&] {
+        const runtime::compilation compiled = runtime::compile_cuda(source);
+        if (!compiled.accepted) throw std::runtime_error(compiled.log);
+        const runtime::kernel_module loaded(runtime::target::cuda, name, compiled.code);
+        CUfunction function = nullptr;
+        runtime::check(runtime::driver()->cuKernelGetFunction(&function, loaded.kernel(name)), "loading a kernel");
+    });
+}
+
+int time_nvrtc(const std::string& folder) {
+    const inputs in;
+    synchronize();
+    const double one = time_bare(folder + "/first.cu");
+    print_times(one, time_bare(folder + "/second.cu"));
+    return 0;
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    if (argc == 2 && std::strcmp(argv[1], "result") == 0) return print_result();
+    if (argc == 3 && std::strcmp(argv[1], "compile") == 0) return time_kernels(argv[2]);
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (argc == 3 && std::strcmp(argv[1], "nvrtc") == 0) return time_nvrtc(argv[2]);
+#endif
+    return std::fprintf(stderr, "usage: first_result result | compile FOLDER | nvrtc FOLDER\n"), 2;
+} catch (const std::exception& reason) {
+    std::fprintf(stderr, "first_result: %s\n", reason.what());
+    return 1;
+}

@@ -1,0 +1,13 @@
+// What one writes by hand for a CPU: loops over all threads, compiled for this machine with vector mathematics.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+void where_loop(const float* x, const float* y, float* z, std::ptrdiff_t n);
+
+void black_scholes_loop(const float* spot, const float* strike, const float* time, float* call, float* put, float rate,
+                        float volatility, std::ptrdiff_t n);
+
+}  // namespace bench

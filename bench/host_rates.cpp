@@ -1,0 +1,135 @@
+// The host target against loops written by hand for this CPU (hand/host_loops.cpp), measured in turn in one process.
+// Results are compared element by element before they are timed.
+//   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES]]
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <thread>
+
+#include <ingot/ingot.hpp>
+
+#include "hand/host_loops.hpp"
+#include "host_data.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace ingot;
+using bench::median;
+using bench::promise;
+using bench::uniform;
+
+constexpr int rounds = 21;
+
+struct pair_of_times {
+    std::vector<double> ingot, hand;
+};
+
+double microseconds(const std::function<void()>& run) {
+    // The other's threads spin for a while before they sleep, and would take this one's cores.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const auto from = std::chrono::steady_clock::now();
+    run();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - from).count();
+}
+
+pair_of_times time_in_turn(const std::function<void()>& ingot, const std::function<void()>& hand) {
+    pair_of_times times;
+    for (int round = -2; round < rounds; ++round) {
+        const double a = microseconds(ingot), b = microseconds(hand);
+        if (round < 0) continue;  // pages and threads
+        times.ingot.push_back(a);
+        times.hand.push_back(b);
+    }
+    return times;
+}
+
+void add(bench::report& out, const std::string& name, const pair_of_times& times, double goal, std::size_t n,
+         std::uint64_t bytes) {
+    out.add({.section = "host",
+             .name = name,
+             .unit = "us",
+             .time = median(times.ingot),
+             .baseline = "hand-written loop",
+             .baseline_time = median(times.hand),
+             .kind = promise::share,
+             .reached = bench::paired_ratio(times.hand, times.ingot),
+             .goal = goal,
+             .elements = n,
+             .bytes = bytes,
+             .note = std::to_string(std::thread::hardware_concurrency()) + " threads"});
+}
+
+void measure_where(bench::report& out, int log2_elements) {
+    const std::size_t n = std::size_t{1} << log2_elements;
+    const auto x_host = uniform<float>(n, 1, -4, 4), y_host = uniform<float>(n, 2, -4, 4);
+    std::vector<float> z(n);
+    const array<float> x = asarray(x_host), y = asarray(y_host);
+    array<float> r;
+    const auto ingot = [&] { r = where(x - 2 > y, x * y, x + y); };
+    const auto hand = [&] {
+        bench::where_loop(x_host.data(), y_host.data(), z.data(), static_cast<std::ptrdiff_t>(n));
+    };
+    ingot();
+    hand();
+    const auto wrong = [&](float got, std::size_t i, float tie) {
+        const float a = x_host[i], b = y_host[i];
+        return got == (a - 2 > b ? a * b : a + b) || std::abs(a - 2 - b) < tie ? 0.0 : 1.0;
+    };
+    const std::vector<float> values = r.to_host();
+    bench::require("where", n, 0, [&](std::size_t i) { return wrong(values[i], i, 0); });
+    // Compiled to be fast, the loop may compare x with y + 2 instead.
+    bench::require("the loop", n, 0, [&](std::size_t i) { return wrong(z[i], i, 1e-5f); });
+    add(out, "where, float32, 2^" + std::to_string(log2_elements), time_in_turn(ingot, hand), 1 / 1.1, n, 12 * n);
+}
+
+void measure_black_scholes(bench::report& out, int log2_elements) {
+    const std::size_t n = std::size_t{1} << log2_elements;
+    const float rate = 0.03f, volatility = 0.2f;
+    const auto spot_host = uniform<float>(n, 3, 25, 100), strike_host = uniform<float>(n, 4, 25, 100),
+               time_host = uniform<float>(n, 5, 0.1, 3);
+    std::vector<float> hand_call(n), hand_put(n);
+    const array<float> spot = asarray(spot_host), strike = asarray(strike_host), time = asarray(time_host);
+    array<float> call, put;
+    const auto ingot = [&] {
+        const auto deviation = volatility * sqrt(time);
+        const auto d1 = (log(spot / strike) + (rate + volatility * volatility / 2) * time) / deviation;
+        const auto discounted = strike * exp(-rate * time);
+        const auto worth = spot * ndtr(d1) - discounted * ndtr(d1 - deviation);
+        std::tie(call, put) = eval(worth, worth - spot + discounted);
+    };
+    const auto hand = [&] {
+        bench::black_scholes_loop(spot_host.data(), strike_host.data(), time_host.data(), hand_call.data(),
+                                  hand_put.data(), rate, volatility, static_cast<std::ptrdiff_t>(n));
+    };
+    ingot();
+    hand();
+    const auto error = [&](const std::vector<float>& calls, const std::vector<float>& puts) {
+        return [&](std::size_t i) {
+            const double s = spot_host[i], k = strike_host[i], t = time_host[i], v = volatility * std::sqrt(t);
+            const auto normal = [](double d) { return 0.5 * std::erfc(-d * 0.70710678118654752440); };
+            const double d1 = (std::log(s / k) + (rate + 0.5 * volatility * volatility) * t) / v, d2 = d1 - v;
+            const double discounted = k * std::exp(-rate * t), exact = s * normal(d1) - discounted * normal(d2);
+            return std::max(std::abs(calls[i] - exact), std::abs(puts[i] - (exact - s + discounted))) / s;
+        };
+    };
+    bench::require("Black-Scholes", n, 2e-6, error(call.to_host(), put.to_host()));
+    bench::require("the Black-Scholes loop", n, 2e-6, error(hand_call, hand_put));
+    add(out, "Black-Scholes, float32, 2^" + std::to_string(log2_elements), time_in_turn(ingot, hand), 1 / 1.2, n,
+        20 * n);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    if (argc < 2) return std::fprintf(stderr, "usage: host_rates RESULTS.jsonl [LOG2 [LOG2]]\n"), 2;
+    const with_device on_host(device::host());
+    bench::report out(argv[1]);
+    measure_where(out, argc > 2 ? std::atoi(argv[2]) : 26);
+    measure_black_scholes(out, argc > 3 ? std::atoi(argv[3]) : 24);
+} catch (const std::exception& reason) {
+    std::fprintf(stderr, "host_rates: %s\n", reason.what());
+    return 1;
+}

@@ -1,0 +1,81 @@
+// A driver that does nothing at once: every call succeeds, launches and copies included. What is left is Ingot's own
+// time, on a machine without a GPU too. Memory is the host's; nothing in it is ever computed.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/driver.hpp"
+
+namespace bench {
+
+template <class... A>
+auto succeed(CUresult (*)(A...)) {
+    return +[](A...) { return CUDA_SUCCESS; };
+}
+
+inline ingot::runtime::driver_api stub_driver() {
+    ingot::runtime::driver_api api{};
+#define INGOT_DRIVER_ENTRY(name, version) api.name = succeed(api.name);
+#include "runtime/driver_entries.inc"
+
+    static char something;
+    static constexpr auto give = [](auto* handle) {
+        *handle = reinterpret_cast<std::remove_pointer_t<decltype(handle)>>(&something);
+        return CUDA_SUCCESS;
+    };
+    api.cuDriverGetVersion = [](int* version) { return *version = 13000, CUDA_SUCCESS; };
+    api.cuGetErrorName =
+        api.cuGetErrorString = [](CUresult, const char** text) { return *text = "stub", CUDA_SUCCESS; };
+    api.cuDeviceGetCount = [](int* count) { return *count = 1, CUDA_SUCCESS; };
+    api.cuDeviceGet = [](CUdevice* device, int) { return *device = 0, CUDA_SUCCESS; };
+    api.cuDeviceGetName = [](char* name, int size, CUdevice) {
+        return std::strncpy(name, "stub", static_cast<std::size_t>(size)), CUDA_SUCCESS;
+    };
+    api.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
+        switch (attribute) {
+            case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+                *value = 9;
+                break;
+            case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+                *value = 0;
+                break;
+            case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+                *value = 132;
+                break;
+            default:
+                *value = 1;
+        }
+        return CUDA_SUCCESS;
+    };
+    api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) { return give(context); };
+    api.cuCtxGetCurrent = [](CUcontext* context) { return give(context); };
+    api.cuPointerGetAttribute = [](void* value, CUpointer_attribute, CUdeviceptr) {
+        return give(static_cast<CUcontext*>(value));
+    };
+    api.cuMemGetInfo = [](std::size_t* free, std::size_t* total) {
+        return *free = *total = std::size_t{1} << 37, CUDA_SUCCESS;
+    };
+    api.cuMemAlloc = [](CUdeviceptr* data, std::size_t bytes) {
+        *data = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));
+        return *data != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    };
+    api.cuMemFree = [](CUdeviceptr data) { return std::free(reinterpret_cast<void*>(data)), CUDA_SUCCESS; };
+    api.cuMemHostAlloc = [](void** data, std::size_t bytes, unsigned) {
+        *data = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+        return *data != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    };
+    api.cuMemFreeHost = [](void* data) { return std::free(data), CUDA_SUCCESS; };
+    api.cuStreamCreate = [](CUstream* stream, unsigned) { return give(stream); };
+    api.cuStreamCreateWithPriority = [](CUstream* stream, unsigned, int) { return give(stream); };
+    api.cuEventCreate = [](CUevent* event, unsigned) { return give(event); };
+    api.cuEventElapsedTime = [](float* milliseconds, CUevent, CUevent) { return *milliseconds = 1, CUDA_SUCCESS; };
+    api.cuLibraryLoadData = [](CUlibrary* library, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*,
+                               void**, unsigned) { return give(library); };
+    api.cuLibraryGetKernel = [](CUkernel* kernel, CUlibrary, const char*) { return give(kernel); };
+    api.cuKernelGetFunction = [](CUfunction* function, CUkernel) { return give(function); };
+    return api;
+}
+
+}  // namespace bench
