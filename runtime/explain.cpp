@@ -64,7 +64,7 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     for (const std::uint16_t i : step.writes_temporaries)
         k.bytes_written += value_of(p.plan.temporaries[i].elements, c.extents, processors) *
                            detail::size_of(p.plan.temporaries[i].type);
-    for (const codegen::work& w : step.work) k.flops += w.flops * value_of({w.axes, 1, 0}, c.extents, processors);
+    for (const codegen::work& w : step.work) k.flops += w.flops * value_of({.axes = w.axes}, c.extents, processors);
     return k;
 }
 

@@ -19,10 +19,12 @@ using codegen::formula;
 using codegen::launch;
 
 std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
-    std::uint64_t product = 1;
-    for (std::size_t a = 0; a < extents.size(); ++a)
-        if (f.axes >> a & 1u) product *= static_cast<std::uint64_t>(extents[a]);
-    std::uint64_t value = (product + f.divide_by - 1) / f.divide_by;
+    std::uint64_t outer = 1, inner = 1;
+    for (std::size_t a = 0; a < extents.size(); ++a) {
+        if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);
+        if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
+    }
+    std::uint64_t value = (outer * ((inner + f.inner_divide - 1) / f.inner_divide) + f.divide_by - 1) / f.divide_by;
     if (f.per_processor != 0)
         value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
     return value;
