@@ -8,7 +8,7 @@ namespace {
 
 /// Nodes below `roots` that `stop` does not hide, roots included.
 template <class Stop>
-std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots, const Stop& stop) {
+std::vector<bool> marked_below(const graph& g, const std::vector<node_id>& roots, const Stop& stop) {
     std::vector<bool> below(g.nodes.size());
     for (const node_id r : roots) below[r] = true;
     for (node_id i = static_cast<node_id>(below.size()); i-- > 0;)
@@ -57,7 +57,7 @@ void body_writer::write(node_id id, source_writer& out) {
 
 std::string body_writer::value(node_id root, source_writer& out) {
     const auto named = [this](node_id i) { return !names_[i].empty(); };
-    const std::vector<bool> below = nodes_below(graph_, {root}, named);
+    const std::vector<bool> below = marked_below(graph_, {root}, named);
     for (node_id i = 0; i < root; ++i)
         if (below[i] && !named(i)) write(i, out);
     if (named(root)) return names_[root];
@@ -68,7 +68,7 @@ std::string body_writer::value(node_id root, source_writer& out) {
 
 void body_writer::hoist(std::uint64_t axes, const std::vector<node_id>& roots, source_writer& out) {
     const auto named = [this](node_id i) { return !names_[i].empty(); };
-    const std::vector<bool> below = nodes_below(graph_, roots, named);
+    const std::vector<bool> below = marked_below(graph_, roots, named);
     for (node_id i = 0; i < below.size(); ++i) {
         const node& n = graph_.nodes[i];
         if (below[i] && !named(i) && (n.axes & ~axes) == 0 && is_computed(n)) {
@@ -77,6 +77,10 @@ void body_writer::hoist(std::uint64_t axes, const std::vector<node_id>& roots, s
             if (ready) write(i, out);
         }
     }
+}
+
+std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots) {
+    return marked_below(g, roots, [&](node_id i) { return g.nodes[i].kind == node_kind::reduce; });
 }
 
 std::vector<std::string> operand_names(const graph& g, const key& k) {
@@ -107,8 +111,7 @@ bool calls_inexact(const graph& g, detail::target where) {
 }
 
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots) {
-    const std::vector<bool> below =
-        nodes_below(g, roots, [&](node_id i) { return g.nodes[i].kind == node_kind::reduce; });
+    const std::vector<bool> below = nodes_below(g, roots);
     std::uint32_t cost = 0;
     for (node_id i = 0; i < below.size(); ++i)
         if (below[i] && g.nodes[i].kind == node_kind::map)

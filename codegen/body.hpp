@@ -19,6 +19,8 @@ public:
 
     /// From here on the node's value is read as this text.
     void name(node_id id, std::string as) { names_[id] = std::move(as); }
+    bool has_name(node_id id) const { return !names_[id].empty(); }
+    const std::string& name_of(node_id id) const { return names_[id]; }
     /// Writes what `root` needs and has no name yet; returns its value, a name or (for a root) an expression.
     std::string value(node_id root, source_writer& out);
     /// Writes the nodes below the roots that change along no axis outside `axes`: what a loop need not repeat.
@@ -39,6 +41,8 @@ private:
     int next_ = 0;
 };
 
+/// Which nodes lie below `roots` (these included), not looking beneath reductions.
+std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots);
 /// How each operand of the key is called in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves,
 /// p0 for places; those that the graph does not read have no name.
 std::vector<std::string> operand_names(const graph& g, const key& k);

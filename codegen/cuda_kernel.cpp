@@ -24,8 +24,7 @@ bool cuda_kernel::moves_along(const place& at, std::uint64_t axes) const {
 
 reading cuda_kernel::reading_of(const place& in, std::uint64_t axes) const {
     if (in.at->head.aliased) return reading::in_place;
-    for (std::size_t a = 0; a < in.at->strides.size(); ++a)
-        if ((axes >> a & 1u) != 0 && in.at->strides[a] == stride_class::broadcast) return reading::again;
+    if ((axes & ~graph.nodes[in.node].axes) != 0) return reading::again;
     return reading::once;
 }
 

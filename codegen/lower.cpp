@@ -293,8 +293,10 @@ private:
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
             // A fold takes its operand in the dtype it folds in.
-            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod)
+            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod) {
                 n.arguments[0] = cast(n.arguments[0], n.type);
+                if (bound == 0) return n.arguments[0];  // over axes of extent 1: collapsed away
+            }
         } else if (kind == word_kind::gather) {
             n.kind = node_kind::gather;
             n.axes |= at(n.arguments[1]).axes;

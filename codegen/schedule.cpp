@@ -1,12 +1,11 @@
 // Which steps a key takes: recognises the pattern of its graph and hands it to that pattern's emitter. A pattern whose
-// kernel is still to come has its plan, and `missing` says what.
+// kernel is still to come has its plan all the same, and `missing` says so.
 #include "codegen/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 
-#include <ingot/error.hpp>
-
-#include "codegen/kernel.hpp"
+#include "codegen/reduction.hpp"
 
 namespace ingot::codegen {
 
@@ -20,6 +19,81 @@ std::string expression_of(const key& k, const graph& g) {
     return out;
 }
 
+bool has(const graph& g, node_kind kind) {
+    return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
+}
+
+std::uint64_t axes_of_outputs(const key& k) {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == 0) axes |= axis_bit(static_cast<int>(a));
+    return axes;
+}
+
+/// Is some reduction's value used along an axis of the outputs on which it does not move?
+bool broadcasts_back(const key& k, const graph& g) {
+    const std::uint64_t outputs = axes_of_outputs(k);
+    return std::any_of(g.nodes.begin(), g.nodes.end(), [&](const node& n) {
+        return n.kind == node_kind::reduce && (n.axes & outputs) != outputs;
+    });
+}
+
+/// Does each reduction that feeds another, or the outputs' space, share its rows with it? Then one block holds the row:
+/// its results move along outer axes alone, and its bound axis is one over which the consumer walks again.
+bool is_row_program(const key& k, const graph& g) {
+    const std::uint64_t outputs = axes_of_outputs(k);
+    std::uint64_t shared_extents = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner != 0 && k.axes[a].partner != 0) shared_extents |= axis_bit(g.loop_axis[a]) | axis_bit(static_cast<int>(a));
+    return std::all_of(g.nodes.begin(), g.nodes.end(), [&](const node& n) {
+        if (n.kind != node_kind::reduce) return true;
+        if ((n.axes & ~outputs) != 0) return false;
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner == n.index + 1 && (shared_extents & axis_bit(static_cast<int>(a))) == 0) return false;
+        return true;
+    });
+}
+
+void add_step(plan& p, std::string pattern, std::string reason) {
+    launch step;
+    step.pattern = std::move(pattern);
+    step.reason = std::move(reason);
+    p.steps.push_back(std::move(step));
+}
+
+/// Reductions whose values are used along another axis: each ends a kernel, its result goes through a temporary.
+void plan_in_steps(const key& k, const graph& g, plan& p) {
+    for (const node& n : g.nodes) {
+        if (n.kind != node_kind::reduce) continue;
+        const bool last = std::find_if(g.roots.begin(), g.roots.end(), [&](node_id r) { return g.nodes[r] == n; }) != g.roots.end();
+        add_step(p, "row reduction", last ? "writes the result" : "its values are wanted along another axis");
+        if (!last) p.temporaries.push_back({n.type, {.axes = n.axes}});
+    }
+    const bool ends_in_reduction =
+        std::all_of(g.roots.begin(), g.roots.end(), [&](node_id r) { return g.nodes[r].kind == node_kind::reduce; });
+    if (!ends_in_reduction) add_step(p, "map", "over the outputs' " + std::to_string(std::popcount(axes_of_outputs(k))) + " axes");
+}
+
+void plan_missing(const key& k, const graph& g, plan& p, const std::string& what) {
+    if (has(g, node_kind::scan)) {
+        p.pattern = "scan";
+        add_step(p, "scan", "single pass, folds strictly from the left");
+    } else if (has(g, node_kind::gather)) {
+        p.pattern = "gather";
+        add_step(p, "map", "the source is computed at the gathered places");
+    } else if (has(g, node_kind::unravel)) {
+        p.pattern = "reshape";
+        add_step(p, "map", "the source is computed at the digits of a linear place");
+    } else if (is_row_program(k, g)) {
+        p.pattern = "row program";
+        add_step(p, "row program", "a row is read once and stays on the chip");
+    } else {
+        p.pattern = "reduction";
+        plan_in_steps(k, g, p);
+    }
+    p.missing = "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
+}
+
 }  // namespace
 
 plan make_plan(const key& k) {
@@ -27,13 +101,33 @@ plan make_plan(const key& k) {
     plan p;
     p.expression = expression_of(k, g);
     p.contract = k.header.math != math_mode::strict;
-    p.pattern = "map";
-    if (k.header.where == target::cuda) {
-        emit_map_cuda(k, g, p);
+    const bool cuda = k.header.where == target::cuda;
+    if (has(g, node_kind::scan) || has(g, node_kind::gather) || has(g, node_kind::unravel)) {
+        plan_missing(k, g, p, "");
+    } else if (has(g, node_kind::reduce)) {
+        const folding f = find_folding(k, g);
+        if (!f.missing.empty()) {
+            plan_missing(k, g, p, f.missing);
+        } else if (broadcasts_back(k, g)) {
+            plan_missing(k, g, p, "a reduction broadcast back");
+        } else {
+            p.pattern = "reduction";
+            cuda ? emit_sum_cuda(k, g, f, p) : emit_sum_host(k, g, f, p);
+        }
     } else {
-        emit_map_host(k, g, p);
+        p.pattern = "map";
+        cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
     }
     return p;
+}
+
+std::string describe(const plan& p) {
+    std::string out = p.pattern + ": " + std::to_string(p.steps.size()) + (p.steps.size() == 1 ? " step" : " steps");
+    for (const launch& s : p.steps) out += "\n  " + s.pattern + " (" + s.reason + ")";
+    for (const temporary& t : p.temporaries)
+        out += "\n  temporary of " + std::string(name(t.type)) + ", " + std::to_string(std::popcount(t.elements.axes)) + " axes";
+    if (!p.missing.empty()) out += "\n  missing: " + p.missing;
+    return out + '\n';
 }
 
 }  // namespace ingot::codegen

@@ -7,5 +7,7 @@
 namespace ingot::codegen {
 
 plan make_plan(const key& k);
+/// The plan as people read it: pattern, steps, temporaries, what is missing.
+std::string describe(const plan& p);
 
 }  // namespace ingot::codegen

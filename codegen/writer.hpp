@@ -32,6 +32,11 @@ public:
         line(parts..., " {");
         ++depth_;
     }
+    /// A block of its own, for names that end with it.
+    void open() {
+        line("{");
+        ++depth_;
+    }
     template <class... Parts>
     void close(const Parts&... parts) {
         --depth_;
