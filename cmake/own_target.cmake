@@ -7,6 +7,9 @@ function(ingot_own_target target)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         # g++ 12 sees an overlap in `"text" + std::string` that is not there (its bug 105651).
         target_compile_options(${target} PRIVATE -Wno-restrict)
+    elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+        # g++ 13 warns of every function that takes a temporary and returns a reference, whatever the reference is to.
+        target_compile_options(${target} PRIVATE -Wno-dangling-reference)
     endif()
     set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ${PROJECT_IS_TOP_LEVEL} CXX_EXTENSIONS OFF)
 endfunction()
