@@ -114,13 +114,18 @@ private:
     std::vector<input> inputs_of(const folded_space& s) {
         const std::vector<bool> below = nodes_below(b_.graph, s.values);
         std::vector<input> inputs;
+        const auto take = [&](const place& at, dtype type, bool random) {
+            input& in = inputs.emplace_back();
+            in.at = at;
+            in.type = b_.needs.type(type);
+            in.random = random;
+        };
         for (const place& in : b_.inputs)
-            if (below[in.node] && (loops_of(in.node) & s.bits()) != 0)
-                inputs.push_back({in, b_.needs.type(in.at->head.type), false});
+            if (below[in.node] && (loops_of(in.node) & s.bits()) != 0) take(in, in.at->head.type, false);
         for (const node_id g : b_.generators) {
             const std::uint16_t i = b_.graph.nodes[g].index;
             if (below[g] && (loops_of(g) & s.bits()) != 0)
-                inputs.push_back({{&b_.key.operands[i], b_.names[i], i, false, g}, b_.needs.type(dtype::i8), true});
+                take({&b_.key.operands[i], b_.names[i], i, false, g}, dtype::i8, true);
         }
         return inputs;
     }
