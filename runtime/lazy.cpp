@@ -15,7 +15,7 @@ namespace {
 
 const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node*>(o.tree); }
 
-/// Appends the sources of the kept leaves in the piece that ends in `root`, each once.
+/// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
 void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     static thread_local node_table met;
     static thread_local std::vector<const tree_node*> open;
@@ -132,31 +132,28 @@ std::vector<std::uint32_t> contexts_of(std::span<const word> program, splicer& s
 
 }  // namespace
 
-std::vector<tree_node*> pieces_below(const statement& s) {
-    // Depth first, with a stack of its own: a piece comes after the last piece that it reads.
+std::vector<piece> pieces_of(const statement& s) {
+    // Depth first, with a stack of its own.
     struct frame {
-        tree_node* source;  // null: the statement
-        std::size_t end;    // of what it reads, in `reads`; it is popped from there
+        piece open;
+        std::size_t next = 0;
     };
-    std::vector<tree_node*> order, reads;
-    node_table met;
+    std::vector<piece> order;
+    std::vector<frame> stack(1);
     for (const operand& o : s.operands)
-        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), reads);
-    std::vector<frame> open{{nullptr, 0}};
-    while (true) {
-        const frame f = open.back();
-        if (reads.size() > f.end) {
-            tree_node* next = reads.back();
-            reads.pop_back();
-            if (met.insert(next, 0, 0) != node_table::absent) continue;
-            open.push_back({next, reads.size()});
-            find_kept(*next, reads);
-            continue;
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), stack[0].open.reads);
+    node_table met;
+    while (!stack.empty()) {
+        frame& f = stack.back();
+        if (f.next == f.open.reads.size()) {
+            order.push_back(std::move(f.open));
+            stack.pop_back();
+        } else if (tree_node* below = f.open.reads[f.next++]; met.insert(below, 0, 0) == node_table::absent) {
+            stack.push_back({{below, {}}});
+            find_kept(*below, stack.back().open.reads);
         }
-        open.pop_back();
-        if (!f.source) return order;
-        order.push_back(f.source);
     }
+    return order;
 }
 
 void splice(spliced& out, const tree_node& root, const kept_results& results) {
@@ -208,23 +205,18 @@ private:
 flat_statement::~flat_statement() = default;
 
 flat_statement::flat_statement(const statement& s) : pieces_(std::make_unique<store>()), outputs_(s.outputs) {
-    const std::vector<tree_node*> pieces = pieces_below(s);
-    std::vector<tree_node*> reads;
-    for (const operand& o : s.operands)
-        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), reads);
-    for (const tree_node* p : pieces) find_kept(*p, reads);
-    for (const tree_node* r : reads) pieces_->expect_use(*r);
-
-    for (const tree_node* p : pieces) {
-        if (buffer_ref* memory = pieces_->memory_for(*p)) {
-            splice(words_, *p, *pieces_);
+    const std::vector<piece> pieces = pieces_of(s);
+    for (const piece& p : pieces)
+        for (const tree_node* r : p.reads) pieces_->expect_use(*r);
+    for (const piece& p : pieces) {
+        if (!p.source) break;  // the statement itself; what it reads stays
+        if (buffer_ref* memory = pieces_->memory_for(*p.source)) {
+            splice(words_, *p.source, *pieces_);
             detail::layout where;
-            const output out{detail::dtype_of_word(p->code), memory, &where};
+            const output out{detail::dtype_of_word(p.source->code), memory, &where};
             evaluate_without_slot({words_.program, words_.operands, words_.attributes, {&out, 1}});
         }
-        reads.clear();
-        find_kept(*p, reads);
-        for (const tree_node* r : reads) pieces_->use(*r);
+        for (const tree_node* r : p.reads) pieces_->use(*r);
     }
     splice(words_, s, *pieces_);
 }

@@ -22,8 +22,13 @@ struct spliced {
     std::vector<detail::word> attributes;
 };
 
-/// The sources of a statement's kept leaves, each after those it needs itself: what has to be evaluated first.
-std::vector<tree_node*> pieces_below(const statement&);
+/// A part of a statement's trees that is one kernel: it ends in `source` (null: in the statement) and begins at leaves.
+struct piece {
+    tree_node* source;
+    std::vector<tree_node*> reads;  // the sources of its kept leaves, each once
+};
+/// The pieces of a statement, each after those it reads; the last is the statement's own.
+std::vector<piece> pieces_of(const statement&);
 
 /// Where kept leaves find the arrays of their sources.
 class kept_results {

@@ -3,6 +3,7 @@
 #include "runtime/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <new>
 #include <optional>
@@ -150,6 +151,11 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
 
 // ---- nodes over nodes ------------------------------------------------------------------------------------------
 
+/// What a node over several operands is called in errors.
+const char* name_of(word code) {
+    return detail::kind_of_word(code) == word_kind::map ? facts(detail::op_of_word(code)).name.data() : "take";
+}
+
 /// The extents that arguments broadcast to: those of one of them, or new ones in `room`.
 extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_room& room) {
     extents_ref result = arguments[0]->extents();
@@ -163,9 +169,19 @@ extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_ro
     extents_ref shapes[3];
     std::transform(arguments.begin(), arguments.end(), shapes, [](const tree_ref& a) { return a->extents(); });
     int rank = 0;
-    const int source = detail::broadcast_shapes(facts(detail::op_of_word(code)).name.data(), shapes,
-                                                static_cast<int>(arguments.size()), room, rank);
+    const int source =
+        detail::broadcast_shapes(name_of(code), shapes, static_cast<int>(arguments.size()), room, rank);
     return source >= 0 ? shapes[source] : extents_ref{room, rank};
+}
+
+device_id common_device(word code, std::span<tree_ref> arguments) {
+    device_id d = detail::no_device;
+    for (const tree_ref& a : arguments) {
+        if (d == detail::no_device) d = a->device;
+        else if (a->device != d && a->device != detail::no_device)
+            detail::throw_two_devices(name_of(code), d, a->device);
+    }
+    return d;
 }
 
 extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
@@ -175,6 +191,7 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     const word_kind kind = detail::kind_of_word(code);
     detail::shape_room room;
     extents_ref shape{nullptr, 0};
+    const device_id device = common_device(code, arguments);
     if (kind == word_kind::map) shape = broadcast(code, arguments, room);
     else if (!pick) shape = leading(arguments[0]->extents(), bound);
 
@@ -196,10 +213,9 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     n->bound = static_cast<std::uint8_t>(bound);
     n->nodes = narrow(below.nodes + 1);
     n->argument_bytes = narrow(below.bytes);
-    n->device = detail::no_device;
+    n->device = device;
     add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (n->device == detail::no_device) n->device = arguments[i]->device;
         add(n->hash, arguments[i]->hash);
         n->arguments[i] = arguments[i].detach();
     }
@@ -348,13 +364,17 @@ void throw_moved_from() { throw error("[lazy] this lazy was moved from and has n
 
 tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {
     const std::vector<bool> beneath = attributes.empty() ? std::vector<bool>() : beneath_binders(program);
-    std::vector<tree_ref> stack;
-    std::size_t next_operand = 0, next_attribute = 0;
+    // One operator is a few words; it should not allocate beside its nodes.
+    std::array<tree_ref, 6> few;
+    std::vector<tree_ref> many(program.size() > few.size() ? program.size() : 0);
+    const std::span<tree_ref> stack = many.empty() ? std::span<tree_ref>(few) : many;
+    std::size_t height = 0, next_operand = 0, next_attribute = 0;
     for (std::size_t w = 0; w < program.size(); ++w) {
         const word code = program[w];
         const operand* o = operands_of_word(code) ? &operands[next_operand++] : nullptr;
         const auto arity = static_cast<std::size_t>(arity_of_word(code));
-        const auto arguments = std::span(stack).last(arity);
+        height -= arity;
+        const auto arguments = stack.subspan(height, arity);
         tree_ref result;
         switch (kind_of_word(code)) {
             case word_kind::leaf:
@@ -376,10 +396,9 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 break;
             case word_kind::reference: throw error("[lazy] a program that is spliced already");
         }
-        stack.resize(stack.size() - arity);
-        stack.push_back(std::move(result));
+        stack[height++] = std::move(result);
     }
-    return std::move(stack.back());
+    return std::move(stack[0]);
 }
 
 tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {

@@ -408,9 +408,10 @@ template <op O, std::size_t... I, class... A>
 auto make_map(std::index_sequence<I...>, A&&... a) {
     constexpr signature s = signature_of<O, A...>();
     using result = map<O, s.result, std::remove_cvref_t<decltype(as_argument<O, I, s>(std::forward<A>(a)))>...>;
-    result node(typename result::made{}, as_argument<O, I, s>(std::forward<A>(a))...);
-    if constexpr (result::nodes > static_nodes) return lazy<typename result::value_type>(std::move(node));
-    else return node;
+    if constexpr (result::nodes > static_nodes)
+        return lazy<typename result::value_type>::template applied<result>(as_argument<O, I, s>(std::forward<A>(a))...);
+    else
+        return result(typename result::made{}, as_argument<O, I, s>(std::forward<A>(a))...);
 }
 
 /// Applies row O of the operator table.

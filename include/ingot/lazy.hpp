@@ -102,6 +102,15 @@ public:
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, lazy>)
     lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}
+    /// What the last word of `Node` makes of its operands, without the node.
+    template <class Node, class... A>
+    static lazy applied(const A&... arguments) {
+        operand gathered[Node::operands];
+        detail::word attributes[Node::binders + 1];
+        detail::cursor c{gathered, attributes};
+        (arguments.gather(c), ...);
+        return lazy(detail::make_tree(Node::program, gathered, {attributes, static_cast<std::size_t>(Node::binders)}));
+    }
 
     const detail::tree_ref& tree() const noexcept { return tree_; }
 
@@ -124,6 +133,8 @@ public:
     std::uint32_t count(const buffer*) const noexcept { return 0; }
 
 private:
+    explicit lazy(detail::tree_ref tree) noexcept : tree_(std::move(tree)) {}
+
     const detail::tree_node& node() const {
         if (!tree_) detail::throw_moved_from();
         return *tree_;

@@ -31,15 +31,15 @@ public:
     template <class E>
     explicit interpreted(const E& e) : gathered_(reference::gather(e)) {
         const runtime::statement s{gathered_.program, gathered_.operands, gathered_.attributes, {}};
-        for (const detail::tree_node* p : runtime::pieces_below(s)) {
-            runtime::splice(spliced_, *p, *this);
+        for (const runtime::piece& p : runtime::pieces_of(s)) {
+            if (p.source) runtime::splice(spliced_, *p.source, *this);
+            else runtime::splice(spliced_, s, *this);
             programs.push_back(spliced_.program);
+            if (!p.source) break;
             const std::vector<double> values = evaluated().values();
-            auto& m = arrays_.try_emplace(p, values.size()).first->second;
+            auto& m = arrays_.try_emplace(p.source, values.size()).first->second;
             std::ranges::copy(values, m.data());
         }
-        runtime::splice(spliced_, s, *this);
-        programs.push_back(spliced_.program);
     }
     const buffer* find(const detail::tree_node& source) const override {
         return arrays_.at(&source).as({1}).memory().get();
@@ -240,7 +240,7 @@ TEST_CASE("a million nodes are built, viewed, spliced and released on a small st
         for (int k = 0; k < 500'000; ++k) x = x + a;
         const lazy<double> last = x(slice(1, 2));
         const auto g = reference::gather(last);
-        pieces = runtime::pieces_below({g.program, g.operands, g.attributes, {}}).size();
+        pieces = runtime::pieces_of({g.program, g.operands, g.attributes, {}}).size();
     });
     CHECK(pieces > 10'000);
     CHECK(a.memory().use_count() == (1u << 20) + 1);
