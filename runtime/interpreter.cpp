@@ -176,7 +176,8 @@ private:
     /// The region of a binder's argument, made once.
     region& argument_region(node_id argument) {
         const auto known = regions_.find(argument);
-        return known != regions_.end() ? known->second : regions_.emplace(argument, make_region(graph_, {argument})).first->second;
+        if (known != regions_.end()) return known->second;
+        return regions_.emplace(argument, make_region(graph_, {argument})).first->second;
     }
 
     void evaluate(region& r, const places& where) {
@@ -353,7 +354,8 @@ private:
         const std::int64_t size = extent(bound[0]);
         indices at(block_elements);
         bodies::cast_for(graph_.nodes[n.arguments[1]].type, dtype::i8)(index, at.data(), where.count);
-        for (std::size_t i = 0; i < where.count; ++i) at[i] = place_of_index(static_cast<index_mode>(n.code), at[i], size);
+        const auto mode = static_cast<index_mode>(n.code);
+        for (std::size_t i = 0; i < where.count; ++i) at[i] = place_of_index(mode, at[i], size);
         places there = where;
         there.on_axis[static_cast<std::size_t>(bound[0])] = at.data();
         evaluate_argument(n, there, to);

@@ -1,5 +1,5 @@
-// Every function of the operator table over scalars: all arguments arithmetic, the result a C++ scalar of the type that
-// the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace ingot`
+// Every function of the operator table over scalars: all arguments arithmetic, the result a C++ scalar of the type
+// that the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace ingot`
 // is not the C library's abs(int). Unqualified, a function that the C library has for double is the C library's: they
 // agree, but for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
 #pragma once

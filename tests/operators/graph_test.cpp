@@ -111,7 +111,8 @@ private:
         strides_.push_back(std::move(along));
     }
 
-    node_id operand(detail::operand_kind kind, dtype t, runtime::bound_operand bound, strides along, std::uint16_t code) {
+    node_id operand(detail::operand_kind kind, dtype t, runtime::bound_operand bound, strides along,
+                    std::uint16_t code) {
         add_operand(kind, t, bound, std::move(along));
         codegen::node n;
         n.index = static_cast<std::uint16_t>(operands_.size() - 1);

@@ -1,5 +1,5 @@
-// Own bodies for float32, those of CUDA included, against double over a comb through all floats. The text is the table's;
-// CUDA's approximate functions stand here with the errors that its documentation allows them, in every combination.
+// Own bodies for float32, those of CUDA included, against double over a comb through all floats. The text is the
+// table's. CUDA's approximate functions stand here with the errors that its documentation allows, in every combination.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void sweep(const std::string& name, ingot::detail::op row, double bound, float (
         if (std::isfinite(wanted)) absolute = std::max(absolute, std::abs(body(a) - wanted));
     };
     for (std::uint64_t bits = 0; bits < 1ull << 32; bits += step) visit(bits);
-    for (std::uint64_t sign : {0ull, 1ull << 31})  // the ends of the ranges of zero, the subnormals, the normals, infinity
+    for (std::uint64_t sign : {0ull, 1ull << 31})  // the ends of the ranges: zero, subnormals, normals, infinity
         for (std::uint64_t edge : {0x00000000ull, 0x00800000ull, 0x3f800000ull, 0x7f800000ull})
             for (std::uint64_t k = 0; k < 64; ++k) visit((sign + edge + k - (edge > 0 ? 32 : 0)) & 0xffffffffull);
     for (std::uint64_t k = 0x42ae0000ull; k < 0x42d20000ull; k += 7)  // 87 to 105, where exp leaves the floats
@@ -112,4 +112,31 @@ TEST_CASE("own float32 bodies keep their bounds over all floats") {
                 division_error = quotient_error;
                 sweep(s.name, s.row, s.ulp, s.body);
             }
+}
+
+TEST_CASE("Black-Scholes prices from CUDA's own bodies are within 2e-6 of the share's price") {
+    const float rate = 0.02f, sigma = 0.3f;
+    double worst = 0;
+    for (const int power_error : {0, -2, 2})
+        for (const int quotient_error : {0, -1, 1}) {
+            exp2_error = power_error;
+            division_error = quotient_error;
+            for (float share = 10; share < 200; share *= 1.013f)
+                for (float strike = 10; strike < 200; strike *= 1.017f)
+                    for (const float years : {0.1f, 0.35f, 1.0f, 4.5f}) {
+                        const float spread = sigma * std::sqrt(years);
+                        const float drift = (rate + sigma * sigma / 2) * years;
+                        const float up = (bodies::all_log(share / strike) + drift) / spread;
+                        const float discounted = strike * bodies::cuda_exp(-rate * years);
+                        const float call = share * bodies::cuda_ndtr(up) - discounted * bodies::cuda_ndtr(up - spread);
+
+                        const double s = share, k = strike, r = rate, v = sigma, t = years, d = v * std::sqrt(t);
+                        const double high = (std::log(s / k) + (r + v * v / 2) * t) / d;
+                        const auto normal = [](double a) { return std::erfc(-a / std::sqrt(2.0)) / 2; };
+                        const double price = s * normal(high) - k * std::exp(-r * t) * normal(high - d);
+                        worst = std::max(worst, std::abs(call - price) / s);
+                    }
+        }
+    CHECK(worst < 2e-6);
+    if (std::getenv("INGOT_PRINT_ULP") != nullptr) std::cout << "Black-Scholes: " << worst << " of the price\n";
 }

@@ -1,5 +1,5 @@
-// The sweep of the operator table: every row over every dtype that it computes in, on special and random values, against
-// NumPy 2. It takes any evaluator: the interpreter, the host target, the GPU.
+// The sweep of the operator table: every row over every dtype that it computes in, on special and random values,
+// against NumPy 2. It takes any evaluator: the interpreter, the host target, the GPU.
 #pragma once
 
 #include <cstddef>
