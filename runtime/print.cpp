@@ -94,7 +94,18 @@ decimal to_scientific(T value, int digits = -1) {
     return {std::string(1, *begin), e - begin > 2 ? std::string(begin + 2, e) : "", std::string(e + 1, end)};
 }
 
-/// The same without an exponent.
+/// |value| with so many digits behind the point.
+template <class T>
+decimal to_fixed(T value, int digits) {
+    char text[512];
+    const char* const begin = text;
+    const char* const end =
+        std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed, digits).ptr;
+    const char* const point = std::find(begin, end, '.');
+    return {std::string(begin, point), point < end ? std::string(point + 1, end) : "", ""};
+}
+
+/// The same number without an exponent.
 decimal shifted(const decimal& d) {
     const int exponent = std::stoi(d.exponent);
     std::string digits = d.whole + d.fraction;
@@ -106,30 +117,26 @@ decimal shifted(const decimal& d) {
 
 void trim_zeros(std::string& fraction) { fraction.erase(fraction.find_last_not_of('0') + 1); }
 
+template <class T>
+decimal signed_as(T value, decimal d) {
+    if (std::signbit(value)) d.whole.insert(0, 1, '-');
+    return d;
+}
+
 /// The shortest digits, or `limit` behind the point where there would be more, correctly rounded.
 template <class T>
 decimal scientific(T value, std::size_t limit) {
     decimal d = to_scientific(value);
     if (d.fraction.size() > limit) d = to_scientific(value, static_cast<int>(limit));
     trim_zeros(d.fraction);
-    if (std::signbit(value)) d.whole.insert(0, 1, '-');
-    return d;
+    return signed_as(value, std::move(d));
 }
 template <class T>
 decimal positional(T value, std::size_t limit) {
     decimal d = shifted(to_scientific(value));
+    if (d.fraction.size() > limit) d = to_fixed(value, static_cast<int>(limit));
     trim_zeros(d.fraction);
-    if (d.fraction.size() > limit) {
-        char text[512];
-        const char* const end = std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed,
-                                              static_cast<int>(limit)).ptr;
-        const char* const begin = text;
-        const char* const point = std::find(begin, end, '.');
-        d = {std::string(begin, point), std::string(point + 1, end), ""};
-        trim_zeros(d.fraction);
-    }
-    if (std::signbit(value)) d.whole.insert(0, 1, '-');
-    return d;
+    return signed_as(value, std::move(d));
 }
 
 template <class T>
@@ -186,8 +193,14 @@ std::vector<std::string> aligned(const std::vector<T>& values) {
             words.push_back(padded_left(not_finite(values[i]), whole + behind));
             continue;
         }
-        d.fraction.resize(fraction, exponents ? '0' : ' ');
-        if (exponents) d.exponent.insert(1, exponent - d.exponent.size(), '0');
+        // NumPy's second look at the number: a short one goes on with its exact digits up to the end of the column, or
+        // to the point. Only float32 shows it.
+        if (exponents) {
+            d = signed_as(values[i], to_scientific(values[i], static_cast<int>(fraction)));
+            d.exponent.insert(1, exponent - d.exponent.size(), '0');
+        }
+        if (!exponents && d.fraction.empty()) d = signed_as(values[i], to_fixed(values[i], 0));
+        d.fraction.resize(fraction, ' ');
         words.push_back(padded_left(d.whole, whole) + "." + d.fraction + (exponents ? "e" + d.exponent : ""));
     }
     return words;

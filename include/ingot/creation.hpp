@@ -139,7 +139,9 @@ auto arange(A start, B stop, C step = 1) {
     const index_t n = detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
     // NumPy's way, rounding included: the first two values, then multiples of their difference.
     const type first = static_cast<type>(start);
-    const type difference = static_cast<type>(static_cast<type>(start + step) - first);
+    using common = std::common_type_t<A, B, C>;
+    const type second = static_cast<type>(static_cast<common>(start) + static_cast<common>(step));
+    const type difference = static_cast<type>(second - first);
     return detail::generated<type>(n, [=](index_t i) {
         return static_cast<type>(first + static_cast<type>(static_cast<type>(i) * difference));
     });

@@ -1,0 +1,17 @@
+"""What NumPy prints.
+
+    prints.py CASES TEXTS
+
+CASES has for each array a line "dtype rank extent...", then its bytes. TEXTS gets str() of each, with a zero byte behind.
+"""
+import sys
+
+import numpy as np
+
+with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
+    while line := cases.readline():
+        name, _, *shape = line.decode().split()
+        shape = tuple(map(int, shape))
+        dtype = np.dtype(name)
+        data = cases.read(int(np.prod(shape, dtype=int)) * dtype.itemsize)
+        texts.write(str(np.frombuffer(data, dtype).reshape(shape)).encode() + b"\0")
