@@ -50,10 +50,9 @@ auto choice(const inputs& in) {
 /// 30 operators over 8 arrays.
 auto thirty_nodes(const inputs& in) {
     const auto& [a, b, c, d, e, f, g, h] = in.a;
-    const auto t = (a * b + c * d) - (e * f + g * h);
-    const auto u = (a + c) * (b + d) - (e + g) * (f + h);
-    const auto v = (a - b) * (c - d) + (e - f) * (g - h);
-    return (t * u + v + a * e - b * f + c * g) * h;
+    return (((a * b + c * d) - (e * f + g * h)) * ((a + c) * (b + d) - (e + g) * (f + h)) +
+            ((a - b) * (c - d) + (e - f) * (g - h)) + a * e - b * f + c * g) *
+           h;
 }
 
 template <class T>

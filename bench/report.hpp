@@ -66,13 +66,13 @@ public:
                            text("unit", r.unit) + ", " + number("time", r.time);
         if (!r.baseline.empty())
             line += ", " + text("baseline", r.baseline) + ", " + number("baseline_time", r.baseline_time);
-        if (r.elements != 0) line += ", " + number("elements", static_cast<double>(r.elements));
+        if (r.elements != 0) line += ", \"elements\": " + std::to_string(r.elements);
         if (r.bytes != 0) {
             const double microseconds = r.time * (r.unit == "us"   ? 1
                                                   : r.unit == "ms" ? 1e3
                                                   : r.unit == "s"  ? 1e6
                                                                    : 1e-3);
-            line += ", " + number("bytes", static_cast<double>(r.bytes)) + ", " +
+            line += ", \"bytes\": " + std::to_string(r.bytes) + ", " +
                     number("gigabytes_per_second", static_cast<double>(r.bytes) / microseconds / 1e3);
         }
         if (r.kind != promise::none) {
