@@ -136,7 +136,7 @@ void evaluate(slot& cache, std::span<const detail::word> program, std::span<cons
               std::span<const detail::word> attributes, std::span<const output> outputs) {
     using namespace runtime;
     const statement s{program, operands, attributes, outputs};
-    if (has_lazy(s)) return evaluate_without_slot(flat_statement(s).get());
+    if (!is_flat(s)) return evaluate_without_slot(flat_statement(s).get());
     for (const output& o : outputs)
         if (must_buffer(s, o)) return evaluate_buffered(cache, s);
 

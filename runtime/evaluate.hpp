@@ -17,10 +17,10 @@ struct place {
 place place_of(const statement&);
 place place_on(device_id);
 
-/// Calls `f` with the statement, its lazy trees spliced in.
+/// Calls `f` with the statement, or with what stands for it where it has run-time trees or unmerged reshapes.
 template <class F>
 auto with_flat(const statement& s, F f) {
-    if (!has_lazy(s)) return f(s);
+    if (is_flat(s)) return f(s);
     const flat_statement flat(s);
     return f(flat.get());
 }

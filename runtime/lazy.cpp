@@ -1,4 +1,4 @@
-// Splicing and evaluating run-time trees.
+// Splicing run-time trees, and evaluating what has to be an array before a statement can run.
 #include "runtime/lazy.hpp"
 
 #include <unordered_map>
@@ -116,6 +116,14 @@ private:
     std::uint32_t contexts_ = 0;
 };
 
+detail::layout without_leading(const detail::layout& l, int axes) {
+    detail::layout rest(l.rank() - axes);
+    rest.offset = l.offset;
+    std::copy_n(l.shape() + axes, rest.rank(), rest.shape());
+    std::copy_n(l.strides() + axes, rest.rank(), rest.strides());
+    return rest;
+}
+
 /// The context of each word of a program; its outputs have one in common.
 std::vector<std::uint32_t> contexts_of(std::span<const word> program, splicer& s) {
     const std::uint32_t outermost = s.new_context();
@@ -205,6 +213,12 @@ private:
 flat_statement::~flat_statement() = default;
 
 flat_statement::flat_statement(const statement& s) : pieces_(std::make_unique<store>()), outputs_(s.outputs) {
+    evaluate_pieces(s);
+    splice(words_, s, *pieces_);
+    if (!is_flat(get())) evaluate_reshaped();
+}
+
+void flat_statement::evaluate_pieces(const statement& s) {
     const std::vector<piece> pieces = pieces_of(s);
     for (const piece& p : pieces)
         for (const tree_node* r : p.reads) pieces_->expect_use(*r);
@@ -218,7 +232,65 @@ flat_statement::flat_statement(const statement& s) : pieces_(std::make_unique<st
         }
         for (const tree_node* r : p.reads) pieces_->use(*r);
     }
-    splice(words_, s, *pieces_);
+}
+
+void flat_statement::evaluate_reshaped() {
+    const spliced old = std::exchange(words_, {});
+    std::vector<beginning> values;         // on the program's stack
+    std::vector<std::uint32_t> moved;      // where each old word is now
+    std::size_t next_operand = 0, binder = 0;
+    for (const word code : old.program) {
+        const word_kind kind = detail::kind_of_word(code);
+        const operand* o = detail::operands_of_word(code) ? &old.operands[next_operand++] : nullptr;
+        const auto arity = static_cast<std::size_t>(detail::arity_of_word(code));
+        const beginning b = arity ? values[values.size() - arity]
+                                  : beginning{words_.program.size(), words_.operands.size(), words_.attributes.size()};
+        values.resize(values.size() - arity);
+        values.push_back(b);
+        const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
+        if (kind == word_kind::unravel && bound != 0) {
+            evaluate_operand(b, *o, detail::dtype_of_word(code));
+        } else {
+            words_.program.push_back(kind == word_kind::reference
+                                         ? detail::make_word(kind, detail::dtype_of_word(code), moved[detail::code_of_word(code)])
+                                         : code);
+            if (o) words_.operands.push_back(*o);
+            if (detail::is_binder(kind)) words_.attributes.push_back(bound);
+        }
+        moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
+    }
+}
+
+void flat_statement::evaluate_operand(beginning b, const operand& place, dtype type) {
+    // The result's axes lead every layout of the operand, and nothing moves along them: it is computed without them.
+    const int lead = place.where->rank();
+    spliced own;
+    std::vector<detail::layout> layouts;
+    layouts.reserve(words_.operands.size() - b.operands);
+    for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
+        operand& o = own.operands.emplace_back(words_.operands[i]);
+        if (o.where) o.where = &layouts.emplace_back(without_leading(*o.where, lead));
+    }
+    for (std::size_t w = b.program; w < words_.program.size(); ++w) {
+        const word code = words_.program[w];
+        const bool refers = detail::kind_of_word(code) == word_kind::reference;
+        own.program.push_back(refers ? code - (static_cast<word>(b.program) << 8) : code);
+    }
+    own.attributes.assign(words_.attributes.begin() + static_cast<std::ptrdiff_t>(b.attributes), words_.attributes.end());
+
+    buffer_ref& memory = reshaped_.emplace_back();
+    detail::layout contiguous;
+    const output out{type, &memory, &contiguous};
+    evaluate_without_slot({own.program, own.operands, own.attributes, {&out, 1}});
+
+    words_.program.resize(b.program);
+    words_.operands.resize(b.operands);
+    words_.attributes.resize(b.attributes);
+    words_.program.push_back(detail::make_word(word_kind::leaf, type));
+    operand& leaf = words_.operands.emplace_back();
+    leaf.type = type;
+    leaf.where = place.where;
+    leaf.memory = memory.get();
 }
 
 void evaluate_without_slot(const statement& s) {

@@ -1,4 +1,4 @@
-// From statements with run-time trees in them to plain ones.
+// From statements with run-time trees in them, or with reshapes that no strides make, to plain ones.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,15 @@
 
 namespace ingot::runtime {
 
-inline bool has_lazy(const statement& s) {
-    for (const detail::word w : s.program)
-        if (detail::kind_of_word(w) == detail::word_kind::lazy) return true;
-    return false;
+/// Whether a statement can be classified as it is: no run-time trees, and no reshape that reads at digits of a place.
+inline bool is_flat(const statement& s) {
+    std::size_t binder = 0;
+    for (const detail::word w : s.program) {
+        const detail::word_kind kind = detail::kind_of_word(w);
+        if (kind == detail::word_kind::lazy) return false;
+        if (detail::is_binder(kind) && s.attributes[binder++] != 0 && kind == detail::word_kind::unravel) return false;
+    }
+    return true;
 }
 
 /// A program without lazy words and what it takes. The operands point into the trees and into `results`.
@@ -45,8 +50,9 @@ void splice(spliced&, const statement&, const kept_results&);
 /// The same for one tree.
 void splice(spliced&, const tree_node&, const kept_results&);
 
-/// A statement without lazy trees in the place of one with them. Making it evaluates the pieces below, one kernel each;
-/// a piece's array goes when its last user is done.
+/// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
+/// array goes when its last user is done. What is reshaped and does not merge is evaluated too: its array is read at the
+/// place itself, for which the place's layout is the array's.
 class flat_statement {
 public:
     explicit flat_statement(const statement&);
@@ -57,8 +63,16 @@ public:
 
 private:
     class store;
+    struct beginning {  // of a value in words_
+        std::size_t program, operands, attributes;
+    };
+    void evaluate_pieces(const statement&);
+    void evaluate_reshaped();
+    void evaluate_operand(beginning, const operand& place, dtype type);
+
     std::unique_ptr<store> pieces_;
     spliced words_;
+    std::vector<buffer_ref> reshaped_;
     std::span<const output> outputs_;
 };
 

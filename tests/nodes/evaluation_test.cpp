@@ -1,0 +1,152 @@
+// Binders, random leaves and lazies through the door, on the host target.
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include <ingot/ingot.hpp>
+
+#include "tests/nodes/reference.hpp"
+
+using namespace ingot;
+
+namespace {
+
+/// 0, 1, 2, ... in this shape.
+array<double> counted(std::initializer_list<index_t> shape) {
+    index_t size = 1;
+    for (const index_t n : shape) size *= n;
+    return reshape(arange<double>(size), shape_like(std::vector<index_t>(shape))).eval();
+}
+
+template <class E>
+std::vector<double> values(const E& e) {
+    const auto v = e.to_host();
+    return {v.begin(), v.end()};
+}
+
+template <class E>
+void agrees(const E& e) {
+    const auto expected = reference::of(e).values();
+    const auto got = values(e);
+    REQUIRE(got.size() == expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(expected[i]));
+}
+
+}  // namespace
+
+TEST_CASE("sums, kept or not, over any axes, with trees before and after") {
+    const auto x = counted({3, 4, 5});
+    agrees(sum(x * 2, 1) + 1);
+    agrees(sum(x, {0, 2}));
+    agrees(sum(x, keepdims));
+    agrees(sum(transpose(x) + 1, 0, keepdims));
+    agrees(sum(x, {}));
+}
+
+TEST_CASE("a reshape that merges is a view, and one that does not is right too") {
+    const auto x = counted({4, 6});
+    const auto before = counters().kernel_launches;
+    const array<double> merged = reshape(x + 1, {3, -1});
+    CHECK(counters().kernel_launches == before + 1);
+    CHECK(merged.shape() == shape_like{3, 8});
+    agrees(reshape(x + 1, {3, -1}));
+    agrees(reshape(x.T(), {3, 8}));
+    agrees(flip(reshape(x.T() * 2, {3, 8}), 1) + 1);
+    agrees(reshape(reshape(x.T(), {3, 8}) + 1, {24})(slice(none, none, -2)));
+    agrees(ravel(reshape(x.T(), {2, 12}).T() + reshape(x, {12, 2})));
+    agrees(sum(reshape(x.T(), {3, 8}), 1));
+    agrees(reshape(broadcast_to(x(0), {4, 6}), {8, 3}));
+    CHECK(reshape(zeros<float>({0, 3}), {3, 0, 7}).eval().size() == 0);
+}
+
+TEST_CASE("a random leaf gives the same numbers however it is viewed, and whenever it is evaluated") {
+    random::seed(3);
+    const auto u = random::uniform<float>({40, 50});
+    const auto whole = u.to_host();
+    CHECK(u.to_host() == whole);
+    const auto part = transpose(u)(slice(7, 20), slice(none, none, -3)).to_host();
+    for (std::size_t i = 0; i < 13; ++i)
+        for (std::size_t j = 0; j < 14; ++j) CHECK(part[i * 14 + j] == whole[(39 - 3 * j) * 50 + 7 + i]);
+    for (const float v : whole) CHECK((v >= 0 && v < 1));
+    CHECK(random::uniform<float>({40, 50}).to_host() != whole);
+    random::seed(3);
+    CHECK(random::uniform<float>({40, 50}).to_host() == whole);
+    const lazy<float> l = u * 2;
+    CHECK(l(3).to_host()[4] == 2 * whole[154]);
+    CHECK(reshape(u, {50, 40}).to_host() == whole);
+}
+
+TEST_CASE("a lazy means what it meant when it was written") {
+    auto x = counted({5});
+    lazy<double> l = x;
+    l = l * x + 1;
+    x += 100;
+    CHECK(values(l) == std::vector<double>{1, 2, 5, 10, 17});
+    x(slice(0, 2)) = l(slice(3, 5));
+    CHECK(values(x) == std::vector<double>{10, 17, 102, 103, 104});
+}
+
+TEST_CASE("lazies in a static tree, and several outputs") {
+    const auto x = counted({4});
+    const lazy<double> a = x + 1, b = a * a;
+    CHECK(values(sum(b)) == std::vector<double>{30});
+    const auto before = counters().kernel_launches;
+    const auto [p, q] = eval(b, b - a);
+    CHECK(counters().kernel_launches == before + 1);
+    CHECK(values(p) == std::vector<double>{1, 4, 9, 16});
+    CHECK(values(q) == std::vector<double>{0, 2, 6, 12});
+}
+
+TEST_CASE("loops of different lengths run the same kernels") {
+    const auto x = counted({100});
+    const auto loop = [&](int n) {
+        lazy<double> l = x;
+        for (int k = 0; k < n; ++k) l = l * 0.5 + x;
+        return l;
+    };
+    const auto value = [&](int n) {
+        const auto before = counters().kernel_launches;
+        const array<double> r = loop(n);
+        const auto launches = counters().kernel_launches - before;
+        CHECK(launches >= static_cast<std::uint64_t>(4 * n / 64));
+        CHECK(launches <= static_cast<std::uint64_t>(4 * n / 64 + 3));
+        return values(r)[99];
+    };
+    CHECK(value(500) == doctest::Approx(198));
+    const auto keys = counters().compiles + counters().disk_cache_hits;
+    // The remainders that 16 lengths in a row leave; then nothing is new.
+    for (int n = 501; n < 532; ++n) (void)value(n);
+    const auto after_all = counters().compiles + counters().disk_cache_hits;
+    CHECK(after_all - keys <= 31);
+    for (const int n : {600, 777, 1000}) CHECK(value(n) == doctest::Approx(198));
+    CHECK(counters().compiles + counters().disk_cache_hits == after_all);
+}
+
+TEST_CASE("trees above the static bound become lazies and mean the same") {
+    const auto x = counted({3});
+    const auto a = x + x * x - x / 4 + x * 3 - x;
+    const auto b = a * a + a - a / 2 + a * a;
+    const auto c = b + b * b;
+    static_assert(std::same_as<std::remove_const_t<decltype(c)>, lazy<double>>);
+    const array<double> one_by_one = [&] {
+        const array<double> p = a, q = p * p + p - p / 2 + p * p;
+        return array<double>(q + q * q);
+    }();
+    for (std::size_t i = 0; i < 3; ++i) CHECK(values(c)[i] == doctest::Approx(values(one_by_one)[i]));
+}
+
+TEST_CASE("threads build on one lazy and evaluate it at once") {
+    const auto x = counted({64});
+    lazy<double> shared = x;
+    for (int k = 0; k < 40; ++k) shared = shared * 0.5 + x;
+    const auto expected = values(shared * 2);
+    std::vector<std::vector<double>> got(4);
+    std::vector<std::thread> threads;
+    for (auto& g : got)
+        threads.emplace_back([&g, &shared] {
+            for (int k = 0; k < 20; ++k) g = values(shared + shared);
+        });
+    for (std::thread& t : threads) t.join();
+    for (const auto& g : got)
+        for (std::size_t i = 0; i < 64; ++i) CHECK(g[i] == doctest::Approx(expected[i]));
+}
