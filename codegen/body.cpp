@@ -18,7 +18,8 @@ std::vector<bool> marked_below(const graph& g, const std::vector<node_id>& roots
 }
 
 bool is_computed(const node& n) {
-    return n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::constant;
+    return n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::constant ||
+           n.kind == node_kind::unravel;
 }
 
 }  // namespace
@@ -39,6 +40,7 @@ std::string body_writer::spell(node_id id) const {
         types.push_back(graph_.nodes[n.arguments[a]].type);
     }
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
+    if (n.kind == node_kind::unravel) return arguments[0];  // its digits are in the operands' offsets
     if (n.kind == node_kind::cast) return spell_cast(arguments[0], types[0], n.type, needs_);
     return spell_map(n, types, arguments, needs_);
 }
@@ -47,7 +49,7 @@ void body_writer::write(node_id id, source_writer& out) {
     const node& n = graph_.nodes[id];
     if (!is_computed(n)) throw error("[emit] a leaf or a reduction has no name yet");
     const std::string value = spell(id);
-    if (n.kind == node_kind::constant) {
+    if (n.kind == node_kind::constant || n.kind == node_kind::unravel) {
         names_[id] = value;
         return;
     }

@@ -36,7 +36,7 @@ public:
         b_.step.kernel = "map";
         b_.step.threads = threads;
         b_.step.pattern = "map";
-        b_.step.work = {{all_axes(), b_.cost}};
+        b_.step.work = {{axis_range(0, b_.rank), b_.cost}};
         b_.step.reason = reason();
         p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                                                  ")\nmap(const __grid_constant__ arguments p)");
@@ -46,7 +46,7 @@ public:
 private:
     bool moves_inside(const place& at) const { return inner_class(at, inner_) != stride_class::broadcast; }
     bool moves(const place& at) const { return b_.moves_along(at, all_axes()); }
-    std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
+    std::uint64_t all_axes() const { return axis_range(0, b_.rank) | b_.unravelled_axes(); }
     /// The axes [0, n).
     static std::vector<int> outer_axes(int n) {
         std::vector<int> axes;
@@ -55,7 +55,7 @@ private:
     }
 
     bool can_pack() const {
-        if (b_.rank == 0) return false;
+        if (b_.rank == 0 || !b_.unravellings.empty()) return false;
         if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & bucket::short_inner) != 0 && b_.rank > 1) return false;
         const auto fits = [&](const place& at) {
             return !moves_inside(at) || (inner_class(at, inner_) == stride_class::unit && at.at->head.vector);
@@ -211,7 +211,7 @@ private:
 
     void write_spread() {
         source_writer& out = b_.code;
-        const formula all{.axes = all_axes()};
+        const formula all{.axes = axis_range(0, b_.rank)};
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
         const std::string q = b_.linear() + " q = first + e * " + std::to_string(threads) + "u";
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
@@ -224,6 +224,10 @@ private:
         out.line("const ", q, ";");
         out.line("if (q >= ", n, ") continue;");
         b_.write_digits("q", outer_axes(b_.rank));
+        for (const unravelling& u : b_.unravellings) {
+            out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
+            b_.write_digits(u.pick.name, u.axes);
+        }
         for (const place& in : b_.inputs) {
             if (!moves(in)) continue;
             out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");

@@ -46,6 +46,7 @@ private:
         const place* at;
         std::string type;
         stride_class inner;
+        bool scattered = false;  // read at the digits of an unravelled place
     };
 
     void open_block() {
@@ -83,13 +84,16 @@ private:
         for (const place& in : b_.inputs) add_row(in);
         for (const place& out : b_.outputs) add_row(out);
         for (const node_id g : b_.generators) add_generator(g);
-        b_.body.hoist(inner_ < 0 ? 0 : ~axis_bit(inner_), b_.graph.roots, b_.code);
+        b_.body.hoist(axis_range(0, inner_), b_.graph.roots, b_.code);
     }
 
     void add_row(const place& at) {
-        const row r{&at, b_.needs.type(at.at->head.type), inner_class(at, inner_)};
+        const row r{&at, b_.needs.type(at.at->head.type), inner_class(at, inner_),
+                    !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0};
         const std::string start = b_.pointer(at) + b_.offset(at, axis_range(0, b_.rank));
-        if (!at.is_output && r.inner == stride_class::broadcast) {
+        if (r.scattered) {
+            rows_.push_back(r);
+        } else if (!at.is_output && r.inner == stride_class::broadcast) {
             b_.code.line("const ", r.type, ' ', at.name, " = *(", start, ");");
         } else {
             b_.code.line(pointer_type(r), row_of(r), " = ", start, ";");
@@ -119,13 +123,43 @@ private:
     std::string step_of(const row& r) {
         return r.inner == stride_class::strided ? b_.offset(*r.at, axis_bit(inner_)).substr(3 + digit(inner_).size()) : "";
     }
-    std::string element(const row& r) { return strips_ ? strip_of(r) + "[j]" : row_of(r) + "[j" + step_of(r) + ']'; }
+    std::string element(const row& r) {
+        if (r.scattered && !strips_) return scattered_element(r);
+        return strips_ ? strip_of(r) + "[j]" : row_of(r) + "[j" + step_of(r) + ']';
+    }
+
+    /// The digits of every unravelled place, for element j of the row.
+    void write_places() {
+        source_writer& out = b_.code;
+        const std::string type = b_.signed_index();
+        for (const unravelling& u : b_.unravellings) {
+            const std::string place = u.pick.name;
+            out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', place, " = ", b_.linear(), '(',
+                     b_.place_index(u, axis_range(0, b_.rank) | b_.unravelled_axes()), along_row(u.pick), ");");
+            for (std::size_t k = u.axes.size(); k-- > 1;) {
+                const std::string n = b_.count({.axes = axis_bit(u.axes[k])}, "n" + std::to_string(u.axes[k]));
+                out.line("const ", type, ' ', digit(u.axes[k]), " = ", type, '(', place, " % ", n, ");");
+                out.line(place, " /= ", n, ";");
+            }
+            out.line("const ", type, ' ', digit(u.axes[0]), " = ", type, '(', place, ");");
+        }
+    }
+    std::string scattered_element(const row& r) {
+        return "*(" + b_.pointer(*r.at) + b_.offset(*r.at, axis_range(0, b_.rank) | b_.unravelled_axes()) + along_row(*r.at) + ')';
+    }
+    /// What element j of a row lies further than its first.
+    std::string along_row(const place& at) {
+        if (inner_class(at, inner_) == stride_class::broadcast) return "";
+        const std::string by = strips_ ? " + (first + j)" : " + j";
+        return by + b_.offset(at, axis_bit(inner_)).substr(3 + digit(inner_).size());
+    }
 
     /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n) {
         source_writer& out = b_.code;
         out.line("#pragma GCC ivdep");
         out.open("for (", type, " j = 0; j < ", n, "; ++j)");
+        if (!strips_) write_places();
         for (const row& r : rows_)
             if (!r.at->is_output) out.line("const ", r.type, ' ', r.at->name, " = ", element(r), ";");
         std::vector<std::string> values;
@@ -150,12 +184,19 @@ private:
         out.open("for (", index, " first = 0; first < n; first += ", length, ")");
         out.line("const int m = n - first < ", length, " ? int(n - first) : ", length, ";");
         for (const row& r : rows_) {
-            const bool packed = r.inner == stride_class::strided;
+            const bool packed = r.scattered || r.inner == stride_class::strided;
             out.line(pointer_type(r), strip_of(r), " = ", packed ? "" : "m < " + length + " ? ", copy_of(r),
                      packed ? "" : " : " + row_of(r) + " + first", ";");
         }
         for (const row& r : rows_)
-            if (!r.at->is_output) copy(r, copy_of(r) + "[j] = " + in_row(r));
+            if (!r.at->is_output && !r.scattered) copy(r, copy_of(r) + "[j] = " + in_row(r));
+        if (!b_.unravellings.empty()) {
+            out.open("for (int j = 0; j < m; ++j)");
+            write_places();
+            for (const row& r : rows_)
+                if (r.scattered) out.line(copy_of(r), "[j] = ", scattered_element(r), ";");
+            out.close();
+        }
         write_elements("int", length);
         for (const row& r : rows_)
             if (r.at->is_output) copy(r, in_row(r) + " = " + copy_of(r) + "[j]");

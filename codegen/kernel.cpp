@@ -17,6 +17,16 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
         if (o.head.kind == operand_kind::array) inputs.push_back({&o, names[n.index], n.index, false, i});
         if (o.head.kind == operand_kind::generator) generators.push_back(i);
     }
+    for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
+        const node& n = g.nodes[i];
+        if (n.kind != node_kind::unravel) continue;
+        unravelling u{{&k.operands[n.pick], names[n.pick], n.pick, false}, {}};
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner == n.index + 1) u.axes.push_back(g.loop_axis[a]);
+        const bool known = std::any_of(unravellings.begin(), unravellings.end(),
+                                       [&](const unravelling& other) { return other.axes == u.axes; });
+        if (!known) unravellings.push_back(std::move(u));
+    }
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
     rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
@@ -74,6 +84,18 @@ std::string kernel_builder::generator_index(node_id generator, std::uint64_t axe
     const place at{&key.operands[index], names[index], index, false, generator};
     return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8), names[index] + "_first") +
            offset(at, axes);
+}
+
+std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes) {
+    return arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first") +
+           offset(u.pick, axes);
+}
+
+std::uint64_t kernel_builder::unravelled_axes() const {
+    std::uint64_t axes = 0;
+    for (const unravelling& u : unravellings)
+        for (const int a : u.axes) axes |= axis_bit(a);
+    return axes;
 }
 
 std::string kernel_builder::generator_name(node_id generator) {

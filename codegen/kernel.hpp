@@ -18,6 +18,12 @@ struct place {
     node_id node = no_node;  // of an operand
 };
 
+/// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes.
+struct unravelling {
+    place pick;
+    std::vector<int> axes;
+};
+
 struct kernel_builder {
     kernel_builder(const key& k, const graph& g);
 
@@ -27,6 +33,7 @@ struct kernel_builder {
     std::vector<place> inputs;       // arrays that the graph reads, once each
     std::vector<place> outputs;
     std::vector<node_id> generators;
+    std::vector<unravelling> unravellings;  // each after those whose digits its place needs
     prelude needs;
     argument_struct arguments;
     body_writer body;
@@ -52,6 +59,10 @@ struct kernel_builder {
     std::string offset(const place& at, std::uint64_t axes);
     /// The number of a random leaf's element, as `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);
+    /// The place that an unravelling takes apart.
+    std::string place_index(const unravelling& u, std::uint64_t axes);
+    /// The loop axes of all unravellings.
+    std::uint64_t unravelled_axes() const;
     /// Calls to a random leaf's generator: its name, and the member with its seed.
     std::string generator_name(node_id generator);
     std::string generator_key(node_id generator);

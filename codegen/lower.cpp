@@ -303,6 +303,8 @@ private:
         } else {
             n.kind = kind == word_kind::scan ? node_kind::scan : node_kind::unravel;
             n.pick = take_operand();
+            // A reshape whose axes merged, or one of axes of extent 1: nothing is left to find.
+            if (kind == word_kind::unravel && bound == 0) return n.arguments[0];
             n.axes |= in_loops(raw_axes(n.pick));
             if (kind == word_kind::scan) n.arguments[0] = cast(n.arguments[0], n.type);
         }

@@ -82,8 +82,8 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
         p.pattern = "gather";
         add_step(p, "map", "the source is computed at the gathered places");
     } else if (has(g, node_kind::unravel)) {
-        p.pattern = "reshape";
-        add_step(p, "map", "the source is computed at the digits of a linear place");
+        p.pattern = "reduction with a reshape";
+        add_step(p, "row reduction", "the source is computed at the digits of a linear place");
     } else if (is_row_program(k, g)) {
         p.pattern = "row program";
         add_step(p, "row program", "a row is read once and stays on the chip");
@@ -102,7 +102,8 @@ plan make_plan(const key& k) {
     p.expression = expression_of(k, g);
     p.contract = k.header.math != math_mode::strict;
     const bool cuda = k.header.where == target::cuda;
-    if (has(g, node_kind::scan) || has(g, node_kind::gather) || has(g, node_kind::unravel)) {
+    const bool reshapes = has(g, node_kind::unravel);
+    if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
         plan_missing(k, g, p, "");
     } else if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
