@@ -153,7 +153,8 @@ void measure_layout(session& s, const char* name, std::uint64_t n, std::uint64_t
 /// x of type X with y of type Y, both contiguous, result R.
 template <class X, class Y, class R>
 void measure_dtypes(session& s, const char* name, std::uint64_t n, std::uint64_t seed) {
-    const auto x_host = uniform<X>(n, seed, -5, 6), y_host = [&] { return uniform<Y>(n, seed + 1, -5, 6); }();
+    const std::vector<X> x_host = uniform<X>(n, seed, -5, 6);
+    const std::vector<Y> y_host = uniform<Y>(n, seed + 1, -5, 6);
     const array<X> x = asarray(x_host);
     const array<Y> y = asarray(y_host);
     measure_layout<R>(
