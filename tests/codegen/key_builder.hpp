@@ -59,6 +59,12 @@ public:
         k_.operands.push_back(o);
         return push(kind, o.head.type, 0);
     }
+    /// The same array as operand `first`, read along other axes.
+    key_builder& same(dtype t, std::string_view strides, std::uint16_t first) {
+        leaf(t, strides, k_.operands[first].head.vector);
+        k_.operands.back().head.same_as = first;
+        return *this;
+    }
     key_builder& map(std::string_view row) {
         for (std::size_t i = 0; i < detail::op_count; ++i) {
             if (detail::op_table[i].name != row) continue;

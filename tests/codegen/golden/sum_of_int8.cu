@@ -1,0 +1,120 @@
+// sum(astype<int64>(x0))
+using int8 = signed char;
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Adds halves to each other: the error grows with the logarithm of n.
+template <int n, class type>
+__device__ __forceinline__ type sum_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+}
+
+/// The sum over a group of neighbouring lanes, in each of them.
+template <int lanes, class type>
+__device__ __forceinline__ type sum_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    return v;
+}
+
+/// The sum over a block of 256, in every thread.
+template <class type>
+__device__ __forceinline__ type sum_block(type v) {
+    __shared__ type warps[8];
+    v = sum_lanes<32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = sum_lanes<8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next sum writes the same place
+    return v;
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+__device__ __forceinline__ void put(uint64* slot, type v) {
+    *reinterpret_cast<type*>(slot) = v;
+}
+
+template <class type>
+__device__ __forceinline__ type take(uint64* slot) {
+    const type v = __ldcg(reinterpret_cast<const type*>(slot));
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const int8* x0;
+    int64* z0;
+    uint64* scratch;
+    uint32 folded;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+sum(const __grid_constant__ arguments p) {
+    int64 sum0 = 0;
+    {
+        int64 part0 = 0;
+        for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
+            alignas(16) int8 x0[1][16];
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                const uint32 at = k + (u * 256u + threadIdx.x) * 16;
+                const int32 i0 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+            }
+            int64 value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 16; ++e) {
+                    value0[u * 16 + e] = int64(x0[u][e]);
+                }
+            }
+            part0 += sum_pairs<16>(value0);
+        }
+        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
+            const int32 i0 = int32(k);
+            const int8 x0 = __ldg(p.x0 + i0);
+            part0 += int64(x0);
+        }
+        sum0 += part0;
+    }
+    sum0 = sum_block(sum0);
+    uint64* const slots = p.scratch + p.rows;
+    const uint64 stride = uint64(p.rows) * 1;
+    if (threadIdx.x == 0) {
+        put(slots + blockIdx.y * stride, sum0);
+        __threadfence();
+    }
+    __shared__ bool last;
+    __syncthreads();
+    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
+    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    if (threadIdx.x == 0) *arrived = 0;
+    int64 whole0 = 0;
+    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 += take<int64>(slots + s * stride);
+    sum0 = int64(sum_block(whole0));
+    if (threadIdx.x == 0) {
+        __stcs(p.z0, sum0);
+    }
+}

@@ -1,0 +1,93 @@
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Adds halves to each other: the error grows with the logarithm of n.
+template <int n, class type>
+__device__ __forceinline__ type sum_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+}
+
+/// The sum over a group of neighbouring lanes, in each of them.
+template <int lanes, class type>
+__device__ __forceinline__ type sum_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    return v;
+}
+
+/// The sum over a block of 256, in every thread.
+template <class type>
+__device__ __forceinline__ type sum_block(type v) {
+    __shared__ type warps[8];
+    v = sum_lanes<32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = sum_lanes<8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next sum writes the same place
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+sum(const __grid_constant__ arguments p) {
+    const uint32 row = blockIdx.x;
+    const int32 i0 = int32(row);
+    float sum0 = 0;
+    {
+        float part0 = 0;
+        uint32 tiles = 0;
+        for (uint32 k = 0; k + 4096 <= p.folded; k += 4096) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
+                const int32 i1 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+            float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[u * 4 + e] = x0[u][e];
+                }
+            }
+            part0 += sum_pairs<16>(value0);
+            if (++tiles % 64 == 0) {
+                sum0 += part0;
+                part0 = 0;
+            }
+        }
+        for (uint32 k = p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
+            const int32 i1 = int32(k);
+            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            part0 += x0;
+        }
+        sum0 += part0;
+    }
+    sum0 = sum_block(sum0);
+    if (threadIdx.x == 0) {
+        __stcs(p.z0 + i0, sum0);
+    }
+}

@@ -1,0 +1,86 @@
+// sum(x0 * x1)
+using int32 = int;
+using uint32 = unsigned int;
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Adds halves to each other: the error grows with the logarithm of n.
+template <int n, class type>
+__device__ __forceinline__ type sum_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+}
+
+/// The sum over a group of neighbouring lanes, in each of them.
+template <int lanes, class type>
+__device__ __forceinline__ type sum_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32 rows;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+sum(const __grid_constant__ arguments p) {
+    const uint32 lane = threadIdx.x % 32u;
+    const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
+    const uint32 row = mine < p.rows ? mine : p.rows - 1;
+    const int32 i0 = int32(row);
+    const float x1 = __ldg(p.x1 + i0);
+    float sum0 = 0;
+    {
+        float part0 = 0;
+        uint32 tiles = 0;
+        for (uint32 k = 0; k + 256 <= p.folded; k += 256) {
+            alignas(16) float x0[2][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                const uint32 at = k + (u * 32u + lane) * 4;
+                const int32 i1 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+            float value0[8];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[u * 4 + e] = x0[u][e] * x1;
+                }
+            }
+            part0 += sum_pairs<8>(value0);
+            if (++tiles % 64 == 0) {
+                sum0 += part0;
+                part0 = 0;
+            }
+        }
+        for (uint32 k = p.folded - p.folded % 256 + lane; k < p.folded; k += 32) {
+            const int32 i1 = int32(k);
+            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            part0 += x0 * x1;
+        }
+        sum0 += part0;
+    }
+    sum0 = sum_lanes<32>(sum0);
+    if (lane == 0 && mine < p.rows) {
+        __stcs(p.z0 + i0, sum0);
+    }
+}

@@ -1,0 +1,101 @@
+// log(sum(exp(x0)))
+using int32 = int;
+using uint32 = unsigned int;
+
+__device__ __forceinline__ float exp_float(float a) {
+    float h = __fmul_rz(a, 1.44269502f);
+    float l = fma(a, 1.92596303e-8f, fma(a, 1.44269502f, -h));
+    l = l == l ? l * 0.693147182f : 1.0f;
+    float y = exp2(h);
+    return fma(y, l, y);
+}
+
+/// Adds halves to each other: the error grows with the logarithm of n.
+template <int n, class type>
+__device__ __forceinline__ type sum_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+}
+
+/// The sum over a group of neighbouring lanes, in each of them.
+template <int lanes, class type>
+__device__ __forceinline__ type sum_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    return v;
+}
+
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
+
+__device__ __forceinline__ float log_float(float a) {
+    bool tiny = a < 1.17549435e-38f;
+    float x = tiny ? a * 8388608.0f : a;
+    uint32 e = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
+    float f = from_bits(bits_of(x) - e) - 1.0f;
+    float n = from_bits(bits_of(12582912.0f) + uint32(int32(e) >> 23)) - (tiny ? 12582935.0f : 12582912.0f);
+    float p = -1.28744870e-1f;
+    p = p * f + 1.39867082e-1f;
+    p = p * f - 1.21883437e-1f;
+    p = p * f + 1.40053406e-1f;
+    p = p * f - 1.66801810e-1f;
+    p = p * f + 2.00104445e-1f;
+    p = p * f - 2.49998048e-1f;
+    p = p * f + 3.33332151e-1f;
+    p = p * f - 0.5f;
+    p = p * (f * f) + f;
+    p = n * 0.693147182f + p;
+    p = bits_of(a) < 0x7f800000u ? p : a * from_bits(0x7f800000u) + from_bits(0x7f800000u);
+    return a == 0 ? from_bits(0xff800000u) : p;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 rows;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+sum(const __grid_constant__ arguments p) {
+    const uint32 lane = threadIdx.x % 8u;
+    const uint32 mine = blockIdx.x * 32u + threadIdx.x / 8u;
+    const uint32 row = mine < p.rows ? mine : p.rows - 1;
+    const int32 i0 = int32(row);
+    float sum0 = 0;
+    {
+        float part0 = 0;
+        uint32 tiles = 0;
+        for (uint32 k = 0; k + 16 <= p.folded; k += 16) {
+            float x0[2];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                const uint32 at = k + (u * 8u + lane);
+                const int32 i1 = int32(at);
+                x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            }
+            float value0[2];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                value0[u] = exp_float(x0[u]);
+            }
+            part0 += sum_pairs<2>(value0);
+            if (++tiles % 64 == 0) {
+                sum0 += part0;
+                part0 = 0;
+            }
+        }
+        for (uint32 k = p.folded - p.folded % 16 + lane; k < p.folded; k += 8) {
+            const int32 i1 = int32(k);
+            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            part0 += exp_float(x0);
+        }
+        sum0 += part0;
+    }
+    sum0 = sum_lanes<8>(sum0);
+    if (lane == 0 && mine < p.rows) {
+        __stcs(p.z0 + i0, log_float(sum0));
+    }
+}

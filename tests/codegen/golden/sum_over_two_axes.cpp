@@ -1,0 +1,51 @@
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 folded;
+    uint32 n2;
+    int32 x0_stride0;
+    int32 x0_stride1;
+};
+
+extern "C" void sum(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 row = block;
+        const int32 i0 = int32(row);
+        float sum0 = 0;
+        {
+            alignas(64) float lanes0[64] = {};
+            alignas(64) float x0_copy[256] = {};
+            for (uint32 first = 0; first < p.folded; first += 256) {
+                const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+                int filled = 0;
+                while (filled < m) {
+                    uint32 rest = first + filled;
+                    const int32 i2 = int32(rest % p.n2);
+                    rest /= p.n2;
+                    const int32 i1 = int32(rest);
+                    const int left = m - filled;
+                    const int run = int(p.n2 - i2) < left ? int(p.n2 - i2) : left;
+                    for (int j = 0; j < run; ++j) x0_copy[filled + j] = *(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2 + j);
+                    filled += run;
+                }
+                const float* const x0_strip = x0_copy;
+                alignas(64) float value0[256];
+                #pragma GCC ivdep
+                for (int j = 0; j < 256; ++j) {
+                    value0[j] = x0_strip[j];
+                }
+                for (int j = m; j < 256; ++j) value0[j] = 0;
+                for (int l = 0; l < 64; ++l) lanes0[l] += (value0[l] + value0[l + 64]) + (value0[l + 128] + value0[l + 192]);
+            }
+            for (int half = 32; half > 0; half /= 2)
+                for (int l = 0; l < half; ++l) lanes0[l] += lanes0[l + half];
+            sum0 = lanes0[0];
+        }
+        *(p.z0 + i0) = sum0;
+    }
+}

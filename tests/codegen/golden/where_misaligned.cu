@@ -1,0 +1,38 @@
+// where(x0 - s0 > x1, x0 * x1, x0 + x1)
+using int32 = int;
+using uint32 = unsigned int;
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    float s0;
+    uint32 n;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    const uint32 first = blockIdx.x * 1024u + threadIdx.x;
+    float x0[4];
+    float x1[4];
+    int32 z0_offset[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
+        const int32 i0 = int32(q);
+        x0[e] = __ldg(p.x0 + i0);
+        x1[e] = __ldg(p.x1 + i0);
+        z0_offset[e] = i0;
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
+        const float t0 = x0[e] - p.s0;
+        const bool t1 = t0 > x1[e];
+        const float t2 = x0[e] * x1[e];
+        const float t3 = x0[e] + x1[e];
+        __stcs(p.z0 + z0_offset[e], t1 ? t2 : t3);
+    }
+}

@@ -1,0 +1,90 @@
+// where(x0 - s0 > x1, x0 * x1, x0 + x1)
+using int32 = int;
+using uint32 = unsigned int;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Elements that other threads read too.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_cached(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = __ldg(reinterpret_cast<const word*>(from));
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    float s0;
+    uint32 n1;
+    uint32 vectors;
+    divisor by_row;
+    uint32 row_vectors;
+    int32 x0_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    const uint32 q = blockIdx.x * 256u + threadIdx.x;
+    if (q >= p.vectors) return;
+    const uint32 row = quotient(q, p.by_row);
+    const uint32 i = (q - row * p.row_vectors) * 4;
+    const int32 i1 = int32(i);
+    const int32 i0 = int32(row);
+    const float* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
+    alignas(16) float x0[4];
+    const float* const x1_at = p.x1 + i1;
+    alignas(16) float x1[4];
+    const bool whole = p.n1 - i >= 4;
+    if (whole) {
+        load_stream<uint4>(x0, x0_at);
+        load_cached<uint4>(x1, x1_at);
+    } else {
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            if (e < p.n1 - i) x0[e] = x0_at[e];
+            if (e < p.n1 - i) x1[e] = x1_at[e];
+        }
+    }
+    alignas(16) float z0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const float t0 = x0[e] - p.s0;
+        const bool t1 = t0 > x1[e];
+        const float t2 = x0[e] * x1[e];
+        const float t3 = x0[e] + x1[e];
+        z0[e] = t1 ? t2 : t3;
+    }
+    float* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
+    if (whole) {
+        store<uint4>(z0_at, z0);
+    } else {
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            if (e < p.n1 - i) z0_at[e] = z0[e];
+        }
+    }
+}

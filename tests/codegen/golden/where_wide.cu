@@ -1,0 +1,85 @@
+// x0 * x1
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint64 multiplier, shift; };
+__device__ __forceinline__ uint64 quotient(uint64 n, divisor d) {
+    return __umul64hi(n << 1, d.multiplier) >> d.shift;
+}
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Elements that other threads read too.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_cached(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = __ldg(reinterpret_cast<const word*>(from));
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const double* x0;
+    const double* x1;
+    double* z0;
+    uint64 n1;
+    uint64 vectors;
+    divisor by_row;
+    uint64 row_vectors;
+    int64 x0_stride0;
+    int64 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    const uint64 q = uint64(blockIdx.x) * 256u + threadIdx.x;
+    if (q >= p.vectors) return;
+    const uint64 row = quotient(q, p.by_row);
+    const uint64 i = (q - row * p.row_vectors) * 2;
+    const int64 i1 = int64(i);
+    const int64 i0 = int64(row);
+    const double* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
+    alignas(16) double x0[2];
+    const double* const x1_at = p.x1 + i1;
+    alignas(16) double x1[2];
+    const bool whole = p.n1 - i >= 2;
+    if (whole) {
+        load_stream<uint4>(x0, x0_at);
+        load_cached<uint4>(x1, x1_at);
+    } else {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+            if (e < p.n1 - i) x0[e] = x0_at[e];
+            if (e < p.n1 - i) x1[e] = x1_at[e];
+        }
+    }
+    alignas(16) double z0[2];
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+        z0[e] = x0[e] * x1[e];
+    }
+    double* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
+    if (whole) {
+        store<uint4>(z0_at, z0);
+    } else {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+            if (e < p.n1 - i) z0_at[e] = z0[e];
+        }
+    }
+}

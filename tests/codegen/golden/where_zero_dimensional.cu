@@ -1,0 +1,34 @@
+// where(x0 - s0 > x1, x0 * x1, x0 + x1)
+using int32 = int;
+using uint32 = unsigned int;
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    float s0;
+    uint32 n;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    const float x0 = __ldg(p.x0);
+    const float x1 = __ldg(p.x1);
+    const float t0 = x0 - p.s0;
+    const bool t1 = t0 > x1;
+    const float t2 = x0 * x1;
+    const float t3 = x0 + x1;
+    const float t4 = t1 ? t2 : t3;
+    const uint32 first = blockIdx.x * 4096u + threadIdx.x;
+#pragma unroll
+    for (unsigned int e = 0; e < 16; ++e) {
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 16; ++e) {
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
+        __stcs(p.z0, t4);
+    }
+}

@@ -1,0 +1,102 @@
+// Which steps a tree takes, and what the plan of a pattern without a kernel says.
+#include <doctest/doctest.h>
+
+#include "codegen/schedule.hpp"
+#include "tests/codegen/trees.hpp"
+
+using namespace ingot;
+using namespace ingot::codegen;
+
+namespace {
+
+using detail::fold;
+using detail::target;
+
+key softmax(target where) {  // exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1) by rows; axes i, j, and one for each binder
+    key_builder b(where);
+    b.axes(2).bound_axis(0, 8, 2).bound_axis(1, 8, 2).bound_axis(2, 8, 2);
+    b.leaf(dtype::f4, "s1").same(dtype::f4, "s01", 0).reduce(fold::max, dtype::f4).map("subtract").map("exp");
+    b.same(dtype::f4, "s0001", 0).same(dtype::f4, "s001", 0).reduce(fold::max, dtype::f4).map("subtract").map("exp");
+    b.reduce(fold::sum, dtype::f4).map("divide");
+    return b.output(dtype::f4, "s1").done();
+}
+
+bool says(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("every tree of the matrix is one kernel") {
+    for (const named_tree& tree : golden_trees())
+        for (const target where : {target::cuda, target::host}) {
+            const plan p = make_plan(tree.on(where));
+            CHECK(p.steps.size() == 1);
+            CHECK(p.temporaries.empty());
+        }
+}
+
+TEST_CASE("softmax by rows is planned as one row program") {
+    const plan p = make_plan(softmax(target::cuda));
+    CHECK(p.pattern == "row program");
+    CHECK(p.steps.size() == 1);
+    CHECK(says(p.missing, "no kernel yet"));
+}
+
+TEST_CASE("a reduction along another axis ends the kernel: two steps with a temporary") {
+    key_builder b(target::cuda);  // sum(x * sum(y, 0), 1): axes i, k of the inner sum, j of the outer
+    b.axes(1).bound_axis(0, 5).bound_axis(1, 5);
+    b.leaf(dtype::f4, "s01").leaf(dtype::f4, "0s1").reduce(fold::sum, dtype::f4).map("multiply").reduce(fold::sum, dtype::f4);
+    const plan p = make_plan(b.output(dtype::f4, "1").done());
+    CHECK(p.pattern == "reduction");
+    REQUIRE(p.steps.size() == 2);
+    CHECK(p.steps[0].pattern == "row reduction");
+    CHECK(p.steps[1].pattern == "row reduction");
+    REQUIRE(p.temporaries.size() == 1);
+    CHECK(p.temporaries[0].elements.axes == 4);
+    CHECK(p.missing != "");
+}
+
+TEST_CASE("a scan, flipped or not, is planned as a scan") {
+    key_builder b(target::cuda);
+    b.axes(1).bound_axis(0, 10).leaf(dtype::f4, "01").scan(fold::sum, dtype::f4, "s");
+    const plan p = make_plan(b.output(dtype::f4, "1").done());
+    CHECK(p.pattern == "scan");
+    CHECK(says(p.missing, "no kernel yet for a scan"));
+}
+
+TEST_CASE("a gather from a tree is planned as one kernel that computes at the gathered places") {
+    key_builder b(target::cuda);
+    b.axes(1).bound_axis(0, 10).leaf(dtype::f4, "01").map("exp").leaf(dtype::i8, "1").gather();
+    const plan p = make_plan(b.output(dtype::f4, "1").done());
+    CHECK(p.pattern == "gather");
+    CHECK(p.steps.size() == 1);
+    CHECK(says(p.missing, "take(exp(x0), x1)"));
+}
+
+TEST_CASE("strict arithmetic forbids contraction") {
+    for (const named_tree& tree : golden_trees())
+        CHECK(make_plan(tree.on(target::cuda)).contract == (tree.name != "strict"));
+}
+
+TEST_CASE("the members of an argument struct do not overlap and are aligned") {
+    for (const named_tree& tree : golden_trees()) {
+        const plan p = make_plan(tree.on(target::cuda));
+        for (const launch& step : p.steps) {
+            std::uint32_t end = 0;
+            for (const argument& a : step.arguments) {
+                const bool two = a.kind == argument_kind::divisor || a.kind == argument_kind::generator_key;
+                CHECK(a.at % a.bytes == 0);
+                CHECK(a.at >= end);
+                end = a.at + a.bytes * (two ? 2u : 1u);
+            }
+            CHECK(end <= step.argument_bytes);
+        }
+    }
+}
+
+TEST_CASE("a large body caps the elements of a thread") {
+    key_builder b(target::cuda);
+    b.axes(1).leaf(dtype::f4, "1");
+    for (int i = 0; i < 40; ++i) b.scalar(dtype::f4).map("power");
+    const plan p = make_plan(b.output(dtype::f4, "1").done());
+    CHECK(p.steps[0].grid[0].divide_by < 1024);
+}

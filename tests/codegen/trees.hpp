@@ -1,0 +1,144 @@
+// The matrix of trees whose kernels are kept as golden sources: one for each schedule and each thing the bodies do.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/codegen/key_builder.hpp"
+
+namespace ingot::codegen {
+
+struct named_tree {
+    std::string name;
+    std::function<key(detail::target)> on;
+};
+
+inline const std::vector<named_tree>& golden_trees() {
+    using detail::fold;
+    using detail::generator_kind;
+    using detail::target;
+    using enum dtype;
+    const auto row = [](std::int64_t n) { return detail::bucket::of_length(n); };
+    static const std::vector<named_tree> trees{
+        {"where", [](target t) { return where_tree(t, f4, 1, "1", "1").output(f4, "1").done(); }},
+        {"where_int8", [](target t) { return where_tree(t, i1, 1, "1", "1").output(i1, "1").done(); }},
+        {"where_misaligned", [](target t) { return where_tree(t, f4, 1, "1", "1", false).output(f4, "1").done(); }},
+        {"where_row", [](target t) { return where_tree(t, f4, 2, "s1", "01").output(f4, "s1").done(); }},
+        {"where_column", [](target t) { return where_tree(t, f4, 2, "s1", "10").output(f4, "s1").done(); }},
+        {"where_transposed", [](target t) { return where_tree(t, f4, 2, "s1", "1s").output(f4, "s1").done(); }},
+        {"where_short_rows",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2, detail::bucket::short_inner).leaf(f4, "s1", false).leaf(f4, "1s", false).map("add");
+             return b.output(f4, "s1", false).done();
+         }},
+        {"where_wide",
+         [](target t) {
+             key_builder b(t, true);
+             b.axes(2).leaf(f8, "s1", true, true).leaf(f8, "01").map("multiply");
+             return b.output(f8, "s1", true, true).done();
+         }},
+        {"where_zero_dimensional", [](target t) { return where_tree(t, f4, 0, "", "").output(f4, "").done(); }},
+        {"in_place",
+         [](target t) {
+             return key_builder(t).axes(1).leaf(f4, "1").leaf(f4, "1").map("add").output(f4, "1").in_place(0).done();
+         }},
+        {"two_outputs",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(f4, "1").leaf(i4, "1").map("multiply").again(0).astype(i2);
+             return b.output(f8, "1").output(i2, "1").done();
+         }},
+        {"transcendental",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(f8, "1").map("exp").scalar(f8).map("multiply").leaf(f8, "1").map("tanh").map("add");
+             return b.output(f8, "1").done();
+         }},
+        {"float_of_double_expression",
+         [](target t) {
+             return key_builder(t).axes(1).leaf(f4, "1").map("exp").leaf(f4, "1").map("add").output(f8, "1").done();
+         }},
+        {"integer_division",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(i4, "1").leaf(i4, "1").map("floor_divide").again(0).again(1).map("remainder").map("add");
+             return b.output(i4, "1").done();
+         }},
+        {"mixed_comparison",
+         [](target t) { return key_builder(t).axes(1).leaf(i8, "1").leaf(u8, "1").map("less").output(b1, "1").done(); }},
+        {"cube",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(f4, "1").scalar(f4, detail::exponent_class::three).map("power");
+             return b.output(f4, "1").done();
+         }},
+        {"strict",
+         [](target t) {
+             key_builder b(t);
+             b.strict().axes(1).leaf(f4, "1").leaf(f4, "1").map("multiply").leaf(f4, "1").map("add");
+             return b.output(f4, "1").done();
+         }},
+        {"uniform", [](target t) { return key_builder(t).axes(1).random(generator_kind::uniform, f4, "1").output(f4, "1").done(); }},
+        {"normal_rows",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).random(generator_kind::normal, f8, "s1", false).leaf(f8, "10").map("multiply");
+             return b.output(f8, "s1").done();
+         }},
+        {"reshape",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, 0).bound_axis(0, 1).leaf(f4, "0s1", false).map("sqrt").unravel("1");
+             return b.leaf(f4, "1").map("add").output(f4, "1").done();
+         }},
+        {"sum",
+         [row](target t) {
+             key_builder b(t);
+             b.bound_axis(0, row(1 << 20)).leaf(f4, "1").leaf(f4, "1").map("multiply").reduce(fold::sum, f4);
+             return b.map("sqrt").output(f4, "").done();
+         }},
+        {"sum_of_int8",
+         [row](target t) {
+             return key_builder(t).bound_axis(0, row(5000)).leaf(i1, "1").reduce(fold::sum, i8).output(i8, "").done();
+         }},
+        {"sum_of_short_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(17)).leaf(f4, "s1", false).map("exp").reduce(fold::sum, f4).map("log");
+             return b.output(f4, "1").done();
+         }},
+        {"sum_of_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(500)).leaf(f4, "s1").leaf(f4, "10").map("multiply").reduce(fold::sum, f4);
+             return b.output(f4, "1").done();
+         }},
+        {"sum_of_long_rows",
+         [row](target t) {
+             return key_builder(t).axes(1).bound_axis(0, row(1 << 16)).leaf(f4, "s1").reduce(fold::sum, f4).output(f4, "1").done();
+         }},
+        {"sum_of_columns",
+         [row](target t) {
+             return key_builder(t).axes(1).bound_axis(0, row(1 << 16)).leaf(f8, "1s").reduce(fold::sum, f8).output(f8, "1").done();
+         }},
+        {"sum_over_two_axes",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, 0).bound_axis(0, row(4000)).leaf(f4, "ss1", false).reduce(fold::sum, f4);
+             return b.output(f4, "1").done();
+         }},
+        {"two_sums_of_a_row",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(4000)).bound_axis(1, row(4000), 2);
+             b.leaf(f4, "s1").reduce(fold::sum, f4);
+             b.same(f4, "s01", 0).same(f4, "s01", 0).map("multiply").reduce(fold::sum, f4);
+             return b.output(f4, "1").output(f4, "1").done();
+         }},
+    };
+    return trees;
+}
+
+}  // namespace ingot::codegen
