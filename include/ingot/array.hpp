@@ -43,7 +43,7 @@ INGOT_API void make_unique(buffer_ref& memory);
 INGOT_API buffer_ref copy_of(const buffer_ref& memory, device_id to);
 /// The buffer for a copy of an array: the same, unless somebody has a pointer to write through.
 inline buffer_ref shared_or_copied(const buffer_ref& memory) {
-    return memory && memory->externally_visible ? copy_of(memory, memory->device) : memory;
+    return memory && memory->externally_visible && !memory->unowned ? copy_of(memory, memory->device) : memory;
 }
 /// Whether an assignment to the whole array must write where it is: over memory that is not Ingot's.
 inline bool keeps_memory(const buffer_ref& memory, const layout& where, const layout& assigned) noexcept {
@@ -129,9 +129,10 @@ public:
 
     /// Bytes from one element to the next along each axis.
     detail::integer_list strides() const {
-        const detail::layout& where = leaf_.where();
-        return std::views::transform(std::span(where.strides(), static_cast<std::size_t>(where.rank())),
-                                     [](index_t stride) { return stride * itemsize(); });
+        const auto rank = static_cast<std::size_t>(leaf_.where().rank());
+        index_t bytes[detail::max_rank];
+        for (std::size_t j = 0; j < rank; ++j) bytes[j] = leaf_.where().strides()[j] * itemsize();
+        return std::span<const index_t>(bytes, rank);
     }
     static constexpr index_t itemsize() noexcept { return sizeof(T); }
     index_t nbytes() const noexcept { return leaf_.where().size() * itemsize(); }
@@ -156,7 +157,7 @@ public:
     template <std::ranges::forward_range R>
         requires std::constructible_from<T, std::ranges::range_value_t<R>>
     void set(const R& values);
-    void set(detail::braces<T> values) { set(std::views::transform(values, &detail::element<T>::value)); }
+    void set(detail::braces<T> values) { write_all(values.begin(), values.size()); }
     /// Writes one value to every element.
     template <weak_scalar S>
     void fill(S value) {
@@ -172,6 +173,7 @@ public:
 private:
     friend struct detail::access;
 
+    void write_all(const void* values, std::size_t count);
     template <class E>
     static detail::leaf<T> evaluated(const E& e) {
         const auto& node = detail::as_node(e);

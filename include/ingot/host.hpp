@@ -99,9 +99,14 @@ template <std::ranges::forward_range R>
     requires std::constructible_from<T, std::ranges::range_value_t<R>>
 void array<T>::set(const R& values) {
     const detail::contiguous_range<T, R> from(values);
-    if (static_cast<std::size_t>(leaf_.where().size()) != from.size())
-        detail::throw_wrong_count("set", from.size(), {leaf_.where().shape(), leaf_.where().rank()});
-    detail::write_values({type, leaf_.memory(), leaf_.where()}, from.data());
+    write_all(from.data(), from.size());
+}
+
+template <class T>
+void array<T>::write_all(const void* values, std::size_t count) {
+    if (static_cast<std::size_t>(leaf_.where().size()) != count)
+        detail::throw_wrong_count("set", count, {leaf_.where().shape(), leaf_.where().rank()});
+    detail::write_values({type, leaf_.memory(), leaf_.where()}, values);
 }
 
 /// Writes the values of e, in C order, into a span, a vector or an array of the host; there must be as many.

@@ -94,6 +94,7 @@ static_assert(!adds_to<floats, floats> && !adds_to<const floats&, floats> && !ad
 static_assert(indexes<floats&, int> && indexes<floats&, std::uint8_t, slice> && indexes<tree, ellipsis_t, newaxis_t>);
 static_assert(!indexes<floats&, bool> && !indexes<floats&, double> && !indexes<floats&, none_t>);
 static_assert(!indexes<floats&, const char*> && !indexes<tree, float> && !indexes<part, bool>);
+static_assert(!indexes<floats&, bools> && !indexes<floats&, ints>);  // masks and index arrays: take() reads by index
 
 // results
 static_assert(std::same_as<decltype(std::declval<floats&>() - 2)::value_type, float>);

@@ -159,7 +159,8 @@ TEST_CASE("memory that is not Ingot's is always written in place") {
     x.set(std::vector{6, 5, 4, 3, 2, 1});
     x.fill(8);
     CHECK(values == std::vector{8, 8, 8, 8, 8, 8});
-    CHECK(x.data() == values.data());
+    CHECK(x.mutable_data() == values.data());
+    CHECK(array<int>(x).data() == values.data());
     x = array<int>{1, 2};
     CHECK(x.data() != values.data());
     CHECK(values[0] == 8);
