@@ -111,8 +111,10 @@ void evaluate_buffered(slot& cache, const statement& s) {
 }  // namespace
 
 place place_of(const statement& s) {
-    for (const operand& o : s.operands)
+    for (const operand& o : s.operands) {
         if (o.memory != nullptr) return place_on(o.memory->device);
+        if (o.kind == detail::operand_kind::generator) return place_on(o.device);
+    }
     for (const output& o : s.outputs)
         if (*o.memory) return place_on((*o.memory)->device);
     return place_on(current().device);

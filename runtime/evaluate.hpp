@@ -12,8 +12,8 @@ struct place {
     environment_class environment{};
 };
 
-/// The device of the statement's arrays (the current device where it has none) and its stream: the current one, or the
-/// device's default where another device is current.
+/// The device of the statement's arrays and random leaves (the current one where it has neither), and its stream: the
+/// current one, or the device's default where another device is current.
 place place_of(const statement&);
 place place_on(device_id);
 

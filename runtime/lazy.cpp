@@ -97,6 +97,7 @@ private:
                 const auto& l = static_cast<const placed&>(n);
                 o.kind = kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator;
                 o.type = detail::dtype_of_word(n.code);
+                o.device = n.device;
                 o.where = &l.where;
                 o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
                 std::copy_n(l.bits, 2, o.bits);

@@ -1,12 +1,10 @@
-// Building, viewing and releasing run-time trees. Every walk has a stack of its own on the heap: trees are as deep as
+// Building and releasing run-time trees. Every walk has a stack of its own on the heap: trees are as deep as
 // loops are long.
 #include "runtime/tree.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <new>
-#include <optional>
 
 #include <ingot/error.hpp>
 
@@ -43,13 +41,6 @@ std::uint16_t narrow(int n) { return static_cast<std::uint16_t>(std::min(n, 0xff
 
 int bytes_of_layout(const layout& l) { return 8 + 8 * l.rank(); }
 
-template <class N>
-N* new_node(word code, std::size_t more_bytes = 0) {
-    N* n = new (::operator new(sizeof(N) + more_bytes)) N;
-    n->code = code;
-    return n;
-}
-
 // ---- leaves ----------------------------------------------------------------------------------------------------
 
 void set_shape(tree_node& n, extents_ref shape) {
@@ -57,24 +48,10 @@ void set_shape(tree_node& n, extents_ref shape) {
     n.rank = static_cast<std::uint8_t>(shape.rank);
 }
 
-/// Fills in what follows from what the leaf holds.
-tree_ref finished(placed* n) {
-    set_shape(*n, {n->where.shape(), n->where.rank()});
-    n->nodes = 1;
-    n->argument_bytes = narrow(bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16));
-    add(n->hash, n->code);
-    if (n->kept) add(n->hash, n->kept->hash);
-    else add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
-    add(n->hash, n->where);
-    add(n->hash, n->bits[0]);
-    add(n->hash, n->bits[1]);
-    return tree_ref::adopt(n);
-}
-
 tree_ref make_placed(word code, const operand& o) {
     auto* n = new_node<placed>(code);
     n->where = *o.where;
-    n->device = detail::no_device;
+    n->device = o.device;
     if (o.memory) {
         // The operand stands for a counted reference in the tree it was gathered from.
         const_cast<buffer*>(o.memory)->references.fetch_add(1, std::memory_order_relaxed);
@@ -83,15 +60,7 @@ tree_ref make_placed(word code, const operand& o) {
     }
     n->bits[0] = o.bits[0];
     n->bits[1] = o.bits[1];
-    return finished(n);
-}
-
-tree_ref make_kept(tree_ref source) {
-    auto* n = new_node<placed>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
-    n->where = detail::contiguous_layout(source->extents().span());
-    n->device = source->device;
-    n->kept = source.detach();
-    return finished(n);
+    return finish_leaf(n);
 }
 
 tree_ref make_number(word code, const operand& o) {
@@ -111,11 +80,6 @@ tree_ref make_number(word code, const operand& o) {
 }
 
 // ---- sizes of pieces -------------------------------------------------------------------------------------------
-
-struct piece_size {
-    int nodes = 0, bytes = 0;
-    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes; }
-};
 
 /// Every occurrence counted: an upper bound, found without a walk.
 piece_size size_by_sum(std::span<tree_ref> arguments) {
@@ -186,7 +150,74 @@ device_id common_device(word code, std::span<tree_ref> arguments) {
 
 extents_ref leading(extents_ref e, int bound) { return {e.data, e.rank - bound}; }
 
-/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel.
+/// The size of what is below a new elementwise node, after its largest operands were kept where it would not fit.
+piece_size cut(std::span<tree_ref> arguments) {
+    piece_size s = size_by_sum(arguments);
+    if (!s.fits()) s = size_by_walk(arguments);
+    while (!s.fits()) {
+        tree_ref* largest = nullptr;
+        const auto weight = [&](const tree_ref& a) {
+            return s.nodes >= piece_nodes ? int{a->nodes} : int{a->argument_bytes};
+        };
+        for (tree_ref& a : arguments)
+            if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
+        if (!largest) break;  // leaves alone, of very high rank
+        const tree_ref kept = make_kept(*largest), source = *largest;
+        for (tree_ref& a : arguments)
+            if (a.get() == source.get()) a = kept;
+        s = size_by_sum(arguments);
+        if (!s.fits()) s = size_by_walk(arguments);
+    }
+    return s;
+}
+
+/// For each word, whether it is beneath a binder: computed over more axes than the result's.
+std::vector<bool> beneath_binders(std::span<const word> program) {
+    std::vector<bool> beneath(program.size()), open{false};
+    for (std::size_t w = program.size(); w-- > 0;) {
+        const bool here = open.back();
+        beneath[w] = here;
+        open.pop_back();
+        const int arity = detail::arity_of_word(program[w]);
+        for (int i = 0; i < arity; ++i) open.push_back(here || (i == 0 && detail::is_binder(detail::kind_of_word(program[w]))));
+    }
+    return beneath;
+}
+
+void destroy(tree_node& n) {
+    switch (kind_of(n)) {
+        case word_kind::leaf:
+        case word_kind::generator: static_cast<placed&>(n).~placed(); break;
+        case word_kind::scan:
+        case word_kind::unravel: static_cast<picking_branch&>(n).~picking_branch(); break;
+        default: break;  // nothing but numbers and pointers
+    }
+    ::operator delete(&n);
+}
+
+}  // namespace
+
+tree_ref finish_leaf(placed* n) {
+    set_shape(*n, {n->where.shape(), n->where.rank()});
+    n->nodes = 1;
+    n->argument_bytes = narrow(bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16));
+    add(n->hash, n->code);
+    if (n->kept) add(n->hash, n->kept->hash);
+    else add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
+    add(n->hash, n->where);
+    add(n->hash, n->bits[0]);
+    add(n->hash, n->bits[1]);
+    return tree_ref::adopt(n);
+}
+
+tree_ref make_kept(tree_ref source) {
+    auto* n = new_node<placed>(detail::make_word(word_kind::leaf, detail::dtype_of_word(source->code)));
+    n->where = detail::contiguous_layout(source->extents().span());
+    n->device = source->device;
+    n->kept = source.detach();
+    return finish_leaf(n);
+}
+
 tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const layout* pick, piece_size below) {
     const word_kind kind = detail::kind_of_word(code);
     detail::shape_room room;
@@ -223,116 +254,6 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     return tree_ref::adopt(n);
 }
 
-/// The size of what is below a new elementwise node, after its largest operands were kept where it would not fit.
-piece_size cut(std::span<tree_ref> arguments) {
-    piece_size s = size_by_sum(arguments);
-    if (!s.fits()) s = size_by_walk(arguments);
-    while (!s.fits()) {
-        tree_ref* largest = nullptr;
-        const auto weight = [&](const tree_ref& a) {
-            return s.nodes >= piece_nodes ? int{a->nodes} : int{a->argument_bytes};
-        };
-        for (tree_ref& a : arguments)
-            if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
-        if (!largest) break;  // leaves alone, of very high rank
-        const tree_ref kept = make_kept(*largest), source = *largest;
-        for (tree_ref& a : arguments)
-            if (a.get() == source.get()) a = kept;
-        s = size_by_sum(arguments);
-        if (!s.fits()) s = size_by_walk(arguments);
-    }
-    return s;
-}
-
-/// For each word, whether it is beneath a binder: computed over more axes than the result's.
-std::vector<bool> beneath_binders(std::span<const word> program) {
-    std::vector<bool> beneath(program.size()), open{false};
-    for (std::size_t w = program.size(); w-- > 0;) {
-        const bool here = open.back();
-        beneath[w] = here;
-        open.pop_back();
-        const int arity = detail::arity_of_word(program[w]);
-        for (int i = 0; i < arity; ++i) open.push_back(here || (i == 0 && detail::is_binder(detail::kind_of_word(program[w]))));
-    }
-    return beneath;
-}
-
-// ---- the same tree over other layouts --------------------------------------------------------------------------
-
-/// Rebuilds a tree with `change(layout, bound)` made to every layout in it; null where a change returns false.
-template <class Change>
-tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
-    struct frame {
-        const tree_node* node;
-        int bound;
-        int next = 0;
-    };
-    node_table met;
-    std::vector<tree_ref> kept;    // what shared nodes became, by their number in `met`
-    std::vector<tree_ref> results;  // of the arguments that are done
-    std::vector<frame> open{{root.get(), bound}};
-    while (!open.empty()) {
-        frame& f = open.back();
-        const tree_node& n = *f.node;
-        const int arity = arity_of(n);
-        if (f.next == 0 && may_be_shared(n)) {
-            const std::uint32_t known = met.at(&n, static_cast<std::uint32_t>(f.bound));
-            if (known != node_table::absent) {
-                results.push_back(kept[known]);
-                open.pop_back();
-                continue;
-            }
-        }
-        if (f.next < arity) {
-            const int i = f.next++;
-            open.push_back({arguments_of(n)[i], f.bound + binds(n, i)});
-            continue;
-        }
-        tree_ref result;
-        if (arity > 0) {
-            const auto arguments = std::span(results).last(static_cast<std::size_t>(arity));
-            std::optional<layout> pick;
-            if (detail::operands_of_word(n.code) == 1) {
-                pick = static_cast<const picking_branch&>(n).pick;
-                if (!change(*pick, f.bound)) return {};
-            }
-            result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, {n.nodes - 1, n.argument_bytes});
-            results.resize(results.size() - arguments.size());
-        } else if (kind_of(n) == word_kind::scalar) {
-            result = tree_ref::share(const_cast<tree_node*>(&n));
-        } else {
-            const auto& old = static_cast<const placed&>(n);
-            auto* leaf = new_node<placed>(n.code);
-            result = tree_ref::adopt(leaf);  // owned from here on: a change may throw
-            leaf->where = old.where;
-            leaf->memory = old.memory;
-            leaf->device = old.device;
-            std::copy_n(old.bits, 2, leaf->bits);
-            if (old.kept) leaf->kept = tree_ref::share(old.kept).detach();
-            if (!change(leaf->where, f.bound)) return {};
-            result = finished(static_cast<placed*>(result.detach()));
-        }
-        if (may_be_shared(n) && met.insert(&n, static_cast<std::uint32_t>(f.bound),
-                                           static_cast<std::uint32_t>(kept.size())) == node_table::absent)
-            kept.push_back(result);
-        results.push_back(std::move(result));
-        open.pop_back();
-    }
-    return std::move(results.back());
-}
-
-void destroy(tree_node& n) {
-    switch (kind_of(n)) {
-        case word_kind::leaf:
-        case word_kind::generator: static_cast<placed&>(n).~placed(); break;
-        case word_kind::scan:
-        case word_kind::unravel: static_cast<picking_branch&>(n).~picking_branch(); break;
-        default: break;  // nothing but numbers and pointers
-    }
-    ::operator delete(&n);
-}
-
-}  // namespace
 }  // namespace ingot::runtime
 
 namespace ingot::detail {
@@ -399,23 +320,6 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
         stack[height++] = std::move(result);
     }
     return std::move(stack[0]);
-}
-
-tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
-    if (!tree) throw_moved_from();
-    const auto composed = [&](layout& l, int b) {
-        l = compose(l, view, b);
-        return true;
-    };
-    // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes are
-    // not the result's alone, and it is not worth an array.
-    if (bound == 0 && tree->nodes >= piece_nodes) return rebuilt(make_kept(tree), bound, composed);
-    return rebuilt(tree, bound, composed);
-}
-
-tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {
-    if (!tree) throw_moved_from();
-    return rebuilt(tree, bound, [&](layout& l, int b) { return try_reshape(l, shape, b); });
 }
 
 }  // namespace ingot::detail

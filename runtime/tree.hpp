@@ -11,7 +11,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <new>
+#include <span>
 #include <vector>
 
 #include <ingot/lazy.hpp>
@@ -59,6 +60,27 @@ inline tree_node* kept_below(const tree_node& n) {
 inline int binds(const tree_node& n, int i) { return i == 0 && detail::is_binder(kind_of(n)) ? n.bound : 0; }
 /// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its root.
 inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
+
+/// A node with no arguments yet, counted once. `more_bytes` follow it.
+template <class N>
+N* new_node(detail::word code, std::size_t more_bytes = 0) {
+    N* n = new (::operator new(sizeof(N) + more_bytes)) N;
+    n->code = code;
+    return n;
+}
+
+struct piece_size {
+    int nodes = 0, bytes = 0;
+    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes; }
+};
+
+/// A leaf whose layout and what it is over are filled in: the rest follows from them.
+tree_ref finish_leaf(placed*);
+/// A leaf over the array that a tree will be evaluated into.
+tree_ref make_kept(tree_ref source);
+/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel. `below`: the piece without the node.
+tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,
+                     piece_size below);
 
 /// A table from (node, number) to a number: what a walk has met. Open addressing; cleared in the time of what is in it.
 class node_table {

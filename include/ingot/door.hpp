@@ -21,6 +21,7 @@ struct operand {
     detail::operand_kind kind = detail::operand_kind::array;
     dtype type = dtype::b1;
     detail::exponent_class exponent = detail::exponent_class::none;
+    device_id device;                       // generator: where it was written
     const detail::layout* where = nullptr;  // array, generator, pick
     const buffer* memory = nullptr;         // array
     std::uint64_t bits[2] = {0, 0};         // a scalar's value; a generator's seed and call number

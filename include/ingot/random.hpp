@@ -37,6 +37,7 @@ public:
         operand& o = *c.operands++;
         o.kind = operand_kind::generator;
         o.type = type;
+        o.device = device_;
         o.where = &counter_;
         o.bits[0] = call_.seed;
         o.bits[1] = call_.number;

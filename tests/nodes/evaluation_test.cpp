@@ -76,6 +76,21 @@ TEST_CASE("a random leaf gives the same numbers however it is viewed, and whenev
     CHECK(reshape(u, {50, 40}).to_host() == whole);
 }
 
+TEST_CASE("a random leaf is computed on the device that was current when it was written") {
+    const auto elsewhere = [] {
+        with_device g(device::host(1));
+        return random::uniform<float>(4);
+    }();
+    CHECK(elsewhere.device() == device::host(1));
+    CHECK(elsewhere.eval().device() == device::host(1));
+    const lazy<float> l = elsewhere + 1;
+    CHECK(l.eval().device() == device::host(1));
+    const array<float> here{1, 2, 3, 4};
+    CHECK_THROWS_AS((void)(l + here), device_error);
+    CHECK_THROWS_AS((void)(elsewhere + here), device_error);
+    CHECK_THROWS_AS((void)take(here, astype<int>(elsewhere), 0), device_error);
+}
+
 TEST_CASE("a lazy means what it meant when it was written") {
     auto x = counted({5});
     lazy<double> l = x;
