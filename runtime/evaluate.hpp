@@ -17,7 +17,7 @@ struct place {
 place place_of(const statement&);
 place place_on(device_id);
 
-/// Calls `f` with the statement, or with what stands for it where it has run-time trees or unmerged reshapes.
+/// Calls `f` with the statement, or with the flat one that stands for it.
 template <class F>
 auto with_flat(const statement& s, F f) {
     if (is_flat(s)) return f(s);

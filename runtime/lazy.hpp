@@ -1,4 +1,4 @@
-// From statements with run-time trees in them, or with reshapes that no strides make, to plain ones.
+// From statements with run-time trees in them, or with reshapes that no kernel makes, to plain ones.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,20 @@
 
 namespace ingot::runtime {
 
-/// Whether a statement can be classified as it is: no run-time trees, and no reshape that reads at digits of a place.
+/// Whether a statement can be classified as it is: no run-time trees, and no reshape at digits of a place beside binders
+/// of other kinds, for kernels find such digits in elementwise trees alone.
 inline bool is_flat(const statement& s) {
+    using detail::word_kind;
+    bool digits = false, others = false;
     std::size_t binder = 0;
     for (const detail::word w : s.program) {
-        const detail::word_kind kind = detail::kind_of_word(w);
-        if (kind == detail::word_kind::lazy) return false;
-        if (detail::is_binder(kind) && s.attributes[binder++] != 0 && kind == detail::word_kind::unravel) return false;
+        const word_kind kind = detail::kind_of_word(w);
+        if (kind == word_kind::lazy) return false;
+        if (!detail::is_binder(kind)) continue;
+        const bool binds = s.attributes[binder++] != 0;
+        (kind == word_kind::unravel ? digits : others) |= binds;
     }
-    return true;
+    return !(digits && others);
 }
 
 /// A program without lazy words and what it takes. The operands point into the trees and into `results`.
@@ -51,8 +56,8 @@ void splice(spliced&, const statement&, const kept_results&);
 void splice(spliced&, const tree_node&, const kept_results&);
 
 /// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
-/// array goes when its last user is done. What is reshaped and does not merge is evaluated too: its array is read at the
-/// place itself, for which the place's layout is the array's.
+/// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be: the
+/// place is then where its array is read.
 class flat_statement {
 public:
     explicit flat_statement(const statement&);

@@ -55,6 +55,10 @@ TEST_CASE("a reshape that merges is a view, and one that does not is right too")
     agrees(reshape(reshape(x.T(), {3, 8}) + 1, {24})(slice(none, none, -2)));
     agrees(ravel(reshape(x.T(), {2, 12}).T() + reshape(x, {12, 2})));
     agrees(sum(reshape(x.T(), {3, 8}), 1));
+    agrees(sum(reshape(x.T() + 1, {3, 8}).T(), 0) + 1);
+    agrees(reshape(flip(reshape(x.T(), {3, 8}), 0).T(), {12, 2}));
+    agrees(sum(reshape(flip(reshape(x.T(), {3, 8}), 0).T(), {12, 2}), 0));
+    agrees(reshape(sum(reshape(x.T(), {3, 2, 4}), 1, keepdims).T() * 2, {6, 2}));
     agrees(reshape(broadcast_to(x(0), {4, 6}), {8, 3}));
     CHECK(reshape(zeros<float>({0, 3}), {3, 0, 7}).eval().size() == 0);
 }
