@@ -68,6 +68,25 @@ TEST_CASE("writers that are alone write in place") {
     CHECK(holds(u, {4}, {4, 4, 4, 4}));
 }
 
+TEST_CASE("a writer that is alone launches one kernel and takes no memory") {
+    array<float> u{1, 2, 3, 4}, v{1, 1};
+    const auto cost = [&](auto&& statement) {
+        const counter_values before = counters();
+        statement();
+        const counter_values after = counters();
+        CHECK(after.kernel_launches == before.kernel_launches + 1);
+        return after.bytes_allocated - before.bytes_allocated;
+    };
+    CHECK(cost([&] { u(slice(0, 2)) += v; }) == 0);
+    CHECK(cost([&] { u(slice(2)) = u(slice(0, 2)) + v; }) == 0);
+    CHECK(cost([&] { u(1) = 5; }) == 0);
+    CHECK(cost([&] { u += u; }) == 0);
+    CHECK(cost([&] { u = u * 2 - u; }) == 0);
+    CHECK(cost([&] { u.fill(1); }) == 0);
+    const auto held = u;
+    CHECK(cost([&] { u += v(0); }) > 0);
+}
+
 TEST_CASE("writers split what someone else holds") {
     array<float> u{1, 2, 3};
     const float* memory = u.data();
