@@ -1,8 +1,8 @@
 // Division by a run-time constant without dividing: n / d == (n * multiplier) >> (bits - 1 + shift) for 0 <= n < 2^(bits-1)
 // and d >= 1, the product taken in 2 * bits (Granlund and Montgomery, "Division by invariant integers using
 // multiplication", 1994, theorem 4.2 with l = shift). Kernels get both numbers as arguments.
-//   32 bits: (unsigned long long)n * multiplier >> (31 + shift)
-//   64 bits: __umul64hi(n, multiplier) >> (shift - 1), for d >= 2
+//   32 bits: __umulhi(2 * n, multiplier) >> shift
+//   64 bits: __umul64hi(2 * n, multiplier) >> shift
 #pragma once
 
 #include <bit>
@@ -17,8 +17,6 @@ struct divisor {
 
 /// bits: 32 or 64.
 constexpr divisor make_divisor(std::uint64_t d, int bits) {
-    // Axes of extent 1 are collapsed away before anything divides by them; 64 bits have no multiplier for d = 1.
-    if (d <= 1) return {bits == 32 ? std::uint64_t{1} << 31 : 0, 0};
     const auto shift = static_cast<std::uint64_t>(std::bit_width(d - 1));  // smallest with d <= 2^shift
     __extension__ using wide = unsigned __int128;
     const wide power = wide{1} << (static_cast<std::uint64_t>(bits) - 1 + shift);

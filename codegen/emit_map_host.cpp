@@ -157,7 +157,7 @@ private:
     /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n) {
         source_writer& out = b_.code;
-        out.line("#pragma GCC ivdep");
+        b_.declare_independent();
         out.open("for (", type, " j = 0; j < ", n, "; ++j)");
         if (!strips_) write_places();
         for (const row& r : rows_)

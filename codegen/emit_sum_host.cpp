@@ -221,7 +221,7 @@ private:
         const auto outside = b_.body.scope();
         for (std::size_t i = 0; i < s.reductions.size(); ++i)
             out.line("alignas(64) ", b_.needs.type(type_of(s.reductions[i])), ' ', numbered("value", i), '[', length, "];");
-        out.line("#pragma GCC ivdep");
+        b_.declare_independent();
         out.open("for (int j = 0; j < ", length, "; ++j)");
         for (const input& in : inputs) b_.body.name(in.at.node, element(in, in.at.name + "_strip[j]"));
         for (std::size_t i = 0; i < s.reductions.size(); ++i)

@@ -30,7 +30,10 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
     rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
-    for (const place& in : inputs) step.reads.push_back(in.index);
+    for (const place& in : inputs) {  // a view that two loops read counts once
+        const std::uint16_t view = in.at->head.same_as;
+        if (std::find(step.reads.begin(), step.reads.end(), view) == step.reads.end()) step.reads.push_back(view);
+    }
     for (const place& out : outputs) step.writes.push_back(out.index);
     cost = cost_of(g, g.roots);
     for (const auto* places : {&inputs, &outputs})
@@ -106,6 +109,16 @@ std::string kernel_builder::generator_name(node_id generator) {
 std::string kernel_builder::generator_key(node_id generator) {
     const std::uint16_t index = graph.nodes[generator].index;
     return arguments.member({argument_kind::generator_key, 8, index}, "generator_key", names[index] + "_key");
+}
+
+void kernel_builder::declare_independent() {
+    needs.add("independent", "/// No iteration of the loop that follows depends on another.\n"
+                             "#ifdef __clang__\n"
+                             "#define independent _Pragma(\"clang loop vectorize(assume_safety)\")\n"
+                             "#else\n"
+                             "#define independent _Pragma(\"GCC ivdep\")\n"
+                             "#endif\n");
+    code.line("independent");
 }
 
 std::string kernel_builder::function(const std::string& why, const std::string& templated) const {

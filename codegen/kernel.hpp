@@ -69,6 +69,8 @@ struct kernel_builder {
 
     /// The head of a prelude function, up to its result type: its comment, a template line, the target's prefix.
     std::string function(const std::string& why, const std::string& templated = "") const;
+    /// The host's promise about the loop that is written next: its iterations do not depend on each other.
+    void declare_independent();
     /// Names scalars, which are read from the argument struct wherever they are used.
     void name_scalars();
     /// The whole source: comment, prelude, argument struct, kernel.

@@ -13,6 +13,8 @@ namespace {
 
 using namespace detail;
 
+constexpr std::uint32_t most_argument_bytes = 32764;  // of a CUDA kernel
+
 std::string expression_of(const key& k, const graph& g) {
     std::string out;
     for (const node_id root : g.roots) out += (out.empty() ? "" : "; ") + text(g, root, k);
@@ -119,6 +121,9 @@ plan make_plan(const key& k) {
         p.pattern = "map";
         cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
     }
+    for (const launch& step : p.steps)
+        if (cuda && step.argument_bytes > most_argument_bytes)
+            p.missing = "[evaluate] " + p.expression + ": one kernel has no room for the arguments of so many operands";
     return p;
 }
 

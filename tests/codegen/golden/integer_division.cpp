@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 static inline int32 floor_divide_int32(int32 a, int32 b) {
     if (b == 0) return int32(0);
     if (int32(-1) < 0 && b == int32(-1)) return int32(uint32(0) - uint32(a));
@@ -29,7 +36,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const int32* const x0_row = p.x0 + i0;
         const int32* const x1_row = p.x1 + i0;
         int32* const z0_row = p.z0 + i0;
-        #pragma GCC ivdep
+        independent
         for (int32 j = 0; j < n; ++j) {
             const int32 x0 = x0_row[j];
             const int32 x1 = x1_row[j];

@@ -4,6 +4,13 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const int64* x0;
     const uint64* x1;
@@ -19,7 +26,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const int64* const x0_row = p.x0 + i0;
         const uint64* const x1_row = p.x1 + i0;
         bool* const z0_row = p.z0 + i0;
-        #pragma GCC ivdep
+        independent
         for (int32 j = 0; j < n; ++j) {
             const int64 x0 = x0_row[j];
             const uint64 x1 = x1_row[j];

@@ -61,6 +61,13 @@ static inline double normal_double(generator_key key, uint64 i) {
     return i & 1 ? group[1] : group[0];
 }
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const double* x0;
     double* z0;
@@ -86,7 +93,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         for (int32 first = 0; first < n; first += 256) {
             const int m = n - first < 256 ? int(n - first) : 256;
             double* const z0_strip = m < 256 ? z0_copy : z0_row + first;
-            #pragma GCC ivdep
+            independent
             for (int j = 0; j < 256; ++j) {
                 z0_strip[j] = normal_double(p.g0_key, g0_row + (first + j)) * x0;
             }

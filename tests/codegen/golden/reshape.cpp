@@ -4,6 +4,13 @@ using uint32 = unsigned int;
 using int64 = long long;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const float* x0;
     const float* x1;
@@ -21,7 +28,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
         const float* const x1_row = p.x1 + i0;
         float* const z0_row = p.z0 + i0;
-        #pragma GCC ivdep
+        independent
         for (int32 j = 0; j < n; ++j) {
             uint32 p0 = uint32(p.p0_first + i0 + j);
             const int32 i2 = int32(p0 % p.n2);

@@ -4,6 +4,13 @@ using uint32 = unsigned int;
 using uint64 = unsigned long long;
 static inline float sqrt(float a) { return __builtin_sqrtf(a); }
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -48,7 +55,7 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                     if (m < 256) for (int j = 0; j < m; ++j) x1_copy[j] = *(p.x1 + i0 + j);
                     const float* const x1_strip = m < 256 ? x1_copy : p.x1 + i0;
                     alignas(64) float value0[256];
-                    #pragma GCC ivdep
+                    independent
                     for (int j = 0; j < 256; ++j) {
                         value0[j] = x0_strip[j] * x1_strip[j];
                     }

@@ -3,6 +3,13 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -46,7 +53,7 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                     for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + i1 * p.x0_stride1 + j * p.x0_stride1);
                     const double* const x0_strip = x0_copy;
                     alignas(64) double value0[256];
-                    #pragma GCC ivdep
+                    independent
                     for (int j = 0; j < 256; ++j) {
                         value0[j] = x0_strip[j];
                     }

@@ -4,6 +4,13 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const int8* x0;
     int64* z0;
@@ -23,7 +30,7 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                 if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + j);
                 const int8* const x0_strip = m < 256 ? x0_copy : p.x0 + i0;
                 alignas(64) int64 value0[256];
-                #pragma GCC ivdep
+                independent
                 for (int j = 0; j < 256; ++j) {
                     value0[j] = int64(x0_strip[j]);
                 }

@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -35,7 +42,7 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                 }
                 const float* const x0_strip = x0_copy;
                 alignas(64) float value0[256];
-                #pragma GCC ivdep
+                independent
                 for (int j = 0; j < 256; ++j) {
                     value0[j] = x0_strip[j];
                 }

@@ -19,6 +19,13 @@ using uint32 = unsigned int;
 extern "C" vectorised double exp(double a);
 extern "C" vectorised_since_235 double tanh(double a);
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const double* x0;
     const double* x1;
@@ -45,7 +52,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
             double* const z0_strip = m < 256 ? z0_copy : z0_row + first;
             if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = x0_row[first + j];
             if (m < 256) for (int j = 0; j < m; ++j) x1_copy[j] = x1_row[first + j];
-            #pragma GCC ivdep
+            independent
             for (int j = 0; j < 256; ++j) {
                 const double x0 = x0_strip[j];
                 const double x1 = x1_strip[j];

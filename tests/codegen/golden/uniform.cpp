@@ -37,6 +37,13 @@ static inline float uniform_float(generator_key key, uint64 i) {
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     float* z0;
     int64 g0_first;
@@ -51,7 +58,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
         float* const z0_row = p.z0 + i0;
         const int64 g0_row = p.g0_first + i0;
-        #pragma GCC ivdep
+        independent
         for (int32 j = 0; j < n; ++j) {
             z0_row[j] = uniform_float(p.g0_key, g0_row + j);
         }

@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const float* x0;
     const float* x1;
@@ -24,7 +31,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const float* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
         const float* const x1_row = p.x1 + i0 + i1 * p.x1_stride1;
         float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
-        #pragma GCC ivdep
+        independent
         for (int32 j = 0; j < n; ++j) {
             const float x0 = x0_row[j];
             const float x1 = x1_row[j * p.x1_stride1];

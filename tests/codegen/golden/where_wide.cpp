@@ -2,6 +2,13 @@
 using int64 = long long;
 using uint64 = unsigned long long;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const double* x0;
     const double* x1;
@@ -22,7 +29,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const double* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
         const double* const x1_row = p.x1 + i1;
         double* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
-        #pragma GCC ivdep
+        independent
         for (int64 j = 0; j < n; ++j) {
             const double x0 = x0_row[j];
             const double x1 = x1_row[j];

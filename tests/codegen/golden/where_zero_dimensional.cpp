@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct arguments {
     const float* x0;
     const float* x1;
@@ -21,7 +28,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const float t2 = x0 * x1;
         const float t3 = x0 + x1;
         const float t4 = t1 ? t2 : t3;
-        #pragma GCC ivdep
+        independent
         for (int j = 0; j < n; ++j) {
             z0_row[j] = t4;
         }
