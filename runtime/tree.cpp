@@ -281,6 +281,15 @@ void release_tree(tree_node& last) noexcept {
     }
 }
 
+std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
+    // Recursive: it ends at kept leaves, so it is as deep as one piece.
+    if (may_be_shared(n)) return 0;
+    std::uint32_t count = 0;
+    if (runtime::kind_of(n) == word_kind::leaf) count = static_cast<const placed&>(n).memory.get() == b ? 1 : 0;
+    for (int i = 0; i < arity_of(n); ++i) count += count_own(*arguments_of(n)[i], b);
+    return count;
+}
+
 void throw_moved_from() { throw error("[lazy] this lazy was moved from and has no value"); }
 
 tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {

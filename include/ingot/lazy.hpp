@@ -83,6 +83,8 @@ INGOT_API tree_ref make_tree(std::span<const word> program, std::span<const oper
 INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
 /// The same for a reshape; null where some layout does not allow it.
 INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
+/// References to a buffer that go when the tree's only owner goes: those of nodes that nobody else holds.
+INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 [[noreturn]] INGOT_API void throw_moved_from();
 
 }  // namespace detail
@@ -129,8 +131,7 @@ public:
         return true;
     }
     device_id on_device() const { return node().device; }
-    /// Other lazies may share the tree, so what it holds of a buffer is never the statement's own.
-    std::uint32_t count(const buffer*) const noexcept { return 0; }
+    std::uint32_t count(const buffer* b) const noexcept { return tree_ ? detail::count_own(*tree_, b) : 0; }
 
 private:
     explicit lazy(detail::tree_ref tree) noexcept : tree_(std::move(tree)) {}

@@ -105,6 +105,22 @@ TEST_CASE("a lazy means what it meant when it was written") {
     CHECK(values(x) == std::vector<double>{10, 17, 102, 103, 104});
 }
 
+TEST_CASE("an array that takes in a lazy is written in place, unless a lazy that stays reads it") {
+    auto x = counted({5}), y = counted({5});
+    const lazy<double> l = x * 2;
+    const double* before = y.data();
+    y += l;
+    CHECK(y.data() == before);
+    CHECK(values(y) == std::vector<double>{0, 3, 6, 9, 12});
+    y(slice(1, none)) = lazy<double>(y(slice(0, -1))) + 1;
+    CHECK(values(y) == std::vector<double>{0, 1, 4, 7, 10});
+    before = x.data();
+    x += l;
+    CHECK(x.data() != before);
+    CHECK(values(x) == std::vector<double>{0, 3, 6, 9, 12});
+    CHECK(values(l) == std::vector<double>{0, 2, 4, 6, 8});
+}
+
 TEST_CASE("lazies in a static tree, and several outputs") {
     const auto x = counted({4});
     const lazy<double> a = x + 1, b = a * a;
