@@ -19,8 +19,8 @@ void check_shape(const char* operation, extents_ref from, const layout& to) {
     bool fits = lead >= 0;
     for (int j = 0; fits && j < from.rank; ++j) fits = from.data[j] == 1 || from.data[j] == to.shape()[lead + j];
     if (!fits)
-        throw shape_error("[" + std::string(operation) + "] shape " + to_text(from.span()) + " does not broadcast into " +
-                          to_text(to.extents()));
+        throw shape_error("[" + std::string(operation) + "] shape " + to_text(from.span()) +
+                          " does not broadcast into " + to_text(to.extents()));
 }
 
 void check_devices(const char* operation, const tree& t, const buffer& to) {

@@ -36,7 +36,8 @@ void fill_zeros(const buffer_ref& memory) {
     runtime::fill(*memory, 0, memory->bytes, 0, *runtime::current().stream);
 }
 
-void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape, const integer_list* strides) {
+void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape,
+                  const integer_list* strides) {
     check_extents("asarray", shape);
     layout where = contiguous_layout(shape);
     const auto each = static_cast<index_t>(size_of(to.type));

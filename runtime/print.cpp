@@ -87,8 +87,9 @@ template <class T>
 decimal to_scientific(T value, int digits = -1) {
     char text[128];
     const T magnitude = std::fabs(value);
-    const char* const end = digits < 0 ? std::to_chars(text, std::end(text), magnitude, std::chars_format::scientific).ptr
-                                : std::to_chars(text, std::end(text), magnitude, std::chars_format::scientific, digits).ptr;
+    constexpr auto format = std::chars_format::scientific;
+    const char* const end = digits < 0 ? std::to_chars(text, std::end(text), magnitude, format).ptr
+                                       : std::to_chars(text, std::end(text), magnitude, format, digits).ptr;
     const char* const begin = text;
     const char* const e = std::find(begin, end, 'e');
     return {std::string(1, *begin), e - begin > 2 ? std::string(begin + 2, e) : "", std::string(e + 1, end)};
@@ -178,7 +179,9 @@ std::vector<std::string> aligned(const std::vector<T>& values) {
     std::size_t whole = 0, fraction = 0, exponent = 0, longest_name = 0;
     std::vector<decimal> decimals;
     for (T v : values) {
-        decimals.push_back(!std::isfinite(v) ? decimal{} : exponents ? scientific(v, precision) : positional(v, precision));
+        decimal d;
+        if (std::isfinite(v)) d = exponents ? scientific(v, precision) : positional(v, precision);
+        decimals.push_back(std::move(d));
         whole = std::max(whole, decimals.back().whole.size());
         fraction = std::max(fraction, decimals.back().fraction.size());
         exponent = std::max(exponent, decimals.back().exponent.size());

@@ -90,8 +90,8 @@ void view_by_index(view_room& view, extents_ref shape, const index_item* items, 
     const auto ellipses =
         std::count_if(items, items + count, [](const index_item& i) { return i.what == form::ellipsis; });
     if (taken > shape.rank)
-        throw index_error("[index] " + std::to_string(taken) + " indices for an array of " + std::to_string(shape.rank) +
-                          (shape.rank == 1 ? " axis" : " axes"));
+        throw index_error("[index] " + std::to_string(taken) + " indices for an array of " +
+                          std::to_string(shape.rank) + (shape.rank == 1 ? " axis" : " axes"));
     if (ellipses > 1) throw index_error("[index] more than one ellipsis");
     const int left = shape.rank - taken;
     view_writer w(view, "index", shape);

@@ -106,8 +106,11 @@ public:
 
     /// Takes the shape of what is assigned. Over memory that is not Ingot's, equal shapes are written in place.
     array& operator=(const array& other) & {
-        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) detail::write("assign", *this, other);
-        else if (this != &other) *this = array(other);
+        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) {
+            detail::write("assign", *this, other);
+        } else if (this != &other) {
+            *this = array(other);
+        }
         return *this;
     }
     array& operator=(array&& other) & {

@@ -1,8 +1,8 @@
 // Writing into arrays that exist: x = e, assign(x, e), x(...) = e and the compound assignments.
 //
-// An array is un-shared before it is written, where someone else holds its buffer. The statement's own references do not
-// count: `own` is the target's, and those of trees and selections that the statement itself made and will drop. Memory
-// that is not Ingot's is always written in place.
+// An array is un-shared before it is written, where someone else holds its buffer. The statement's own references do
+// not count: `own` is the target's, and those of trees and selections that the statement itself made and will drop.
+// Memory that is not Ingot's is always written in place.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ public:
     gathered(const gathered&) = delete;
     gathered& operator=(const gathered&) = delete;
     operator tree() const noexcept {
-        return {slot_of<T, N>::cache, N::program, operands_, {attributes_, static_cast<std::size_t>(N::binders)}, shape_};
+        const std::span<const word> attributes{attributes_, static_cast<std::size_t>(N::binders)};
+        return {slot_of<T, N>::cache, N::program, operands_, attributes, shape_};
     }
 
 private:
@@ -68,7 +69,9 @@ INGOT_API void assign_selected(const char* operation, const tree&, destination, 
                                std::uint32_t own);
 
 /// Whether values of one dtype may be assigned to another: all but complex to real.
-constexpr bool converts(dtype from, dtype to) { return kind_of(from) <= kind::floating || kind_of(to) == kind::complex; }
+constexpr bool converts(dtype from, dtype to) {
+    return kind_of(from) <= kind::floating || kind_of(to) == kind::complex;
+}
 
 /// NumPy's same-kind cast: never to a lesser kind, nor from signed to unsigned.
 constexpr bool same_kind(dtype from, dtype to) {

@@ -24,7 +24,8 @@ namespace detail {
 INGOT_API void allocate_array(const char* operation, destination, std::span<const index_t> shape, device_id device);
 INGOT_API void fill_zeros(const buffer_ref& memory);
 /// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error, dtype_error.
-INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape, const integer_list* strides);
+INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape,
+                            const integer_list* strides);
 /// Number of values of arange. Throws shape_error.
 INGOT_API index_t arange_count(double start, double stop, double step);
 [[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
@@ -102,7 +103,8 @@ auto ones_like(const E& e) {
 }
 template <class T = void, array_expression E, weak_scalar S>
 auto full_like(const E& e, S value) {
-    return detail::filled<detail::chosen<T, typename E::value_type>>("full_like", e.shape().values(), e.device(), value);
+    using type = detail::chosen<T, typename E::value_type>;
+    return detail::filled<type>("full_like", e.shape().values(), e.device(), value);
 }
 
 /// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements.
@@ -136,7 +138,8 @@ array<T> asarray(const unowned_memory& memory, const shape_like& shape, const sh
 template <class T = void, weak_scalar A, weak_scalar B, weak_scalar C = int>
 auto arange(A start, B stop, C step = 1) {
     using type = detail::chosen<T, A, B, C>;
-    const index_t n = detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
+    const index_t n =
+        detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
     // NumPy's way, rounding included: the first two values, then multiples of their difference.
     const type first = static_cast<type>(start);
     using common = std::common_type_t<A, B, C>;

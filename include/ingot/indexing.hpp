@@ -40,7 +40,7 @@ struct slice_end {
 };
 }  // namespace detail
 
-/// Elements from `start` to before `stop` by `step`; negative ends count from the end of the axis, and both are clamped.
+/// Elements from `start` to before `stop` by `step`. Negative ends count from the end of the axis; both are clamped.
 class slice {
 public:
     constexpr explicit slice(detail::slice_end start, detail::slice_end stop = none, index_t step = 1)
@@ -94,7 +94,8 @@ struct view_room : axis_view {
 
 /// The view that a list of indices takes of a shape. Throws index_error.
 INGOT_API void view_by_index(view_room&, extents_ref shape, const index_item* items, int count);
-// One for each function of views.hpp. Null stands for all axes: reversed, flipped, or those of extent 1. Throw shape_error.
+// One for each function of views.hpp; they throw shape_error. Null stands for all axes: reversed, flipped, those of
+// extent 1.
 INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order);
 INGOT_API void view_axis_moved(view_room&, extents_ref shape, const axes& from, const axes& to);
 INGOT_API void view_axes_swapped(view_room&, extents_ref shape, index_t a, index_t b);

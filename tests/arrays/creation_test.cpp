@@ -24,7 +24,8 @@ TEST_CASE("braces make arrays of up to three axes, of any values that convert") 
 }
 
 TEST_CASE("braces of unequal lengths throw") {
-    CHECK(thrown<shape_error>([] { array<int>{{1, 2}, {3, 4, 5}}; }) == "[array] braces hold 3 values beside others of 2");
+    CHECK(thrown<shape_error>([] { array<int>{{1, 2}, {3, 4, 5}}; }) ==
+          "[array] braces hold 3 values beside others of 2");
     CHECK_THROWS_AS((array<int>{{{1, 2}, {3, 4}}, {{1, 2}, {3}}}), shape_error);
     CHECK_THROWS_AS((array<int>{{{1, 2}, {3, 4}}, {{1, 2}, {3, 4}, {5, 6}}}), shape_error);
 }
@@ -83,7 +84,8 @@ TEST_CASE("asarray copies any range") {
     CHECK(holds(asarray(std::span<const bool>(flags)), {2}, {false, true}));
     CHECK(holds(asarray(std::list<double>{1, 2}), {2}, {1, 2}));
     CHECK(holds(asarray<float>(std::vector{1, 2, 3, 4}, {2, 2}), {2, 2}, {1, 2, 3, 4}));
-    CHECK(thrown<shape_error>([] { asarray(std::vector{1, 2, 3}, {2, 2}); }) == "[set] 3 values for an array of shape (2, 2)");
+    CHECK(thrown<shape_error>([] { asarray(std::vector{1, 2, 3}, {2, 2}); }) ==
+          "[set] 3 values for an array of shape (2, 2)");
 }
 
 TEST_CASE("arange computes as NumPy does") {
