@@ -266,6 +266,7 @@ random_tree grow(std::uint64_t seed, const std::vector<index_t>& shape, const tr
 std::vector<std::byte> plain_value(const random_tree& tree) {
     std::size_t elements = 1;
     for (index_t n : tree.shape) elements *= static_cast<std::size_t>(n);
+    if (elements == 0) return {};
     std::vector<value> stack;
     std::size_t leaf = 0;
     for (const word w : tree.program) {
