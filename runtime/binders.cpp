@@ -1,7 +1,7 @@
 // How the functions that bind axes view their operands.
 #include <ingot/binders.hpp>
 
-#include <numeric>
+#include <algorithm>
 #include <string>
 
 #include <ingot/error.hpp>
@@ -68,8 +68,8 @@ void view_gathered(view_room& source, view_room& index, const char* operation, e
                    extents_ref index_shape, index_t axis) {
     const int gathered = checked_axis(operation, axis, source_shape.rank);
     const index_t length = source_shape.data[gathered];
-    const index_t wanted = std::accumulate(index_shape.data, index_shape.data + index_shape.rank, index_t{1}, std::multiplies<>());
-    if (length == 0 && wanted != 0)
+    const auto indices = index_shape.span();
+    if (length == 0 && std::find(indices.begin(), indices.end(), 0) == indices.end())
         throw index_error("[" + std::string(operation) + "] nothing to take from: axis " + std::to_string(axis) +
                           " of shape " + to_text(source_shape.span()) + " is empty");
     begin(source, source_shape);

@@ -15,6 +15,11 @@ namespace {
 
 const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node*>(o.tree); }
 
+/// The value of word number `earlier` again; `like` has its dtype.
+word reference_to(std::uint32_t earlier, word like) {
+    return detail::make_word(word_kind::reference, detail::dtype_of_word(like), earlier);
+}
+
 /// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
 void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     static thread_local node_table met;
@@ -53,7 +58,7 @@ public:
             if (shared && f.next == 0) {
                 const std::uint32_t earlier = written_.at(&n, f.context);
                 if (earlier != node_table::absent) {
-                    out_.program.push_back(detail::make_word(word_kind::reference, detail::dtype_of_word(n.code), earlier));
+                    out_.program.push_back(reference_to(earlier, n.code));
                     open_.pop_back();
                     continue;
                 }
@@ -252,9 +257,8 @@ void flat_statement::evaluate_reshaped() {
         if (kind == word_kind::unravel && bound != 0) {
             evaluate_operand(b, *o, detail::dtype_of_word(code));
         } else {
-            words_.program.push_back(kind == word_kind::reference
-                                         ? detail::make_word(kind, detail::dtype_of_word(code), moved[detail::code_of_word(code)])
-                                         : code);
+            words_.program.push_back(
+                kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
             if (o) words_.operands.push_back(*o);
             if (detail::is_binder(kind)) words_.attributes.push_back(bound);
         }
@@ -274,10 +278,11 @@ void flat_statement::evaluate_operand(beginning b, const operand& place, dtype t
     }
     for (std::size_t w = b.program; w < words_.program.size(); ++w) {
         const word code = words_.program[w];
-        const bool refers = detail::kind_of_word(code) == word_kind::reference;
-        own.program.push_back(refers ? code - (static_cast<word>(b.program) << 8) : code);
+        own.program.push_back(detail::kind_of_word(code) == word_kind::reference
+                                  ? reference_to(detail::code_of_word(code) - static_cast<word>(b.program), code)
+                                  : code);
     }
-    own.attributes.assign(words_.attributes.begin() + static_cast<std::ptrdiff_t>(b.attributes), words_.attributes.end());
+    for (std::size_t a = b.attributes; a < words_.attributes.size(); ++a) own.attributes.push_back(words_.attributes[a]);
 
     buffer_ref& memory = reshaped_.emplace_back();
     detail::layout contiguous;

@@ -9,8 +9,8 @@
 
 namespace ingot::runtime {
 
-/// Whether a statement can be classified as it is: no run-time trees, and no reshape at digits of a place beside binders
-/// of other kinds, for kernels find such digits in elementwise trees alone.
+/// Whether a statement can be classified as it is: no run-time trees, and no reshape at digits of a place beside
+/// binders of other kinds, for kernels find such digits in elementwise trees alone.
 inline bool is_flat(const statement& s) {
     using detail::word_kind;
     bool digits = false, others = false;
@@ -56,8 +56,8 @@ void splice(spliced&, const statement&, const kept_results&);
 void splice(spliced&, const tree_node&, const kept_results&);
 
 /// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
-/// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be: the
-/// place is then where its array is read.
+/// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be:
+/// the place is then where its array is read.
 class flat_statement {
 public:
     explicit flat_statement(const statement&);

@@ -92,6 +92,12 @@ piece_size size_by_sum(std::span<tree_ref> arguments) {
     return s;
 }
 
+piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
+    piece_size s = size_by_sum(arguments);
+    if (pick) s.bytes += bytes_of_layout(*pick->where);
+    return s;
+}
+
 /// Each node counted once; stops where that passes the bounds.
 piece_size size_by_walk(std::span<tree_ref> arguments) {
     static thread_local node_table seen;
@@ -106,8 +112,10 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
         if (may_be_shared(n) && seen.insert(&n, 0, 0) != node_table::absent) continue;
         const int arity = arity_of(n);
         ++s.nodes;
-        if (arity == 0) s.bytes += n.argument_bytes;
-        else if (detail::operands_of_word(n.code)) s.bytes += bytes_of_layout(static_cast<const picking_branch&>(n).pick);
+        if (arity == 0)
+            s.bytes += n.argument_bytes;
+        else if (detail::operands_of_word(n.code))
+            s.bytes += bytes_of_layout(static_cast<const picking_branch&>(n).pick);
         for (int i = 0; i < arity; ++i) open.push_back(arguments_of(n)[i]);
     }
     return s;
@@ -178,8 +186,8 @@ std::vector<bool> beneath_binders(std::span<const word> program) {
         const bool here = open.back();
         beneath[w] = here;
         open.pop_back();
-        const int arity = detail::arity_of_word(program[w]);
-        for (int i = 0; i < arity; ++i) open.push_back(here || (i == 0 && detail::is_binder(detail::kind_of_word(program[w]))));
+        const bool binder = detail::is_binder(detail::kind_of_word(program[w]));
+        for (int i = 0; i < detail::arity_of_word(program[w]); ++i) open.push_back(here || (i == 0 && binder));
     }
     return beneath;
 }
@@ -218,7 +226,7 @@ tree_ref make_kept(tree_ref source) {
     return finish_leaf(n);
 }
 
-tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const layout* pick, piece_size below) {
+tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const layout* pick, piece_size size) {
     const word_kind kind = detail::kind_of_word(code);
     detail::shape_room room;
     extents_ref shape{nullptr, 0};
@@ -231,7 +239,6 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
         auto* with_pick = new_node<picking_branch>(code);
         with_pick->pick = *pick;
         shape = {with_pick->pick.shape(), with_pick->pick.rank()};
-        below.bytes += bytes_of_layout(*pick);
         n = with_pick;
     } else if (shape.data == room) {
         const std::size_t bytes = static_cast<std::size_t>(shape.rank) * sizeof(index_t);
@@ -242,8 +249,8 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     }
     set_shape(*n, shape);
     n->bound = static_cast<std::uint8_t>(bound);
-    n->nodes = narrow(below.nodes + 1);
-    n->argument_bytes = narrow(below.bytes);
+    n->nodes = narrow(size.nodes + 1);
+    n->argument_bytes = narrow(size.bytes);
     n->device = device;
     add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -322,7 +329,7 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
             case word_kind::gather:
             case word_kind::unravel:
                 result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
-                                     o ? o->where : nullptr, size_by_sum(arguments));
+                                     o ? o->where : nullptr, size_with_pick(arguments, o));
                 break;
             case word_kind::reference: throw error("[lazy] a program that is spliced already");
         }

@@ -1,13 +1,13 @@
 // Run-time trees: the nodes of a lazy.
 //
-// A node is immutable and counts its references; nodes that differ in what they hold are the structs below, told apart by
-// the kind of their program word. A map node over arrays of one shape takes 64 bytes.
+// A node is immutable and counts its references; nodes that differ in what they hold are the structs below, told
+// apart by the kind of their program word. A map node over arrays of one shape takes 64 bytes.
 //
 // Cutting. A node knows how many nodes and argument bytes the kernel that ends in it would have (shared ones counted
-// once). An elementwise node that would pass a bound takes its largest operand *kept*: as a leaf over the array that the
-// operand's tree will be evaluated into. So a tree of any size is a chain of pieces of bounded size, each beginning at
-// the leaves of the one below: loops of different lengths are made of the same pieces, and reuse their kernels. A view
-// stops at a kept leaf, whose layout it changes.
+// once). An elementwise node that would pass a bound takes its largest operand *kept*: as a leaf over the array that
+// the operand's tree will be evaluated into. So a tree of any size is a chain of pieces of bounded size, each
+// beginning at the leaves of the one below: loops of different lengths are made of the same pieces, and reuse their
+// kernels. A view stops at a kept leaf, whose layout it changes.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,8 @@ inline tree_node* kept_below(const tree_node& n) {
 }
 /// How many more axes than the node its operand `i` binds.
 inline int binds(const tree_node& n, int i) { return i == 0 && detail::is_binder(kind_of(n)) ? n.bound : 0; }
-/// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its root.
+/// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its
+/// root.
 inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
 
 /// A node with no arguments yet, counted once. `more_bytes` follow it.
@@ -78,9 +79,10 @@ struct piece_size {
 tree_ref finish_leaf(placed*);
 /// A leaf over the array that a tree will be evaluated into.
 tree_ref make_kept(tree_ref source);
-/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel. `below`: the piece without the node.
+/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel. `size`: of the piece, the node not
+/// counted.
 tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,
-                     piece_size below);
+                     piece_size size);
 
 /// A table from (node, number) to a number: what a walk has met. Open addressing; cleared in the time of what is in it.
 class node_table {

@@ -87,8 +87,8 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
         l = compose(l, view, b);
         return true;
     };
-    // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes are
-    // not the result's alone, and it is not worth an array.
+    // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes
+    // are not the result's alone, and it is not worth an array.
     if (bound == 0 && tree->nodes >= piece_nodes) return rebuilt(make_kept(tree), bound, composed);
     return rebuilt(tree, bound, composed);
 }

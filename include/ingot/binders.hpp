@@ -1,6 +1,7 @@
-// The nodes that are not elementwise. A binder binds the trailing axes of its operand (program.hpp); the leading ones are
-// the result's. So reductions, scans, gathers and reshapes are one class: an operand, how many axes of it are bound, and
-// a place that says where on them to read (nothing for a fold, a pick for scans and reshapes, an index for gathers).
+// The nodes that are not elementwise. A binder binds the trailing axes of its operand (program.hpp); the leading ones
+// are the result's. So reductions, scans, gathers and reshapes are one class: an operand, how many axes of it are
+// bound, and a place that says where on them to read (nothing for a fold, a pick for scans and reshapes, an index for
+// gathers).
 //
 // The functions that make binders first view the operand so that the axes they bind stand last; a view of the result
 // then composes onto the operand's leading axes and onto the place, and the bound axes pass through.
@@ -63,7 +64,8 @@ private:
     layout where_;
 };
 
-/// W: the node's own word. Operand: a node whose last `bound` axes are bound. Place: no_place, a pick, or an index node.
+/// W: the node's own word. Operand: a node whose last `bound` axes are bound. Place: no_place, a pick, or an index
+/// node.
 template <word W, class Operand, class Place>
 class binder : public node_members<binder<W, Operand, Place>> {
 public:

@@ -22,8 +22,8 @@ template <index_mode Mode = index_mode::check, array_expression E, array_express
 auto take(E&& e, I&& indices, index_t axis) {
     using source_node = node_of<E>;
     using index_node = node_of<I>;
-    using result = binder<make_word(word_kind::gather, source_node::type, static_cast<std::uint32_t>(Mode)), source_node,
-                          index_node>;
+    constexpr word code = make_word(word_kind::gather, source_node::type, static_cast<std::uint32_t>(Mode));
+    using result = binder<code, source_node, index_node>;
     source_node source = as_node(std::forward<E>(e));
     index_node index = as_node(std::forward<I>(indices));
     if (const device_id a = source.on_device(), b = index.on_device(); a != b && a != no_device && b != no_device)

@@ -1,7 +1,7 @@
 // lazy<T>: an expression whose tree lives at run time, for trees that loops make or whose type would grow too large.
-// The tree is an immutable shared DAG; a lazy is a handle to a node, so `x = x * a + b` makes new nodes over the old one.
-// Whatever has a lazy operand and is elementwise is a lazy again. A tree that outgrows a kernel is cut while it is built:
-// see runtime/tree.hpp.
+// The tree is an immutable shared DAG; a lazy is a handle to a node, so `x = x * a + b` makes new nodes over the old
+// one. Whatever has a lazy operand and is elementwise is a lazy again. A tree that outgrows a kernel is cut while it
+// is built: see runtime/tree.hpp.
 #pragma once
 
 #include <atomic>

@@ -24,8 +24,8 @@ constexpr dtype fold_dtype(fold_rule rule, dtype of) {
         case fold_rule::counts: return dtype::i8;
         case fold_rule::truth: return dtype::b1;
         case fold_rule::sums:
-            if (kind_of(of) <= kind::integer) return kind_of(of) == kind::integer && !is_signed(of) ? dtype::u8 : dtype::i8;
-            return of;
+            if (kind_of(of) > kind::integer) return of;
+            return kind_of(of) == kind::integer && !is_signed(of) ? dtype::u8 : dtype::i8;
         default: return of;
     }
 }
@@ -34,8 +34,8 @@ constexpr dtype fold_dtype(fold_rule rule, dtype of) {
 template <fold F, fold_rule R, class E>
 auto reduced(const char* operation, E&& e, const axes* over, bool keep) {
     using node = node_of<E>;
-    using result = binder<make_word(word_kind::reduce, fold_dtype(R, node::type), static_cast<std::uint32_t>(F)), node,
-                          no_place>;
+    constexpr word code = make_word(word_kind::reduce, fold_dtype(R, node::type), static_cast<std::uint32_t>(F));
+    using result = binder<code, node, no_place>;
     node operand = as_node(std::forward<E>(e));
     shape_room room;
     const extents_ref shape = operand.extents(room);

@@ -12,7 +12,8 @@ namespace detail {
 template <fold F, fold_rule R, class E>
 auto scanned(const char* operation, E&& e, index_t axis) {
     using node = node_of<E>;
-    using result = binder<make_word(word_kind::scan, fold_dtype(R, node::type), static_cast<std::uint32_t>(F)), node, pick>;
+    constexpr word code = make_word(word_kind::scan, fold_dtype(R, node::type), static_cast<std::uint32_t>(F));
+    using result = binder<code, node, pick>;
     node operand = as_node(std::forward<E>(e));
     shape_room room;
     view_room view;

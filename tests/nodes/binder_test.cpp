@@ -195,7 +195,7 @@ TEST_CASE("a reshape that does not merge reads at the digits of its place, and i
 }
 
 TEST_CASE("strides merge as one axis cut in pieces, and never otherwise") {
-    const auto cut = [](std::vector<index_t> shape, std::vector<index_t> strides, std::vector<index_t> wanted, int bound) {
+    const auto cut = [](indices shape, indices strides, indices wanted, int bound) {
         detail::layout l(static_cast<int>(shape.size()));
         std::ranges::copy(shape, l.shape());
         std::ranges::copy(strides, l.strides());

@@ -68,7 +68,11 @@ void on_a_small_stack(F f) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 128 << 10);
     pthread_t thread;
-    REQUIRE(pthread_create(&thread, &attributes, [](void* p) -> void* { (*static_cast<F*>(p))(); return nullptr; }, &f) == 0);
+    const auto start = [](void* p) -> void* {
+        (*static_cast<F*>(p))();
+        return nullptr;
+    };
+    REQUIRE(pthread_create(&thread, &attributes, start, &f) == 0);
     pthread_join(thread, nullptr);
     pthread_attr_destroy(&attributes);
 }
@@ -114,7 +118,8 @@ TEST_CASE("a node that is shared is a reference, in its own context alone") {
     const auto x = m.as({2, 3});
     const lazy<double> a = x + 1;
     const lazy<double> b = a * a;
-    CHECK(words(b) == std::vector<word>{leaf_word, scalar_word, map_word(op::add), reference_word(2), map_word(op::multiply)});
+    CHECK(words(b) == std::vector<word>{leaf_word, scalar_word, map_word(op::add), reference_word(2),
+                                        map_word(op::multiply)});
     // Beneath the sum the shared node is computed over other axes: it is written again.
     const auto normalised = a / sum(a);
     CHECK(words(normalised) ==

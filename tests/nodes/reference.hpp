@@ -227,7 +227,9 @@ private:
     }
 
     /// The last `rank` places of an index.
-    static indices aligned(const indices& i, std::size_t rank) { return {i.end() - static_cast<std::ptrdiff_t>(rank), i.end()}; }
+    static indices aligned(const indices& i, std::size_t rank) {
+        return {i.end() - static_cast<std::ptrdiff_t>(rank), i.end()};
+    }
 
     double map_value(const node& n, const indices& i) const {
         double v[3] = {};
