@@ -86,9 +86,12 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
     } else if (has(g, node_kind::unravel)) {
         p.pattern = "reduction with a reshape";
         add_step(p, "row reduction", "the source is computed at the digits of a linear place");
-    } else if (is_row_program(k, g)) {
+    } else if (has(g, node_kind::reduce) && is_row_program(k, g)) {
         p.pattern = "row program";
         add_step(p, "row program", "a row is read once and stays on the chip");
+    } else if (!has(g, node_kind::reduce)) {
+        p.pattern = "map";
+        add_step(p, "map", "elementwise");
     } else {
         p.pattern = "reduction";
         plan_in_steps(k, g, p);
@@ -105,6 +108,11 @@ plan make_plan(const key& k) {
     p.contract = k.header.math != math_mode::strict;
     const bool cuda = k.header.where == target::cuda;
     const bool reshapes = has(g, node_kind::unravel);
+    const auto unspelled = std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
+    if (unspelled != g.nodes.end()) {
+        plan_missing(k, g, p, "dtype " + std::string(name(unspelled->type)));
+        return p;
+    }
     if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
         plan_missing(k, g, p, "");
     } else if (has(g, node_kind::reduce)) {
