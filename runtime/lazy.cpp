@@ -282,7 +282,7 @@ void flat_statement::evaluate_operand(beginning b, const operand& place, dtype t
                                   ? reference_to(detail::code_of_word(code) - static_cast<word>(b.program), code)
                                   : code);
     }
-    for (std::size_t a = b.attributes; a < words_.attributes.size(); ++a) own.attributes.push_back(words_.attributes[a]);
+    own.attributes.assign(words_.attributes.data() + b.attributes, words_.attributes.data() + words_.attributes.size());
 
     buffer_ref& memory = reshaped_.emplace_back();
     detail::layout contiguous;
