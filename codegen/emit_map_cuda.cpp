@@ -65,6 +65,7 @@ private:
     }
 
     std::uint32_t elements_per_thread() const {
+        if (b_.rank == 0) return 1;
         std::uint32_t widest = 1;
         for (const auto* places : {&b_.inputs, &b_.outputs})
             for (const place& at : *places)
@@ -213,7 +214,7 @@ private:
         source_writer& out = b_.code;
         const formula all{.axes = axis_range(0, b_.rank)};
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
-        const std::string q = b_.linear() + " q = first + e * " + std::to_string(threads) + "u";
+        const std::string q = "first + e * " + std::to_string(threads) + 'u';
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
         for (const place& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
@@ -221,8 +222,8 @@ private:
             if (moves(z)) out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
         open_elements();
-        out.line("const ", q, ";");
-        out.line("if (q >= ", n, ") continue;");
+        // Past the end the last element is read again: loads without a branch are in flight together.
+        out.line("const ", b_.linear(), " q = min(", q, ", ", n, " - 1);");
         b_.write_digits("q", outer_axes(b_.rank));
         for (const unravelling& u : b_.unravellings) {
             out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
@@ -238,8 +239,7 @@ private:
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
         out.close();
         open_elements();
-        out.line("const ", q, ";");
-        out.line("if (q >= ", n, ") continue;");
+        out.line("if (", q, " >= ", n, ") break;");
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             const place& z = b_.outputs[k];
             b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", b_.body.value(b_.graph.roots[k], out));

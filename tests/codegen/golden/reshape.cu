@@ -28,8 +28,7 @@ map(const __grid_constant__ arguments p) {
     int32 z0_offset[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+        const uint32 q = min(first + e * 256u, p.n - 1);
         const int32 i0 = int32(q);
         const uint32 p0 = uint32(p.p0_first + i0);
         const uint32 q2 = quotient(p0, p.by_n2);
@@ -41,8 +40,7 @@ map(const __grid_constant__ arguments p) {
     }
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+        if (first + e * 256u >= p.n) break;
         const float t0 = sqrt(x0[e]);
         __stcs(p.z0 + z0_offset[e], t0 + x1[e]);
     }

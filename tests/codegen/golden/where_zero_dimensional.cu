@@ -19,16 +19,14 @@ map(const __grid_constant__ arguments p) {
     const float t2 = x0 * x1;
     const float t3 = x0 + x1;
     const float t4 = t1 ? t2 : t3;
-    const uint32 first = blockIdx.x * 4096u + threadIdx.x;
+    const uint32 first = blockIdx.x * 256u + threadIdx.x;
 #pragma unroll
-    for (unsigned int e = 0; e < 16; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+    for (unsigned int e = 0; e < 1; ++e) {
+        const uint32 q = min(first + e * 256u, p.n - 1);
     }
 #pragma unroll
-    for (unsigned int e = 0; e < 16; ++e) {
-        const uint32 q = first + e * 256u;
-        if (q >= p.n) continue;
+    for (unsigned int e = 0; e < 1; ++e) {
+        if (first + e * 256u >= p.n) break;
         __stcs(p.z0, t4);
     }
 }
