@@ -1,3 +1,5 @@
+// Walks over a graph for the emitters. Nodes are numbered after what they need, so every walk is one loop over numbers
+// and none is recursive.
 #include "codegen/body.hpp"
 
 #include <ingot/error.hpp>

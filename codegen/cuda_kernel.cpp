@@ -1,3 +1,5 @@
+// Accesses to memory and index arithmetic as CUDA text. Loads name their cache policy: a stream past the first-level
+// cache and stores that leave the caches first are worth 1 to 3% of the bandwidth.
 #include "codegen/cuda_kernel.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A kernel in the making: what it reads and writes, found in its graph; its arguments, asked for as its text is written.
 #include "codegen/kernel.hpp"
 
 #include <algorithm>

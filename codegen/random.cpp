@@ -1,3 +1,4 @@
+// The texts of the generators. They must agree with <ingot/philox.hpp>, integers and uniforms bit for bit.
 #include "codegen/random.hpp"
 
 namespace ingot::codegen {

@@ -1,3 +1,4 @@
+// Finds which reductions of a graph one kernel can fold, and over which spaces.
 #include "codegen/reduction.hpp"
 
 #include <algorithm>

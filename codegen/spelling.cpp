@@ -1,3 +1,5 @@
+// Text of scalar computing. A body of the operator table is taken apart into names and the rest: operands, types and
+// functions are replaced or noted, everything else is printed as it stands in the table.
 #include "codegen/spelling.hpp"
 
 #include <algorithm>

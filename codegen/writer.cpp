@@ -1,3 +1,5 @@
+// The layout of an argument struct. Members are sorted by width, stably, so that the order in which an emitter asks for
+// them is the order in which a reader finds them.
 #include "codegen/writer.hpp"
 
 #include <algorithm>
