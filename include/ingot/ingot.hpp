@@ -16,5 +16,6 @@
 #include <ingot/random.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
+#include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
 #include <ingot/views.hpp>
