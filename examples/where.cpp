@@ -1,61 +1,44 @@
 // One expression, one kernel: where(x - 2 > y, x * y, x + y), fused and operator by operator.
-#include <algorithm>
+// where [ELEMENTS]
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 #include <ingot/ingot.hpp>
 
+#include "measured.hpp"
+
 using namespace ingot;
 
-namespace {
-
-/// Microseconds of the best of some runs; on a GPU measured by events on the stream.
-template <class F>
-double time_of(F run) {
-    const benchmark_result r = benchmark(run, {.repeats = 20, .warm_up = 3});
-    const auto& times = r.gpu.empty() ? r.cpu : r.gpu;
-    return *std::min_element(times.begin(), times.end());
-}
-
-template <class F>
-std::uint64_t kernels_in(F run) {
-    const auto before = counters().kernel_launches;
-    run();
-    return counters().kernel_launches - before;
-}
-
-}  // namespace
-
-int main() {
-    const index_t n = current_device().is_cuda() ? index_t{1} << 28 : index_t{1} << 24;
+int main(int argc, char** argv) {
+    const device d = current_device();
+    const index_t n = argc > 1 ? std::atoll(argv[1]) : index_t{1} << (d.is_cuda() ? 28 : 24);
     const array<float> x = random::normal<float>({n});
     const array<float> y = random::uniform<float>({n});
-    array<float> r;
+    array<float> r, same;
 
     const auto fused = [&] { r = where(x - 2 > y, x * y, x + y); };
     const auto one_by_one = [&] {
-        const array<float> a = x - 2;
-        const array<bool> c = a > y;
-        const array<float> p = x * y;
-        const array<float> s = x + y;
-        r = where(c, p, s);
+        const array<float> shifted = x - 2;
+        const array<bool> larger = shifted > y;
+        const array<float> product = x * y;
+        const array<float> total = x + y;
+        same = where(larger, product, total);
     };
 
-    std::printf("where(x - 2 > y, x * y, x + y), %lld elements, on %s (%s)\n\n", static_cast<long long>(n),
-                to_string(current_device()).c_str(), current_device().name().c_str());
-    const auto report = [&](const char* how, auto run, double bytes_an_element) {
-        run();  // compiles
-        const std::uint64_t kernels = kernels_in(run);
-        const double us = time_of(run);
-        std::printf("%-14s %llu kernel%s %10.1f us %8.0f GB/s for %.0f bytes an element\n", how,
-                    static_cast<unsigned long long>(kernels), kernels == 1 ? " " : "s", us,
-                    bytes_an_element * static_cast<double>(n) / us / 1e3, bytes_an_element);
+    std::printf("where(x - 2 > y, x * y, x + y), %lld float32 elements\non %s, %s\n\n", static_cast<long long>(n),
+                to_string(d).c_str(), d.name().c_str());
+    std::printf("%-12s %8s %14s %12s %12s\n", "", "kernels", "bytes/element", "us", "GB/s");
+    const auto report = [&](const char* how, double bytes, auto run) {
+        const measured m = measure(run);
+        std::printf("%-12s %8llu %14.0f %12.1f %12.1f\n", how, static_cast<unsigned long long>(m.kernels), bytes,
+                    m.microseconds, rate(bytes * static_cast<double>(n), m.microseconds));
+        return m.microseconds;
     };
-    report("fused", fused, 12);
-    report("op by op", one_by_one, 54);
+    const double fused_us = report("fused", 12, fused);
+    const double apart_us = report("op by op", 54, one_by_one);
+    std::printf("\nFused is %.1f times as fast; the results differ in %lld elements.\n", apart_us / fused_us,
+                static_cast<long long>(sum(r != same).item()));
 
-    fused();
-    std::cout << "\nThe generated source:\n\n"
-              << source(where(x - 2 > y, x * y, x + y)) << "\nThe result:\n"
-              << r << '\n';
+    std::cout << "\nr = " << r << "\n\nThe kernel, as it was generated:\n\n" << source(where(x - 2 > y, x * y, x + y));
 }
