@@ -27,11 +27,6 @@ constexpr index_t narrow_reach = index_t{1} << 31;
 constexpr index_t few_rows = 264;
 constexpr index_t short_row = 32;
 
-bool has_binders(std::span<const word> program) {
-    return std::any_of(program.begin(), program.end(),
-                       [](word w) { return detail::is_binder(detail::kind_of_word(w)); });
-}
-
 /// Broadcasts `other` into `shape`; false where it does not fit.
 bool broadcast_into(std::vector<index_t>& shape, extents_ref other) {
     if (shape.size() < static_cast<std::size_t>(other.rank))
@@ -48,10 +43,107 @@ bool broadcast_into(std::vector<index_t>& shape, extents_ref other) {
 
 }  // namespace
 
+std::uint8_t kinds_of(std::span<const word> program) {
+    std::uint8_t kinds = has_any;
+    for (const word w : program) {
+        const word_kind k = detail::kind_of_word(w);
+        if (k == word_kind::lazy) kinds |= has_lazies;
+        if (detail::is_binder(k)) kinds |= has_binders;
+        if (k == word_kind::reduce) kinds |= has_reductions;
+    }
+    return kinds;
+}
+
+/// The commonest statement by a straight path: no binder, new outputs, every leaf a scalar or an array that is contiguous
+/// and has the result's shape. The words are those that the general path would write. False where it is another.
+bool classifier::classify_line(const statement& s, environment_class env) {
+    for (const output& o : s.outputs)
+        if (*o.memory) return false;
+    const detail::layout* first = nullptr;
+    index_t size = 1;
+    for (const operand& o : s.operands) {
+        if (o.kind == operand_kind::scalar) continue;
+        if (o.kind != operand_kind::array) return false;
+        const detail::layout& l = *o.where;
+        if (first == nullptr) {
+            first = &l;
+            for (int j = l.rank() - 1; j >= 0; --j) {
+                if (l.strides()[j] != size) return false;
+                size *= l.shape()[j];
+            }
+        } else if (!detail::same_shape(*first, l) || !std::equal(l.strides(), l.strides() + l.rank(), first->strides())) {
+            return false;
+        }
+    }
+    if (first == nullptr || size <= 1) return false;
+
+    c_.shape.assign(first->shape(), first->shape() + first->rank());
+    c_.size = size;
+    c_.extents.assign(1, size);
+    const std::size_t rows = s.operands.size() + s.outputs.size();
+    c_.strides.resize(rows);
+    c_.words.resize(detail::key_header_words + 1 + 2 * rows);
+
+    detail::key_header header;
+    header.where = env.where;
+    header.math = env.math;
+    header.architecture = env.architecture;
+    header.wide_index = size >= narrow_reach;
+    header.outputs = static_cast<std::uint32_t>(s.outputs.size());
+    header.program = static_cast<std::uint32_t>(s.program.size());
+    header.operands = static_cast<std::uint32_t>(s.operands.size());
+    header.axes = 1;
+    detail::write_header(header, c_.words.data());
+    std::uint32_t* out = c_.words.data() + detail::key_header_words;
+    *out++ = detail::axis_class{}.encode();
+
+    const auto is_far = [&](std::size_t bytes) { return size - 1 >= narrow_reach / static_cast<index_t>(bytes); };
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        detail::operand_head head;
+        head.kind = o.kind;
+        head.type = o.type;
+        head.exponent = o.exponent;
+        head.same_as = static_cast<std::uint16_t>(i);
+        const bool moves = o.kind == operand_kind::array;
+        if (moves) {
+            const std::size_t bytes = detail::size_of(o.type);
+            const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
+                                 static_cast<std::uintptr_t>(o.where->offset) * bytes;
+            head.vector = address % vector_bytes == 0;
+            head.wide = is_far(bytes);
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            const operand& p = s.operands[k];
+            const bool same = moves ? p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset
+                                    : p.serial == o.serial && p.kind == o.kind && p.type == o.type &&
+                                          p.bits[0] == o.bits[0] && p.exponent == o.exponent;
+            if (!same) continue;
+            head.same_as = static_cast<std::uint16_t>(k);
+            break;
+        }
+        *out++ = head.encode();
+        *out++ = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
+        c_.strides[i] = moves;
+    }
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        detail::operand_head head;
+        head.type = s.outputs[k].type;
+        head.vector = true;
+        head.wide = is_far(detail::size_of(head.type));
+        *out++ = head.encode();
+        *out++ = static_cast<std::uint32_t>(detail::stride_class::unit);
+        c_.strides[s.operands.size() + k] = 1;
+    }
+    return true;
+}
+
 const classified& classifier::classify(const statement& s, environment_class env) {
+    const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
+    const bool binders = (kinds & has_binders) != 0;
+    if (!binders && classify_line(s, env)) return c_;
     owners_.clear();
     binder_axes_.clear();
-    const bool binders = has_binders(s.program);
     if (binders)
         find_shapes_with_binders(s);
     else
@@ -83,7 +175,7 @@ const classified& classifier::classify(const statement& s, environment_class env
         align(s);
     order_axes(s);
     collapse();
-    write_words(s, env);
+    write_words(s, env, kinds);
     return c_;
 }
 
@@ -384,7 +476,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     return head;
 }
 
-void classifier::write_words(const statement& s, environment_class env) {
+void classifier::write_words(const statement& s, environment_class env, std::uint8_t kinds) {
     const std::size_t axes = c_.extents.size();
     // Owners of the collapsed axes, found again from the innermost raw axis that collapse kept.
     const std::vector<int>& kept = axis_pool_;
@@ -420,8 +512,7 @@ void classifier::write_words(const statement& s, environment_class env) {
     detail::write_header(header, c_.words.data());
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
-    bool reduces = false;
-    for (word w : s.program) reduces |= detail::kind_of_word(w) == word_kind::reduce;
+    const bool reduces = (kinds & has_reductions) != 0;
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
         axis.owner = static_cast<std::uint8_t>(owners_[static_cast<std::size_t>(kept[a])]);
@@ -448,7 +539,6 @@ void classifier::write_words(const statement& s, environment_class env) {
         *out++ = axis.encode();
     }
 
-    c_.offsets.resize(s.operands.size());
     const auto write_strides = [&](std::size_t row) {
         std::fill_n(out, per_row - 1, 0u);
         for (std::size_t a = 0; a < axes; ++a) {
@@ -462,7 +552,6 @@ void classifier::write_words(const statement& s, environment_class env) {
         out += per_row - 1;
     };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        c_.offsets[i] = s.operands[i].where ? s.operands[i].where->offset : 0;
         *out++ = head_of_operand(s, i).encode();
         write_strides(i);
     }

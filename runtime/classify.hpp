@@ -12,12 +12,17 @@
 
 namespace ingot::runtime {
 
+/// What kinds of nodes a program has: found once for each slot.
+enum program_kinds : std::uint8_t { has_any = 1, has_lazies = 2, has_binders = 4, has_reductions = 8 };
+std::uint8_t kinds_of(std::span<const detail::word> program);
+
 /// A statement as it came through the door.
 struct statement {
     std::span<const detail::word> program;
     std::span<const operand> operands;
     std::span<const detail::word> attributes;
     std::span<const output> outputs;
+    std::uint8_t kinds = 0;  // program_kinds, or 0 where nobody has looked yet
 };
 
 /// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
@@ -26,7 +31,6 @@ struct classified {
     std::vector<std::uint32_t> words;      // header, axes, operands, outputs: the key without its program
     std::vector<index_t> extents;          // of the key's axes
     std::vector<index_t> strides;          // [operands + outputs][axes]
-    std::vector<index_t> offsets;          // of each operand
     index_t size = 0;                      // of the result
 
     int axes() const noexcept { return static_cast<int>(extents.size()); }
@@ -57,6 +61,7 @@ private:
         int rank;
     };
 
+    bool classify_line(const statement&, environment_class);
     void find_result_shape(const statement&);
     void find_shapes_with_binders(const statement&);
     void align(const statement&);
@@ -64,7 +69,7 @@ private:
     void place(std::size_t row, const detail::layout&, const int* axes, int rank);
     void order_axes(const statement&);
     void collapse();
-    void write_words(const statement&, environment_class);
+    void write_words(const statement&, environment_class, std::uint8_t kinds);
     detail::operand_head head_of_operand(const statement&, std::size_t i) const;
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;

@@ -49,7 +49,7 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
 }
 
 /// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for element.
-bool overlaps(const output& o, const operand& in, bool has_binders) {
+bool overlaps(const output& o, const operand& in, bool binders) {
     if (in.memory == nullptr || o.memory->get() != in.memory) return false;
     const std::size_t out_bytes = detail::size_of(o.type), in_bytes = detail::size_of(in.type);
     const auto reach = [](const detail::layout& l, std::size_t bytes) {
@@ -64,7 +64,7 @@ bool overlaps(const output& o, const operand& in, bool has_binders) {
     const auto a = reach(*o.where, out_bytes), b = reach(*in.where, in_bytes);
     if (a[1] <= b[0] || b[1] <= a[0]) return false;
     // The same view: every thread reads its element before it writes it.
-    if (!has_binders && out_bytes == in_bytes && o.where->offset == in.where->offset &&
+    if (!binders && out_bytes == in_bytes && o.where->offset == in.where->offset &&
         detail::same_shape(*o.where, *in.where)) {
         bool same = true;
         for (int j = 0; j < o.where->rank(); ++j)
@@ -76,8 +76,7 @@ bool overlaps(const output& o, const operand& in, bool has_binders) {
 
 bool must_buffer(const statement& s, const output& o) {
     if (!*o.memory) return false;
-    bool binders = false;
-    for (detail::word w : s.program) binders |= detail::is_binder(detail::kind_of_word(w));
+    const bool binders = (s.kinds & has_binders) != 0;
     for (const operand& in : s.operands)
         if (overlaps(o, in, binders)) return true;
     return false;
@@ -137,8 +136,10 @@ inline namespace v1 {
 void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
               std::span<const detail::word> attributes, std::span<const output> outputs) {
     using namespace runtime;
-    const statement s{program, operands, attributes, outputs};
-    if (!is_flat(s)) return evaluate_without_slot(flat_statement(s).get());
+    std::uint8_t kinds = cache.kinds.load(std::memory_order_relaxed);
+    if (kinds == 0) cache.kinds.store(kinds = kinds_of(program), std::memory_order_relaxed);
+    const statement s{program, operands, attributes, outputs, kinds};
+    if ((kinds & (has_lazies | has_binders)) != 0 && !is_flat(s)) return evaluate_without_slot(flat_statement(s).get());
     for (const output& o : outputs)
         if (must_buffer(s, o)) return evaluate_buffered(cache, s);
 

@@ -8,6 +8,7 @@
 
 #include "codegen/schedule.hpp"
 #include "runtime/compile_host.hpp"
+#include "runtime/driver.hpp"
 #include "runtime/warning.hpp"
 
 namespace ingot::runtime {
@@ -58,11 +59,11 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
         for (const codegen::launch& step : e->plan.steps) {
 #ifdef INGOT_HAS_CUDA_HEADERS
             if (e->key.header.where == detail::target::cuda) {
-                e->kernels.push_back(e->module->kernel(step.kernel));
+                e->kernels.emplace_back(e->module->kernel(step.kernel));
                 continue;
             }
 #endif
-            e->kernels.push_back(e->module->host_function(step.kernel));
+            e->kernels.emplace_back(e->module->host_function(step.kernel));
         }
     } catch (const compiler_unavailable& reason) {
         warn_once(std::string("expressions are interpreted: ") + reason.what());
@@ -74,7 +75,7 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
 
 }  // namespace
 
-void observe_new_keys(key_observer o) { observer.store(o); }
+key_observer observe_new_keys(key_observer o) { return observer.exchange(o); }
 
 source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     source_text source;

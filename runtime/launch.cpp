@@ -93,10 +93,10 @@ void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t bloc
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
-void run_cuda(void* kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments, const stream_state& stream) {
+void run_cuda(const loaded_kernel& kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments, const stream_state& stream) {
     void* parameters[] = {arguments};
     const auto status = [&] {
-        const auto function = static_cast<CUfunction>(kernel);
+        const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step.shared_bytes));
         const auto native = reinterpret_cast<CUstream>(stream.native);
         const auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]), z = static_cast<unsigned>(grid[2]);
         if (step.cluster == 1)
@@ -170,7 +170,7 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
             run_cuda(e.kernels[i], step, grid, arguments, stream);
         else
 #endif
-            run_host(reinterpret_cast<host_kernel>(e.kernels[i]), arguments, grid[0] * grid[1] * grid[2]);
+            run_host(e.kernels[i].on_host(), arguments, grid[0] * grid[1] * grid[2]);
         add(counter::kernel_launches);
     }
 }

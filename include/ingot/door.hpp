@@ -43,6 +43,7 @@ struct slot {
     struct entry;
     std::atomic<const entry*> entries[ways] = {};
     std::atomic<std::uint32_t> next = 0;
+    std::atomic<std::uint8_t> kinds = 0;  // of the program's nodes; 0 until its first evaluation
 };
 
 /// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
