@@ -46,7 +46,8 @@ public:
         step.pattern = split_ ? "split reduction" : columns_ ? "column reduction" : "row reduction";
         step.reason = lanes_ == 1 ? "a thread a row, neighbours read neighbours"
                                   : std::to_string(lanes_) + " lanes a row" + (split_ ? ", several blocks a row" : "");
-        for (const folded_space& s : spaces_) step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values)});
+        for (const folded_space& s : spaces_)  // what is folded, and an addition for each sum
+            step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
         p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                                                  (split_ ? ", 4" : "") + ")\nsum(const __grid_constant__ arguments p)");

@@ -39,7 +39,8 @@ public:
         step.threads = 1;
         step.pattern = split_ ? "split reduction" : "row reduction";
         step.reason = split_ ? "pieces of rows, " + std::to_string(piece_elements) + " elements each" : "a block a row";
-        for (const folded_space& s : spaces_) step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values)});
+        for (const folded_space& s : spaces_)  // what is folded, and an addition for each sum
+            step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
         p.source = b_.assemble(p.expression,
                                "extern \"C\" void sum(const arguments* given, unsigned long long begin, unsigned long long end)");

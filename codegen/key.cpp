@@ -150,8 +150,12 @@ std::string describe(const key& k) {
     }
     out += ']';
     for (const operand_class& o : k.operands) {
-        out += &o == k.operands.data() ? " (" : ", ";
-        describe_operand(o, out);
+        const auto number = &o - k.operands.data();
+        out += number == 0 ? " (" : ", ";
+        if (o.head.same_as != number)
+            out += "=" + std::to_string(o.head.same_as);
+        else
+            describe_operand(o, out);
     }
     out += k.operands.empty() ? " () -> (" : ") -> (";
     for (const operand_class& o : k.outputs) {
