@@ -75,6 +75,25 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
 
 }  // namespace
 
+void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] std::uint32_t shared_bytes) const {
+#ifdef INGOT_HAS_CUDA_HEADERS
+    const auto index = static_cast<std::size_t>(device);
+    if (index < remembered)
+        if (void* const known = functions_[index].load(std::memory_order_acquire)) return known;
+    CUfunction function = nullptr;
+    check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel_)), "finding a kernel's function");
+    constexpr std::uint32_t shared_without_asking = 48 * 1024;
+    if (shared_bytes > shared_without_asking)
+        check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                           static_cast<int>(shared_bytes)),
+              "asking for shared memory");
+    if (index < remembered) functions_[index].store(function, std::memory_order_release);
+    return function;
+#else
+    return nullptr;
+#endif
+}
+
 key_observer observe_new_keys(key_observer o) { return observer.exchange(o); }
 
 source_text source_of(const codegen::key& key, const codegen::plan& plan) {
