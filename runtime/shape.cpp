@@ -55,6 +55,7 @@ int broadcast_shapes(const char* operation, const extents_ref* shapes, int n, sh
     }
     for (int i = 0; i < n; ++i)
         if (same_extents(shapes[i], {room, rank})) return i;
+    check_extents(operation, {room, static_cast<std::size_t>(rank)});
     return -1;
 }
 

@@ -1,0 +1,60 @@
+// How these tests count kernels: by the keys that the table did not have, and by the launches.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include <ingot/ingot.hpp>
+
+#include "runtime/executable.hpp"
+
+/// The keys that are new while it lives. One at a time.
+class new_key_watch {
+public:
+    new_key_watch() {
+        seen().clear();
+        before() = ingot::runtime::observe_new_keys(see);
+    }
+    new_key_watch(const new_key_watch&) = delete;
+    ~new_key_watch() { ingot::runtime::observe_new_keys(before()); }
+
+    std::size_t count() const { return seen().size(); }
+
+private:
+    static void see(std::span<const std::uint32_t> key) {
+        static std::mutex mutex;
+        {
+            const std::lock_guard guard(mutex);
+            seen().emplace(key.begin(), key.end());
+        }
+        if (before()) before()(key);
+    }
+    static std::set<std::vector<std::uint32_t>>& seen() {
+        static std::set<std::vector<std::uint32_t>> keys;
+        return keys;
+    }
+    static ingot::runtime::key_observer& before() {
+        static ingot::runtime::key_observer observer;
+        return observer;
+    }
+};
+
+/// How many kernels `f` makes that were not there before.
+template <class F>
+std::size_t new_kernels(F&& f) {
+    const new_key_watch watch;
+    f();
+    return watch.count();
+}
+
+/// How many kernels `f` runs.
+template <class F>
+std::uint64_t launches(F&& f) {
+    const std::uint64_t before = ingot::counters().kernel_launches;
+    f();
+    return ingot::counters().kernel_launches - before;
+}
