@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include <ingot/expression.hpp>
+
+#include "runtime/transfer.hpp"
 
 namespace reference {
 
@@ -158,16 +161,28 @@ private:
         return p;
     }
 
+    /// The elements where the host can read them: a GPU's are copied once.
+    const void* host_data(const buffer& b) const {
+        if (b.device.is_host()) return b.data;
+        std::vector<std::byte>& copy = copies_[&b];
+        if (copy.empty()) {
+            copy.resize(b.bytes);
+            runtime::copy_to_host(const_cast<buffer&>(b), 0, b.bytes, copy.data(), *runtime::current().stream);
+        }
+        return copy.data();
+    }
+
     double read(const operand& o, const indices& i) const {
         if (o.kind == operand_kind::scalar) return scalar(o);
         const index_t p = place(*o.where, i);
         if (o.kind == operand_kind::generator) return static_cast<double>(p) + 1000 * static_cast<double>(o.bits[1]);
         if (p < 0 || static_cast<std::size_t>(p) >= o.memory->bytes / size_of(o.type))
             throw std::logic_error("read outside a buffer");
+        const void* const data = host_data(*o.memory);
         switch (o.type) {
-            case dtype::f4: return static_cast<const float*>(o.memory->data)[p];
-            case dtype::f8: return static_cast<const double*>(o.memory->data)[p];
-            case dtype::i8: return static_cast<double>(static_cast<const std::int64_t*>(o.memory->data)[p]);
+            case dtype::f4: return static_cast<const float*>(data)[p];
+            case dtype::f8: return static_cast<const double*>(data)[p];
+            case dtype::i8: return static_cast<double>(static_cast<const std::int64_t*>(data)[p]);
             default: throw std::logic_error("a dtype that the tests do not use");
         }
     }
@@ -247,6 +262,7 @@ private:
     gathered g_;
     std::vector<node> nodes_;
     std::vector<std::size_t> roots_;
+    mutable std::map<const buffer*, std::vector<std::byte>> copies_;
 };
 
 template <class E>
