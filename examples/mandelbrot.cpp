@@ -73,8 +73,9 @@ int main(int argc, char** argv) {
     escape z;
     const measured m = measure([&] { z = iterate(real, imaginary); });
     const double pixel = (right - left) / (width - 1) * 2 * top / (height - 1);
-    std::printf("%d x %d points, %d iterations on %s: %llu kernels, %llu compiled, %.1f us\n", width, height,
-                iterations, to_string(current_device()).c_str(), static_cast<unsigned long long>(m.kernels),
+    std::printf("%d x %d points, %d iterations on %s, %s\n", width, height, iterations,
+                to_string(current_device()).c_str(), current_device().name().c_str());
+    std::printf("%llu kernels, %llu compiled, %.1f us\n", static_cast<unsigned long long>(m.kernels),
                 static_cast<unsigned long long>(m.compiles), m.microseconds);
     std::printf("Area inside: %.4f (of the set itself: 1.5066)\n",
                 static_cast<double>(sum(z.steps == iterations).item()) * pixel);

@@ -1,0 +1,142 @@
+// Runs every example at a small size and checks the numbers it prints. Without the examples there is nothing to test.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "tests/cache/fixture.hpp"
+#include "tests/examples/readme.hpp"
+
+TEST_CASE("what the README shows may leave things out") {
+    CHECK(readme::matches("a b c\n", "a b c\n"));
+    CHECK(readme::matches("a b c\n", "a ... c\n"));
+    CHECK(readme::matches("a b c c\n", "a ... c\n"));
+    CHECK_FALSE(readme::matches("a b c\n", "a b\n"));
+    CHECK_FALSE(readme::matches("a b d\n", "a ... c\n"));
+    CHECK_FALSE(readme::matches("a b c\n", "b ... c\n"));
+}
+
+namespace {
+
+std::string output_of(const std::string& command) {
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    for (int c; (c = std::fgetc(pipe)) != EOF;)
+        text += static_cast<char>(c);
+    REQUIRE_MESSAGE(pclose(pipe) == 0, command, "\n", text);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("the page of the operators is made from their table") {
+    std::ifstream page(INGOT_TEST_SOURCES "/../docs/operators.md");
+    const std::string text(std::istreambuf_iterator<char>(page), {});
+    CHECK(text == output_of(INGOT_TEST_PROGRAMS "/operator_reference"));
+}
+
+#ifdef INGOT_TEST_EXAMPLES
+
+namespace {
+
+std::string example(const std::string& arguments) {
+    return output_of(INGOT_TEST_EXAMPLES "/" + arguments);
+}
+
+/// The numbers that follow `label`, as many as there are in a row.
+std::vector<double> numbers_after(const std::string& text, const std::string& label) {
+    const std::size_t at = text.find(label);
+    REQUIRE_MESSAGE(at != text.npos, "\"", label, "\" is not in\n", text);
+    std::vector<double> numbers;
+    const char* next = text.c_str() + at + label.size();
+    for (char* end;; next = end) {
+        const double value = std::strtod(next, &end);
+        if (end == next) return numbers;
+        numbers.push_back(value);
+    }
+}
+
+double normal_distribution(double z) {
+    return std::erfc(-z / std::sqrt(2.0)) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("the example where: fused one kernel, op by op five, equal results") {
+    const std::string text = example("where 100003");
+    const auto fused = numbers_after(text, "\nfused"), one_by_one = numbers_after(text, "\nop by op");
+    REQUIRE(fused.size() == 4);
+    REQUIRE(one_by_one.size() == 4);
+    CHECK(fused[0] == 1);
+    CHECK(one_by_one[0] == 5);
+    CHECK(fused[3] == doctest::Approx(12 * 100003 / fused[2] / 1e3).epsilon(0.05));
+    CHECK(numbers_after(text, "the results differ in") == std::vector<double>{0});
+    CHECK(text.find("// where(x0 - s0 > x1, x0 * x1, x0 + x1)") != text.npos);
+}
+
+TEST_CASE("the example Black-Scholes: one kernel, prices of the closed form, parity") {
+    const std::string text = example("black_scholes 100003");
+    const auto spot = numbers_after(text, "spot   ["), strike = numbers_after(text, "strike [");
+    const auto years = numbers_after(text, "years  ["), call = numbers_after(text, "call   [");
+    const auto put = numbers_after(text, "put    [");
+    constexpr double r = 0.02, sigma = 0.3;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double deviation = sigma * std::sqrt(years[i]);
+        const double d1 = (std::log(spot[i] / strike[i]) + (r + sigma * sigma / 2) * years[i]) / deviation;
+        const double present = strike[i] * std::exp(-r * years[i]);
+        const double exact = spot[i] * normal_distribution(d1) - present * normal_distribution(d1 - deviation);
+        CHECK(std::abs(call[i] - exact) < 2e-6 * spot[i]);
+        CHECK(std::abs(put[i] - (exact - spot[i] + present)) < 2e-6 * spot[i]);
+    }
+    CHECK(numbers_after(text, "parity holds to").at(0) < 1e-6);
+    CHECK(numbers_after(text, "on average.\n").at(0) == 1);
+}
+
+TEST_CASE("the example softplus: a number and an array give the same") {
+    const std::string text = example("softplus");
+    for (const double z : {-1000.0, -40.0, -2.0, -0.5, 0.0, 0.5, 2.0, 40.0, 1000.0}) {
+        char label[32];
+        std::snprintf(label, sizeof label, "\n%8g ", z);
+        const auto row = numbers_after(text, label);
+        const double exact = std::log1p(std::exp(-std::abs(z))) + std::max(z, 0.0);
+        CHECK(std::abs(row.at(0) - exact) <= 1e-14 * exact);
+        CHECK(std::abs(row.at(1) - exact) <= 1e-14 * exact);
+    }
+    CHECK(numbers_after(text, "elements:") == std::vector<double>{1});
+}
+
+TEST_CASE("the example Horner: polynomials of one degree are one kernel, long ones a chain") {
+    const std::string text = example("horner");
+    for (const char* name : {"exp, degree 17", "sin, degree 17", "cos, degree 17"}) {
+        const auto row = numbers_after(text, name);
+        CHECK(row.at(1) == 1);
+        CHECK(row.at(3) < 1e-15);
+    }
+    CHECK(numbers_after(text, "sin, degree 17").at(0) == 0);
+    CHECK(numbers_after(text, "cos, degree 17").at(0) == 0);
+    CHECK(numbers_after(text, "x^1000").at(0) <= 4);
+    CHECK(numbers_after(text, "x^1000").at(1) > 40);
+    CHECK(numbers_after(text, "x^1000").at(3) < 1e-13);
+}
+
+#ifdef INGOT_TEST_MANDELBROT
+TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {
+    const ingot::test::scratch_directory scratch;
+    const std::string file = scratch.path() / "m.png";
+    const std::string text = example("mandelbrot " + file);
+    CHECK(numbers_after(text, "\n").at(0) == 40);
+    CHECK(numbers_after(text, "Area inside:").at(0) == doctest::Approx(1.526).epsilon(0.002));
+    std::ifstream picture(file, std::ios::binary);
+    std::string head(24, '\0');
+    picture.read(head.data(), 24);
+    CHECK(head == std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58", 24));
+}
+#endif
+
+#endif

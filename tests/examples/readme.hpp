@@ -1,0 +1,49 @@
+// What the test made of the README uses: std::cout caught, and compared with what the README shows.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace readme {
+
+/// Catches what is written to std::cout between start() and take(): doctest itself writes there in between.
+class printed {
+public:
+    printed() = default;
+    printed(const printed&) = delete;
+    ~printed() { std::cout.rdbuf(console_); }
+
+    void start() { std::cout.rdbuf(text_.rdbuf()); }
+    std::string take() {
+        std::cout.rdbuf(console_);
+        std::string text = text_.str();
+        text_.str("");
+        return text;
+    }
+
+private:
+    std::ostringstream text_;
+    std::streambuf* const console_ = std::cout.rdbuf();
+};
+
+/// Whether `text` is `shown`, where `...` stands for anything.
+inline bool matches(std::string_view text, std::string_view shown) {
+    const std::size_t gap = shown.find("...");
+    if (gap == shown.npos) return text == shown;
+    if (!text.starts_with(shown.substr(0, gap))) return false;
+    for (std::size_t skipped = gap; skipped <= text.size(); ++skipped)
+        if (matches(text.substr(skipped), shown.substr(gap + 3))) return true;
+    return false;
+}
+
+}  // namespace readme
+
+#define CHECK_PRINTED(text, shown)                                                                            \
+    do {                                                                                                      \
+        const std::string printed_text = text;                                                                \
+        CHECK_MESSAGE(readme::matches(printed_text, shown), "printed:\n", printed_text, "\nshown:\n", shown); \
+    } while (false)
