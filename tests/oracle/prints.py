@@ -8,6 +8,10 @@ import sys
 
 import numpy as np
 
+# Ingot prints as NumPy 2.0 to 2.2 do; later versions have their style as a legacy one.
+if tuple(map(int, np.__version__.split(".")[:2])) > (2, 2):
+    np.set_printoptions(legacy="2.2")
+
 with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
     while line := cases.readline():
         name, _, *shape = line.decode().split()
