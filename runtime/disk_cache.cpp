@@ -152,8 +152,16 @@ void disk_cache::publish(const cache_key& key, std::span<const std::byte> code) 
     }
 }
 
-file_descriptor disk_cache::lock(const cache_key& key, double patience) const {
-    file_descriptor file(openat(directory_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+void kernel_lock_traits::close(int descriptor) noexcept {
+    struct flock all {};
+    all.l_type = F_UNLCK;
+    all.l_whence = SEEK_SET;
+    fcntl(descriptor, F_OFD_SETLK, &all);
+    ::close(descriptor);
+}
+
+kernel_lock disk_cache::lock(const cache_key& key, double patience) const {
+    kernel_lock file(openat(directory_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return file;
     struct flock range {};
     range.l_type = F_WRLCK;

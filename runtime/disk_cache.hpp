@@ -30,6 +30,14 @@ struct cache_key {
     hash128 name;
 };
 
+/// The locked byte of a kernel. It is unlocked before the descriptor is closed, for a child of fork may have it too.
+struct kernel_lock_traits {
+    using type = int;
+    static constexpr int none = -1;
+    static void close(int descriptor) noexcept;
+};
+using kernel_lock = unique_handle<kernel_lock_traits>;
+
 class disk_cache {
 public:
     /// Makes the directory (0700) where it is missing. Refuses, with a warning, one that is a symlink, belongs to
@@ -45,10 +53,9 @@ public:
     /// Puts a file in place in one step, or not at all.
     void publish(const cache_key& key, std::span<const std::byte> code);
 
-    /// Waits until no other process or thread compiles this kernel. The lock ends with the descriptor, or with the
-    /// process that held it; an empty one after `patience` seconds, for its owner may be stopped, and where locks do
-    /// not work.
-    file_descriptor lock(const cache_key& key, double patience = 20) const;
+    /// Waits until no other process or thread compiles this kernel. The lock ends with the handle, or with the process
+    /// that held it; an empty one after `patience` seconds, for its owner may be stopped, and where locks do not work.
+    kernel_lock lock(const cache_key& key, double patience = 20) const;
 
     /// Deletes the least recently used kernels until three quarters of the cap are left, and temporaries older than ten
     /// minutes. publish() calls it now and then.

@@ -99,7 +99,7 @@ std::vector<std::byte> kernel_store::code(const source_text& source, const cache
         return found;
     };
     if (auto found = cached()) return *std::move(found);
-    const file_descriptor lock = cache_->lock(key);
+    const kernel_lock lock = cache_->lock(key);
     if (auto found = cached()) return *std::move(found);  // published while we waited
     std::vector<std::byte> fresh = compile(source);
     cache_->publish(key, fresh);

@@ -162,7 +162,7 @@ TEST_CASE("an unwritable directory still serves what is in it") {
         auto cache = cache_in(scratch.path());
         if (cache.find(key) != code) return 12;
         const cache_key other("another");
-        const file_descriptor lock = cache.lock(other);
+        const kernel_lock lock = cache.lock(other);
         cache.publish(other, code);
         return cache.find(other) ? 13 : 0;
     });
@@ -299,7 +299,7 @@ TEST_CASE("a kernel's lock excludes, is apart from other kernels', and ends with
     int held[2];
     REQUIRE(pipe(held) == 0);
     const pid_t child = start_child([&] {
-        const file_descriptor lock = cache_in(scratch.path()).lock(key);
+        const kernel_lock lock = cache_in(scratch.path()).lock(key);
         const char go = 'g';
         if (!lock || ::write(held[1], &go, 1) != 1) return 1;
         pause();
@@ -314,4 +314,23 @@ TEST_CASE("a kernel's lock excludes, is apart from other kernels', and ends with
     CHECK(cache.lock(key, 5));
     ::close(held[0]);
     ::close(held[1]);
+}
+
+TEST_CASE("a lock ends with its handle, though a child of fork has the descriptor too") {
+    const scratch_directory scratch;
+    auto cache = cache_in(scratch.path());
+    int release[2];
+    REQUIRE(pipe(release) == 0);
+    std::optional<kernel_lock> lock = cache.lock(key);
+    const pid_t child = start_child([&] {
+        char go = 0;
+        return ::read(release[0], &go, 1) == 1 && cache.lock(key, 0.05) ? 0 : 1;
+    });
+    CHECK_FALSE(cache.lock(key, 0.01));
+    lock.reset();
+    CHECK(cache.lock(key, 0.05));
+    CHECK(::write(release[1], "", 1) == 1);
+    CHECK(exit_status(child) == 0);
+    ::close(release[0]);
+    ::close(release[1]);
 }
