@@ -97,6 +97,7 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
     *out++ = detail::axis_class{}.encode();
 
+    distinct_.clear();
     const auto is_far = [&](std::size_t bytes) { return size - 1 >= narrow_reach / static_cast<index_t>(bytes); };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
@@ -113,15 +114,17 @@ bool classifier::classify_line(const statement& s, environment_class env) {
             head.vector = address % vector_bytes == 0;
             head.wide = is_far(bytes);
         }
-        for (std::size_t k = 0; k < i; ++k) {
+        // A statement has many leaves and few different ones: only those are compared.
+        const auto alike = std::find_if(distinct_.begin(), distinct_.end(), [&](std::uint16_t k) {
             const operand& p = s.operands[k];
-            const bool same = moves ? p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset
-                                    : p.serial == o.serial && p.kind == o.kind && p.type == o.type &&
-                                          p.bits[0] == o.bits[0] && p.exponent == o.exponent;
-            if (!same) continue;
-            head.same_as = static_cast<std::uint16_t>(k);
-            break;
-        }
+            return moves ? p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset
+                         : p.serial == o.serial && p.kind == o.kind && p.type == o.type && p.bits[0] == o.bits[0] &&
+                               p.exponent == o.exponent;
+        });
+        if (alike == distinct_.end())
+            distinct_.push_back(head.same_as);
+        else
+            head.same_as = *alike;
         *out++ = head.encode();
         *out++ = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
         c_.strides[i] = moves;
@@ -431,25 +434,24 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
 }
 
-std::uint16_t classifier::first_like(const statement& s, std::size_t i) const {
+std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
-    for (std::size_t k = 0; k < i; ++k) {
+    for (const std::uint16_t k : distinct_) {
         const operand& p = s.operands[k];
         if (p.kind != o.kind || p.type != o.type) continue;
         if (o.kind == operand_kind::scalar) {
-            if (p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent)
-                return static_cast<std::uint16_t>(k);
+            if (p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent) return k;
             continue;
         }
         if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] || p.bits[1] != o.bits[1])
             continue;
-        if (std::equal(c_.strides_of(i), c_.strides_of(i) + c_.axes(), c_.strides_of(k)))
-            return static_cast<std::uint16_t>(k);
+        if (std::equal(c_.strides_of(i), c_.strides_of(i) + c_.axes(), c_.strides_of(k))) return k;
     }
-    return static_cast<std::uint16_t>(i);
+    distinct_.push_back(static_cast<std::uint16_t>(i));
+    return distinct_.back();
 }
 
-detail::operand_head classifier::head_of_operand(const statement& s, std::size_t i) const {
+detail::operand_head classifier::head_of_operand(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
     detail::operand_head head;
     head.kind = o.kind;
@@ -539,6 +541,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         *out++ = axis.encode();
     }
 
+    distinct_.clear();
     const auto write_strides = [&](std::size_t row) {
         std::fill_n(out, per_row - 1, 0u);
         for (std::size_t a = 0; a < axes; ++a) {

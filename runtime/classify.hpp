@@ -70,10 +70,10 @@ private:
     void order_axes(const statement&);
     void collapse();
     void write_words(const statement&, environment_class, std::uint8_t kinds);
-    detail::operand_head head_of_operand(const statement&, std::size_t i) const;
+    detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
-    std::uint16_t first_like(const statement&, std::size_t i) const;
+    std::uint16_t first_like(const statement&, std::size_t i);
 
     classified c_;
     std::vector<int> owners_;                 // of each axis before and after collapse
@@ -85,6 +85,7 @@ private:
     std::vector<index_t> raw_strides_;        // before collapse
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
+    std::vector<std::uint16_t> distinct_;     // operands unlike all before them
 };
 
 }  // namespace ingot::runtime
