@@ -91,7 +91,7 @@ std::string text_of(const std::string& path) {
 double time_bare(const std::string& path) {
     const auto source = bench::cuda_source(text_of(path), "", {});
     const auto name_at = source.text.find("__global__");
-    const auto open = source.text.find('(', source.text.find("void", name_at));
+    const auto open = source.text.find("(const __grid_constant__", name_at);
     const auto begin = source.text.find_last_of(" \n", open) + 1;
     const std::string name = source.text.substr(begin, open - begin);
     return milliseconds([&] {
