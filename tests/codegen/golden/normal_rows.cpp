@@ -23,6 +23,39 @@ extern "C" vectorised double log(double a);
 extern "C" vectorised double sin(double a);
 static inline double sqrt(double a) { return __builtin_sqrt(a); }
 
+/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
+#if defined(__AVX512F__)
+typedef long long part __attribute__((vector_size(64), may_alias));
+#else
+typedef long long part __attribute__((vector_size(32), may_alias));
+#endif
+static inline void stream(void* to, const void* from, unsigned long bytes) {
+    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
+    for (unsigned long i = 0; i < parts; ++i) {
+        part* const at = (part*)to + i;
+        const part value = ((const part*)from)[i];
+#if defined(__clang__)
+        __builtin_nontemporal_store(value, at);
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntdq512(at, value);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256(at, value);
+#else
+        *at = value;
+#endif
+    }
+    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
+}
+static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
+/// Others see what was streamed before what this thread writes from here on.
+static inline void settle() {
+#if defined(__SSE__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 struct generator_key { uint64 seed, call; };
 struct philox_words { uint32 w[4]; };
 
@@ -73,6 +106,7 @@ struct arguments {
     double* z0;
     int64 g0_first;
     generator_key g0_key;
+    uint32 size;
     uint32 n1;
     uint32 row_pieces;
     int32 z0_stride0;
@@ -81,6 +115,7 @@ struct arguments {
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
+    const bool large = p.size >= 8388608;
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 rest = block / p.row_pieces;
         const int32 i0 = int32(rest);
@@ -89,15 +124,18 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const double x0 = *(p.x0 + i0);
         double* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
         const int64 g0_row = p.g0_first + i0 * p.g0_stride0 + i1;
+        const bool streaming = large && starts_line(z0_row);
         alignas(64) double z0_copy[256] = {};
         for (int32 first = 0; first < n; first += 256) {
             const int m = n - first < 256 ? int(n - first) : 256;
-            double* const z0_strip = m < 256 ? z0_copy : z0_row + first;
+            double* const z0_strip = streaming || m < 256 ? z0_copy : z0_row + first;
             independent
             for (int j = 0; j < 256; ++j) {
                 z0_strip[j] = normal_double(p.g0_key, g0_row + (first + j)) * x0;
             }
-            if (m < 256) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
+            if (streaming) stream(z0_row + first, z0_copy, m * 8ul);
+            else if (m < 256) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
         }
     }
+    if (large) settle();
 }
