@@ -12,6 +12,11 @@
 
 namespace ingot::runtime {
 
+/// Accesses of this many bytes are what the vector class is about.
+inline constexpr std::size_t vector_bytes = 16;
+/// Offsets and indices below this are computed in 32 bits.
+inline constexpr index_t narrow_reach = index_t{1} << 31;
+
 /// What kinds of nodes a program has: found once for each slot.
 enum program_kinds : std::uint8_t { has_any = 1, has_lazies = 2, has_binders = 4, has_reductions = 8 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
@@ -77,7 +82,9 @@ private:
 
     classified c_;
     std::vector<int> owners_;                 // of each axis before and after collapse
-    std::vector<node_shape> shapes_;
+    std::vector<node_shape> shapes_;          // of each word's value
+    std::vector<node_shape> stack_;
+    std::vector<index_t> room_;               // for one shape
     std::vector<index_t> shape_pool_;
     std::vector<context> contexts_;
     std::vector<int> axis_pool_;
