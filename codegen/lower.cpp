@@ -108,13 +108,18 @@ private:
             const std::size_t binder = key_.axes[axis].owner - std::size_t{1};
             return binder < results.size() && (results[binder] & ~outer) == 0;
         };
+        const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
+            for (std::size_t c = axis; c-- > 0 && key_.axes[c].owner == key_.axes[axis].owner;)
+                if (graph_.loop_axis[c] == loop) return true;
+            return false;
+        };
         std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
         for (std::size_t a = 0; a < n; ++a) {
             extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
             if (key_.axes[a].owner == 0 || !alone(a)) continue;
             for (std::size_t b = 0; b < a; ++b)
                 if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
-                    alone(b)) {
+                    alone(b) && !taken(graph_.loop_axis[b], a)) {
                     graph_.loop_axis[a] = graph_.loop_axis[b];
                     break;
                 }

@@ -53,7 +53,7 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
     auto e = std::make_unique<executable>();
     e->key = codegen::decode(words);
     e->plan = codegen::make_plan(e->key);
-    if (!e->plan.missing.empty()) throw error("[evaluate] " + e->plan.missing + ": " + e->plan.expression);
+    if (!e->plan.missing.empty()) throw error(e->plan.missing);
     try {
         e->module = load(source_of(e->key, e->plan));
         for (const codegen::launch& step : e->plan.steps) {

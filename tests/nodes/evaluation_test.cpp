@@ -185,3 +185,10 @@ TEST_CASE("threads build on one lazy and evaluate it at once") {
     for (const auto& g : got)
         for (std::size_t i = 0; i < 64; ++i) CHECK(g[i] == doctest::Approx(expected[i]));
 }
+
+TEST_CASE("sums over two axes of equal extents beside other sums of those extents") {
+    const auto x = counted({3, 4, 4}), y = counted({3, 4});
+    agrees(sum(y, 1) + sum(flip(x, 1), {1, 2}));
+    agrees(sum(x * 2, {1, 2}) - sum(x.T() + 1, {0, 1}));
+    agrees(sum(x, {2, 1}) + sum(x, 1)(all, 0) * sum(y, 1));
+}

@@ -1,51 +1,51 @@
-// Random trees: programs over leaves of random dtypes, shapes, strides, offsets and alignments, and their value by the
-// plainest possible reading of the words. A tree is a function of its seed and its size, so that a failing one is
-// replayed by its seed and shrunk by its size.
+// Random trees: programs over leaves of random dtypes, shapes, strides, offsets and alignments, with sums of integers in
+// them, written to new memory or into selections that may overlap what they read; and their value by the plainest
+// possible reading of the words. A tree is a function of its seed and its size, so that a failing one is replayed by its
+// seed and shrunk by its size.
 #pragma once
 
-#include <cstdint>
-#include <random>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <ingot/door.hpp>
-#include <ingot/expression.hpp>
+#include "leaf.hpp"
 
 namespace ingot::tests {
 
-/// A leaf: where its elements are and what the whole buffer holds.
-struct random_leaf {
-    dtype type = dtype::f4;
-    detail::operand_kind kind = detail::operand_kind::array;
+/// What a tree writes: a view of memory that is there.
+struct random_target {
     detail::layout where;
-    std::vector<std::byte> bytes;  // of the buffer
-    std::uint64_t bits = 0;        // of a scalar
+    std::vector<std::byte> bytes;  // of the buffer, before
+    int leaf = -1;                 // whose buffer it is, or -1: its own
 };
 
 struct random_tree {
     std::uint64_t seed = 0;
     std::vector<detail::word> program;
+    std::vector<detail::word> attributes;
     std::vector<random_leaf> leaves;
-    std::vector<index_t> shape;
+    extents shape;
     dtype type = dtype::f4;
+    std::optional<random_target> target;
 };
 
 /// What a generator may use.
 struct tree_options {
-    int nodes = 12;       // maps, at most
-    bool exact = true;    // only rows whose results are exact or correctly rounded
+    int nodes = 8;      // maps, at most
+    int sums = 20;      // percent of inner nodes that are sums
+    int targets = 40;   // percent of trees that are written into memory that is there
 };
 
 /// `shape`: of the result, so that several trees can be outputs of one kernel.
-random_tree grow(std::uint64_t seed, const std::vector<index_t>& shape, const tree_options& options);
+random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& options);
 /// A shape of rank 0 to 4 with sizes that find edges: 0, 1, around 4, 16, 32 and 256.
-std::vector<index_t> random_shape(std::mt19937_64& random);
+extents random_shape(random_engine& random);
 
-/// The result, C-contiguous, each node computed over all elements before the next, from elements that plain loops over
-/// indices copied out of the leaves.
+/// What the tree's memory holds afterwards: the target's buffer, or else the result, C-contiguous. Each node is computed
+/// over all elements before the next, from elements that plain loops over indices copied out of the leaves.
 std::vector<std::byte> plain_value(const random_tree& tree);
 
-/// "seed 17: where(less(x0, s1), ...), x0 float32 (3, 4) strides (1, 3) offset 2 ...".
+/// "seed 17, shape (3, 4): float32(3, 4)/(1, 3)+2 int8#5 add:float32 ...".
 std::string describe(const random_tree& tree);
 
 /// Equal bit for bit, any NaN equal to any other. Empty, or what differs first.
