@@ -94,7 +94,7 @@ inline layout contiguous_layout(std::span<const index_t> shape) {
     for (int j = l.rank() - 1; j >= 0; --j) {
         l.shape()[j] = shape[static_cast<std::size_t>(j)];
         l.strides()[j] = stride;
-        stride *= l.shape()[j];
+        stride *= std::max<index_t>(l.shape()[j], 1);  // so that axes beside an empty one still move
     }
     return l;
 }
