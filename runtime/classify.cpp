@@ -196,12 +196,12 @@ void classifier::align(const statement& s) {
 void classifier::align_with_binders(const statement& s) {
     const int rank = static_cast<int>(c_.shape.size());
     const int bound_axes = binder_axes_.back();
-    const std::size_t total = static_cast<std::size_t>(rank + bound_axes);
+    const std::size_t total = static_cast<std::size_t>(rank) + static_cast<std::size_t>(bound_axes);
     raw_extents_.resize(total, 1);
     owners_.resize(total, 0);
     for (std::size_t b = 0; b + 1 < binder_axes_.size(); ++b)
         for (int a = binder_axes_[b]; a < binder_axes_[b + 1]; ++a)
-            owners_[static_cast<std::size_t>(rank + a)] = static_cast<int>(b) + 1;
+            owners_[static_cast<std::size_t>(rank) + static_cast<std::size_t>(a)] = static_cast<int>(b) + 1;
     raw_strides_.assign((s.operands.size() + s.outputs.size()) * total, 0);
 
     axis_pool_.clear();
@@ -229,7 +229,7 @@ void classifier::align_with_binders(const statement& s) {
             const int bound = binder_axes_[b + 1] - binder_axes_[b];
             for (int k = 0; k < bound; ++k) {
                 const int axis = operand_shape.rank - bound + k;
-                raw_extents_[static_cast<std::size_t>(rank + binder_axes_[b] + k)] =
+                raw_extents_[static_cast<std::size_t>(rank) + static_cast<std::size_t>(binder_axes_[b] + k)] =
                     axis < 0 ? 1 : shape_pool_[operand_shape.at + static_cast<std::uint32_t>(axis)];
             }
         };

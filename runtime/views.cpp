@@ -185,7 +185,7 @@ void view_broadcast(view_room& view, extents_ref from, std::span<const index_t> 
     const int lead = static_cast<int>(to.size()) - from.rank;
     bool fits = lead >= 0;
     for (int j = 0; fits && j < from.rank; ++j)
-        fits = from.data[j] == 1 || from.data[j] == to[static_cast<std::size_t>(lead + j)];
+        fits = from.data[j] == 1 || from.data[j] == to[static_cast<std::size_t>(lead) + static_cast<std::size_t>(j)];
     if (!fits) fail("broadcast_to", "shape " + to_text(from.span()) + " does not broadcast to " + to_text(to));
     view_writer w(view, "broadcast_to", from);
     for (int j = 0; j < static_cast<int>(to.size()); ++j) {

@@ -113,6 +113,8 @@ public:
         }
         return *this;
     }
+    /// Writes in place where the memory has to stay, which may throw.
+    // NOLINTNEXTLINE(performance-noexcept-move-constructor)
     array& operator=(array&& other) & {
         if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) {
             detail::write("assign", *this, std::move(other));

@@ -94,7 +94,7 @@ strong_leaf<T> element_leaf(const char* operation, S scalar) {
         return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
     } else if constexpr (std::is_floating_point_v<number> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         using limits = std::numeric_limits<T>;
-        const T saturated = !(value == value)                               ? T(0)
+        const T saturated = std::isnan(value)                               ? T(0)
                             : value <= static_cast<number>(limits::lowest()) ? limits::lowest()
                             : value >= static_cast<number>(limits::max())    ? limits::max()
                                                                              : static_cast<T>(value);

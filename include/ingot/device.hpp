@@ -191,7 +191,7 @@ public:
 /// Makes a stream, and the device it is of, current until the guard ends.
 class [[nodiscard]] with_stream : runtime::current_guard {
 public:
-    explicit with_stream(stream s) : kept_(std::move(s)) {
+    explicit with_stream(const stream& s) : kept_(s) {
         runtime::current_of_thread.device = kept_.device();
         runtime::current_of_thread.stream = &kept_.state();
     }

@@ -19,7 +19,7 @@ public:
 
     explicit selection(detail::leaf<T>& whole) : seen_(whole), target_(&whole) {}
     selection(const selection&) = default;
-    selection(selection&&) = default;
+    selection(selection&&) noexcept = default;
 
     template <class E>
         requires detail::assignable_to<E, T>
@@ -27,6 +27,8 @@ public:
         detail::write("assign", std::move(*this), std::forward<E>(e));
     }
     /// Writes too: u(slice(1)) = v(slice(1)) would else copy the snapshot and nothing more.
+    /// To itself it writes what is there.
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
     void operator=(const selection& e) && { detail::write("assign", std::move(*this), e); }
 
     const detail::leaf<T>& as_leaf() const& noexcept { return seen_; }
