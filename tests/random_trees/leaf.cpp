@@ -29,7 +29,8 @@ T any_value(random_engine& random) {
                                  -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
                                  std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), T(2.5), T(1e9)};
         if (chance(random, 30)) return special[random() % std::size(special)];
-        return static_cast<T>(std::ldexp(static_cast<double>(random() % 20001) - 10000, static_cast<int>(random() % 9) - 8));
+        const double whole = static_cast<double>(random() % 20001) - 10000;
+        return static_cast<T>(std::ldexp(whole, static_cast<int>(random() % 9) - 8));
     }
 }
 

@@ -1,7 +1,6 @@
-// Random trees, three evaluators: the compiled kernel (on the host, and on a GPU where there is one), the interpreter over
-// the same key, and the plain reading of the program must agree, in strict arithmetic: bit for bit in trees of exact
-// operations, else within the bound that the operations' errors propagate to. A failing tree is shrunk, and its seed
-// printed: INGOT_TEST_SEED replays a run, INGOT_TEST_TREES sets how many trees it has.
+// Random trees, three evaluators: the compiled kernel (on the host, and on a GPU where there is one), the interpreter
+// over the same key, and the plain reading of the program must agree bit for bit, in strict arithmetic. A failing tree
+// is shrunk, and its seed printed: INGOT_TEST_SEED replays a run, INGOT_TEST_TREES sets how many trees it has.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

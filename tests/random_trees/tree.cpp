@@ -71,7 +71,9 @@ struct grower {
 
     /// where(x, y, node), whose y has the whole shape: else the tree could be smaller than it.
     dtype grow_covering(int depth) {
-        operand_type types[] = {{add_leaf(random_array(random, context))}, {add_leaf(covering_array(random, context))}, {}};
+        operand_type types[3];
+        types[0] = {add_leaf(random_array(random, context))};
+        types[1] = {add_leaf(covering_array(random, context))};
         types[2] = {grow_node(depth)};
         return add_map(op::where, resolve(op::where, types).result);
     }
@@ -279,8 +281,8 @@ std::string difference(dtype type, const std::vector<std::byte>& got, const std:
             text = "element " + std::to_string(i) + " is " + std::to_string(a) + ", wanted " + std::to_string(b);
         }
     });
-    const std::size_t rest = got.size() % size_of(type);
-    if (text.empty() && rest != 0 && std::memcmp(got.data() + got.size() - rest, wanted.data() + got.size() - rest, rest) != 0) text = "the last bytes differ";
+    const auto rest = static_cast<std::ptrdiff_t>(got.size() % size_of(type));  // of a buffer of another dtype
+    if (text.empty() && !std::equal(got.end() - rest, got.end(), wanted.end() - rest)) text = "the last bytes differ";
     return text;
 }
 

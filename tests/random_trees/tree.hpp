@@ -1,7 +1,7 @@
-// Random trees: programs over leaves of random dtypes, shapes, strides, offsets and alignments, with sums of integers in
-// them, written to new memory or into selections that may overlap what they read; and their value by the plainest
-// possible reading of the words. A tree is a function of its seed and its size, so that a failing one is replayed by its
-// seed and shrunk by its size.
+// Random trees: programs over leaves of random dtypes, shapes, strides, offsets and alignments, with sums of integers,
+// written to new memory or into views that may overlap what they read; and their value by the plainest possible reading
+// of the words. A tree is a function of its seed and its size, so that a failing one is replayed by its seed and shrunk
+// by its size.
 #pragma once
 
 #include <optional>
@@ -41,8 +41,8 @@ random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& o
 /// A shape of rank 0 to 4 with sizes that find edges: 0, 1, around 4, 16, 32 and 256.
 extents random_shape(random_engine& random);
 
-/// What the tree's memory holds afterwards: the target's buffer, or else the result, C-contiguous. Each node is computed
-/// over all elements before the next, from elements that plain loops over indices copied out of the leaves.
+/// What the tree's memory holds afterwards: the target's buffer, or else the result, C-contiguous. Each node is
+/// computed over all elements before the next, from elements that plain loops over indices copied out of the leaves.
 std::vector<std::byte> plain_value(const random_tree& tree);
 
 /// "seed 17, shape (3, 4): float32(3, 4)/(1, 3)+2 int8#5 add:float32 ...".

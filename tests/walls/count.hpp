@@ -12,6 +12,15 @@
 
 #include "runtime/executable.hpp"
 
+// The thread sanitizer ends children of a fork that start threads.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitizer = true;
+#elif defined(__has_feature)
+inline constexpr bool thread_sanitizer = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+
 /// The keys that are new while it lives. One at a time.
 class new_key_watch {
 public:

@@ -13,12 +13,6 @@ using namespace ingot;
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool thread_sanitizer = true;
-#else
-constexpr bool thread_sanitizer = false;
-#endif
-
 constexpr int crowd = 64;
 
 /// Runs f(t) in threads t = 0, 1, ... that begin together; returns how many of them it is false for, or throws in.
