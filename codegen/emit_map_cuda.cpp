@@ -1,7 +1,7 @@
 // The map kernel for CUDA, one thread for several elements, in one of two shapes:
 //   packed  a thread owns consecutive elements of the inner axis and moves them in one access of up to 16 bytes; every
-//           operand that moves along the inner axis does so by one element and is aligned. The last vector of a row is
-//           read and written by element, in the same kernel.
+//           operand that moves along the inner axis does so by one element and is aligned. The last elements of a row,
+//           and those of a thread whose quick bodies met a rare value, go one by one, in the same kernel.
 //   spread  a thread's elements are a block apart, so that every access of a warp is coalesced whatever the alignment
 //           and the strides; its loads are in flight together.
 // Over more than one axis the linear number of a thread is decoded by multiply-high divisions.
@@ -25,6 +25,7 @@ public:
     void write(plan& p) {
         packed_ = can_pack();
         each_ = elements_per_thread();
+        packed_ = packed_ && each_ > 1;
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
@@ -105,14 +106,15 @@ private:
                      b_.generator_index(g.node, all_axes()), further, ");");
     }
 
-    /// The thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
-    void write_packed_random(const place& g) {
+    /// A random leaf's element e of the thread's own.
+    void write_random_element(const place& g, const std::string& to) {
+        const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
+        write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
+    }
+
+    /// All the thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
+    void write_random_vector(const place& g) {
         const std::uint32_t group = generator_group(b_.graph.nodes[g.node].type);
-        if (!moves_inside(g)) {
-            write_random(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name, "");
-            b_.body.name(g.node, g.name);
-            return;
-        }
         declare_random(g);
         b_.code.margin("#pragma unroll");
         if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
@@ -122,8 +124,7 @@ private:
             return;
         }
         b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
-        const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
-        write_random(g, g.name + "[e]", " + e" + whole.substr(3 + digit(inner_).size()));
+        write_random_element(g, g.name + "[e]");
         b_.code.close();
     }
 
@@ -139,47 +140,82 @@ private:
             if (!moves(in)) continue;
             const std::string type = b_.needs.type(in.at->head.type);
             const std::string offset = b_.offset(in, all_axes());
-            if (!moves_inside(in)) {
+            if (moves_inside(in)) {
+                vectors.push_back(&in);
+                out.line("const ", type, "* const ", in.name, "_at = ", b_.pointer(in), offset, ";");
+            } else {
                 out.line("const ", type, ' ', in.name, " = ", b_.element(in, offset), ";");
                 b_.body.name(in.node, in.name);
-                continue;
             }
-            vectors.push_back(&in);
-            out.line("const ", type, "* const ", in.name, "_at = ", b_.pointer(in), offset, ";");
-            out.line("alignas(", bytes_of(in) * each_, ") ", type, ' ', in.name, '[', each_, "];");
-            b_.body.name(in.node, in.name + "[e]");
         }
-        for (const node_id g : b_.generators) write_packed_random(place_of(g));
-        out.line("const bool whole = ", n, " - ", i, " >= ", each_, ";");
-        if (!vectors.empty()) {
-            out.open("if (whole)");
-            for (const place* in : vectors) {
-                const std::uint32_t bytes = bytes_of(*in) * each_;
-                out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ", in->name, "_at);");
+        std::vector<place> generators;
+        for (const node_id id : b_.generators) {
+            const place g = place_of(id);
+            if (moves_inside(g)) {
+                generators.push_back(g);
+            } else {
+                write_random(g, "const " + b_.needs.type(b_.graph.nodes[id].type) + ' ' + g.name, "");
+                b_.body.name(id, g.name);
             }
-            out.otherwise();
-            open_elements();
-            for (const place* in : vectors) out.line("if (e < ", n, " - ", i, ") ", in->name, "[e] = ", in->name, "_at[e];");
-            out.close();
-            out.close();
         }
-        for (const place& z : b_.outputs)
-            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
-        open_elements();
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
-            out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
-        out.close();
         for (const place& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_at = ", b_.pointer(z),
                      b_.offset(z, all_axes()), ";");
-        out.open("if (whole)");
+        const std::string left = n + " - " + i, each = b_.linear() + '(' + std::to_string(each_) + ')';
+        const body_writer::names shared = b_.body.scope();
+        out.open("if (", left, " >= ", each_, ")");
+        write_vector(vectors, generators);
+        out.close();
+        b_.body.leave(shared);
+        out.margin("#pragma unroll 1");
+        open_elements("min(" + each + ", " + left + ')');
+        write_one_by_one(vectors, generators);
+        out.close();
+    }
+
+    /// Reads, computes and writes by vectors, and returns unless a value was rare.
+    void write_vector(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+        source_writer& out = b_.code;
+        for (const place* in : vectors) {
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[', each_, "];");
+            out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ", in->name, "_at);");
+            b_.body.name(in->node, in->name + "[e]");
+        }
+        for (const place& g : generators) write_random_vector(g);
+        for (const place& z : b_.outputs)
+            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        const bool quick = std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
+                                       [](const node& n) { return n.axes != 0 && has_quick_body(n); });
+        if (quick) out.line("bool rare = false;");
+        b_.needs.use_quick(quick);
+        open_unrolled_elements();
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
+        out.close();
+        b_.needs.use_quick(false);
+        if (quick) out.open("if (!rare)");
         for (const place& z : b_.outputs)
             out.line(b_.storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
-        out.otherwise();
-        open_elements();
-        for (const place& z : b_.outputs) out.line("if (e < ", n, " - ", i, ") ", z.name, "_at[e] = ", z.name, "[e];");
-        out.close();
-        out.close();
+        out.line("return;");
+        if (quick) out.close();
+    }
+
+    void write_one_by_one(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+        source_writer& out = b_.code;
+        for (const place* in : vectors) {
+            out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
+            b_.body.name(in->node, in->name);
+        }
+        for (const place& g : generators) {
+            write_random_element(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name);
+            b_.body.name(g.node, g.name);
+        }
+        // Every value is there before the first is written: an output may be an operand.
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
+                     b_.body.value(b_.graph.roots[k], out), ";");
+        for (const place& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
     }
 
     /// Which elements this thread owns: those from `i` on the inner axis, whose extent is `n`.
@@ -205,9 +241,12 @@ private:
         b_.step.grid[0].divide_by = threads;
     }
 
-    void open_elements() {
+    void open_elements(const std::string& count) {
+        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
+    }
+    void open_unrolled_elements() {
         b_.code.margin("#pragma unroll");
-        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", each_, "; ++e)");
+        open_elements(std::to_string(each_));
     }
 
     void write_spread() {
@@ -221,7 +260,7 @@ private:
         for (const place& z : b_.outputs)
             if (moves(z)) out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
-        open_elements();
+        open_unrolled_elements();
         // Past the end the last element is read again: loads without a branch are in flight together.
         out.line("const ", b_.linear(), " q = min(", q, ", ", n, " - 1);");
         b_.write_digits("q", outer_axes(b_.rank));
@@ -238,7 +277,7 @@ private:
         for (const place& z : b_.outputs)
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
         out.close();
-        open_elements();
+        open_unrolled_elements();
         out.line("if (", q, " >= ", n, ") break;");
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             const place& z = b_.outputs[k];

@@ -16,6 +16,38 @@ namespace {
 
 using namespace detail;
 
+/// The quick bodies of the table.
+struct quick_facts {
+    op of;
+    dtype type;
+    std::string_view body;
+};
+constexpr quick_facts quick_table[] = {
+#define INGOT_QUICK(name, type, body) {op::name, dtype::type, #body},
+#include <ingot/operators.def>
+};
+
+const quick_facts* quick_body(op o, dtype t) {
+    for (const quick_facts& q : quick_table)
+        if (q.of == o && q.type == t) return &q;
+    return nullptr;
+}
+
+/// Instructions of a GPU that have no intrinsic, with subnormals flushed.
+struct instruction {
+    std::string_view name, text;
+};
+constexpr instruction instructions[] = {{"rcp_approx", "rcp.approx.ftz.f32"},
+                                        {"rsqrt_approx", "rsqrt.approx.ftz.f32"},
+                                        {"exp2_approx", "ex2.approx.ftz.f32"},
+                                        {"log2_approx", "lg2.approx.ftz.f32"}};
+
+const instruction* instruction_named(std::string_view name) {
+    for (const instruction& i : instructions)
+        if (i.name == name) return &i;
+    return nullptr;
+}
+
 bool is_integer(dtype t) { return kind_of(t) == kind::integer; }
 
 /// Functions that every evaluator rounds alike: the host has an instruction or an exact sequence for each.
@@ -122,6 +154,11 @@ std::string spell_reinterpretation(std::string_view function, const body_types& 
     return out;
 }
 
+std::string spell_instruction(const instruction& i, prelude& needs) {
+    return std::string(needs.function_prefix()) + " float " + std::string(i.name) + "(float a) {\n    float y;\n" +
+           "    asm(\"" + std::string(i.text) + " %0, %1;\" : \"=f\"(y) : \"f\"(a));\n    return y;\n}\n";
+}
+
 /// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
 std::string substitute(std::string_view body, const body_types& types, const std::vector<std::string>& operands,
                        prelude& needs) {
@@ -156,6 +193,8 @@ std::string substitute(std::string_view body, const body_types& types, const std
             if (name == "bits_of" || name == "from_bits")
                 needs.add(std::string(name) + type_name(types.computed),
                           spell_reinterpretation(name, types, needs));
+            else if (const instruction* own = instruction_named(name))
+                needs.add(name, spell_instruction(*own, needs));
             else if (function_named(name))
                 needs.calls(name, types.computed);
         }
@@ -275,6 +314,10 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     return "to_" + type + '(' + from + ')';
 }
 
+bool has_quick_body(const node& n) {
+    return n.kind == node_kind::map && quick_body(static_cast<op>(n.code), n.type) != nullptr;
+}
+
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types, const std::vector<std::string>& arguments,
                       prelude& needs) {
     const op o = static_cast<op>(n.code);
@@ -282,14 +325,16 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types, c
     const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
     const dtype second = argument_types.size() == 2 ? argument_types[1] : argument_types[deciding];
     const body_types types{argument_types[deciding], n.type};
-    std::string_view body = body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
+    const quick_facts* const quick = needs.quick() ? quick_body(o, types.computed) : nullptr;
+    std::string_view body =
+        quick != nullptr ? quick->body : body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
     const bool expression = body.starts_with("return ") && body.find(';') == body.size() - 1;
     if (expression) {
         body.remove_prefix(7);
         body.remove_suffix(1);
         return substitute(body, types, arguments, needs);
     }
-    const std::string name = std::string(row.name) + '_' + type_name(types.computed);
+    const std::string name = (quick != nullptr ? "quick_" : "") + std::string(row.name) + '_' + type_name(types.computed);
     if (!needs.has(name)) {
         std::string head(needs.function_prefix());
         head += ' ' + needs.type(n.type) + ' ' + name + '(';
@@ -298,11 +343,12 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types, c
             letters.emplace_back(1, "abc"[i]);
             head += (i > 0 ? ", " : "") + needs.type(argument_types[i]) + ' ' + letters.back();
         }
+        if (quick != nullptr) head += ", bool& rare";
         needs.add(name, head + ") {\n" + indent_statements(substitute(body, types, letters, needs)) + "}\n");
     }
     std::string call = name + '(';
     for (std::size_t i = 0; i < arguments.size(); ++i) call += (i > 0 ? ", " : "") + arguments[i];
-    return call + ')';
+    return call + (quick != nullptr ? ", rare)" : ")");
 }
 
 }  // namespace ingot::codegen

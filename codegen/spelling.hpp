@@ -43,10 +43,15 @@ public:
     /// "__device__ __forceinline__" or "static inline".
     std::string_view function_prefix() const;
 
+    /// Whether rows that have a quick body are spelled by it; it sets `rare`, which the kernel declares.
+    void use_quick(bool on) { quick_ = on; }
+    bool quick() const { return quick_; }
+
     std::string text() const;
 
 private:
     detail::target where_;
+    bool quick_ = false;
     std::set<dtype> types_;
     std::vector<std::pair<std::string, std::string>> parts_;
     std::map<std::string, std::set<dtype>> calls_;
@@ -57,6 +62,8 @@ private:
 std::string spell_constant(dtype t, double value, prelude& needs);
 /// The expression that converts `from` (a name or a call) as astype does.
 std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs);
+/// Whether a node's row has a quick body in its dtype.
+bool has_quick_body(const node& n);
 /// A row of the operator table over arguments that are names, constants or calls.
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types, const std::vector<std::string>& arguments,
                       prelude& needs);

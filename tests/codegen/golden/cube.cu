@@ -31,29 +31,24 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i0 >= p.n0) return;
     const float* const x0_at = p.x0 + i0;
-    alignas(16) float x0[4];
-    const bool whole = p.n0 - i0 >= 4;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-        }
-    }
-    alignas(16) float z0[4];
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        const float t0 = x0[e] * x0[e];
-        z0[e] = t0 * x0[e];
-    }
     float* const z0_at = p.z0 + i0;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n0 - i0 >= 4) {
+        alignas(16) float x0[4];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) float z0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
+            const float t0 = x0[e] * x0[e];
+            z0[e] = t0 * x0[e];
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i0); ++e) {
+        const float x0 = x0_at[e];
+        const float t1 = x0 * x0;
+        const float z0 = t1 * x0;
+        z0_at[e] = z0;
     }
 }

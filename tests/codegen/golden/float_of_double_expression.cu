@@ -15,10 +15,9 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
 
 __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(a, 1.92596303e-8f, fma(a, 1.44269502f, -h));
-    l = l == l ? l * 0.693147182f : 1.0f;
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l, y);
+    return fma(y, l == l ? l : 1.0f, y);
 }
 
 /// Elements that are not read soon: first out of the caches.
@@ -39,34 +38,30 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 2;
     if (i0 >= p.n0) return;
     const float* const x0_at = p.x0 + i0;
-    alignas(8) float x0[2];
     const float* const x1_at = p.x1 + i0;
-    alignas(8) float x1[2];
-    const bool whole = p.n0 - i0 >= 2;
-    if (whole) {
-        load_stream<uint2>(x0, x0_at);
-        load_stream<uint2>(x1, x1_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-            if (e < p.n0 - i0) x1[e] = x1_at[e];
-        }
-    }
-    alignas(16) double z0[2];
-#pragma unroll
-    for (unsigned int e = 0; e < 2; ++e) {
-        const float t0 = exp_float(x0[e]);
-        const float t1 = t0 + x1[e];
-        z0[e] = double(t1);
-    }
     double* const z0_at = p.z0 + i0;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n0 - i0 >= 2) {
+        alignas(8) float x0[2];
+        load_stream<uint2>(x0, x0_at);
+        alignas(8) float x1[2];
+        load_stream<uint2>(x1, x1_at);
+        alignas(16) double z0[2];
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
+            const float t0 = exp_float(x0[e]);
+            const float t1 = t0 + x1[e];
+            z0[e] = double(t1);
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(2), p.n0 - i0); ++e) {
+        const float x0 = x0_at[e];
+        const float x1 = x1_at[e];
+        const float t2 = exp_float(x0);
+        const float t3 = t2 + x1;
+        const double z0 = double(t3);
+        z0_at[e] = z0;
     }
 }

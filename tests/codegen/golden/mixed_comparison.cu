@@ -34,32 +34,26 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 2;
     if (i0 >= p.n0) return;
     const int64* const x0_at = p.x0 + i0;
-    alignas(16) int64 x0[2];
     const uint64* const x1_at = p.x1 + i0;
-    alignas(16) uint64 x1[2];
-    const bool whole = p.n0 - i0 >= 2;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-        load_stream<uint4>(x1, x1_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-            if (e < p.n0 - i0) x1[e] = x1_at[e];
-        }
-    }
-    alignas(2) bool z0[2];
-#pragma unroll
-    for (unsigned int e = 0; e < 2; ++e) {
-        z0[e] = x0[e] < 0 || (x1[e] >= 0 && uint64(x0[e]) < uint64(x1[e]));
-    }
     bool* const z0_at = p.z0 + i0;
-    if (whole) {
-        store<unsigned short>(z0_at, z0);
-    } else {
+    if (p.n0 - i0 >= 2) {
+        alignas(16) int64 x0[2];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) uint64 x1[2];
+        load_stream<uint4>(x1, x1_at);
+        alignas(2) bool z0[2];
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
+            z0[e] = x0[e] < 0 || (x1[e] >= 0 && uint64(x0[e]) < uint64(x1[e]));
         }
+        store<unsigned short>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(2), p.n0 - i0); ++e) {
+        const int64 x0 = x0_at[e];
+        const uint64 x1 = x1_at[e];
+        const bool z0 = x0 < 0 || (x1 >= 0 && uint64(x0) < uint64(x1));
+        z0_at[e] = z0;
     }
 }

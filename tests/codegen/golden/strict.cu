@@ -33,37 +33,32 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i0 >= p.n0) return;
     const float* const x0_at = p.x0 + i0;
-    alignas(16) float x0[4];
     const float* const x1_at = p.x1 + i0;
-    alignas(16) float x1[4];
     const float* const x2_at = p.x2 + i0;
-    alignas(16) float x2[4];
-    const bool whole = p.n0 - i0 >= 4;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-        load_stream<uint4>(x1, x1_at);
-        load_stream<uint4>(x2, x2_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-            if (e < p.n0 - i0) x1[e] = x1_at[e];
-            if (e < p.n0 - i0) x2[e] = x2_at[e];
-        }
-    }
-    alignas(16) float z0[4];
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        const float t0 = x0[e] * x1[e];
-        z0[e] = t0 + x2[e];
-    }
     float* const z0_at = p.z0 + i0;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n0 - i0 >= 4) {
+        alignas(16) float x0[4];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) float x1[4];
+        load_stream<uint4>(x1, x1_at);
+        alignas(16) float x2[4];
+        load_stream<uint4>(x2, x2_at);
+        alignas(16) float z0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
+            const float t0 = x0[e] * x1[e];
+            z0[e] = t0 + x2[e];
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i0); ++e) {
+        const float x0 = x0_at[e];
+        const float x1 = x1_at[e];
+        const float x2 = x2_at[e];
+        const float t1 = x0 * x1;
+        const float z0 = t1 + x2;
+        z0_at[e] = z0;
     }
 }

@@ -4,10 +4,9 @@ using uint32 = unsigned int;
 
 __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
-    float l = fma(a, 1.92596303e-8f, fma(a, 1.44269502f, -h));
-    l = l == l ? l * 0.693147182f : 1.0f;
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l, y);
+    return fma(y, l == l ? l : 1.0f, y);
 }
 
 /// Adds halves to each other: the error grows with the logarithm of n.
@@ -29,12 +28,15 @@ __device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); 
 
 __device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
 
+__device__ __forceinline__ float log2_approx(float a) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
 __device__ __forceinline__ float log_float(float a) {
-    bool tiny = a < 1.17549435e-38f;
-    float x = tiny ? a * 8388608.0f : a;
-    uint32 e = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
-    float f = from_bits(bits_of(x) - e) - 1.0f;
-    float n = from_bits(bits_of(12582912.0f) + uint32(int32(e) >> 23)) - (tiny ? 12582935.0f : 12582912.0f);
+    uint32 e = (bits_of(a) - 0x3f2aaaabu) & 0xff800000u;
+    float f = from_bits(bits_of(a) - e) - 1.0f;
     float p = -1.28744870e-1f;
     p = p * f + 1.39867082e-1f;
     p = p * f - 1.21883437e-1f;
@@ -45,9 +47,9 @@ __device__ __forceinline__ float log_float(float a) {
     p = p * f + 3.33332151e-1f;
     p = p * f - 0.5f;
     p = p * (f * f) + f;
-    p = n * 0.693147182f + p;
-    p = bits_of(a) < 0x7f800000u ? p : a * from_bits(0x7f800000u) + from_bits(0x7f800000u);
-    return a == 0 ? from_bits(0xff800000u) : p;
+    p = float(int32(e)) * 8.26295832e-8f + p;
+    float q = fma(log2_approx(a * 16777216.0f), 0.693147182f, -16.6355324f);
+    return bits_of(a) - 0x00800000u < 0x7f000000u ? p : q;
 }
 
 struct arguments {

@@ -33,35 +33,32 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 2;
     if (i0 >= p.n0) return;
     const double* const x0_at = p.x0 + i0;
-    alignas(16) double x0[2];
     const double* const x1_at = p.x1 + i0;
-    alignas(16) double x1[2];
-    const bool whole = p.n0 - i0 >= 2;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-        load_stream<uint4>(x1, x1_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-            if (e < p.n0 - i0) x1[e] = x1_at[e];
-        }
-    }
-    alignas(16) double z0[2];
-#pragma unroll
-    for (unsigned int e = 0; e < 2; ++e) {
-        const double t0 = exp(x0[e]);
-        const double t1 = t0 * p.s0;
-        const double t2 = tanh(x1[e]);
-        z0[e] = t1 + t2;
-    }
     double* const z0_at = p.z0 + i0;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n0 - i0 >= 2) {
+        alignas(16) double x0[2];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) double x1[2];
+        load_stream<uint4>(x1, x1_at);
+        alignas(16) double z0[2];
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
+            const double t0 = exp(x0[e]);
+            const double t1 = t0 * p.s0;
+            const double t2 = tanh(x1[e]);
+            z0[e] = t1 + t2;
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(2), p.n0 - i0); ++e) {
+        const double x0 = x0_at[e];
+        const double x1 = x1_at[e];
+        const double t3 = exp(x0);
+        const double t4 = t3 * p.s0;
+        const double t5 = tanh(x1);
+        const double z0 = t4 + t5;
+        z0_at[e] = z0;
     }
 }

@@ -40,39 +40,36 @@ map(const __grid_constant__ arguments p) {
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 2;
     if (i0 >= p.n0) return;
     const float* const x0_at = p.x0 + i0;
-    alignas(8) float x0[2];
     const int32* const x1_at = p.x1 + i0;
-    alignas(8) int32 x1[2];
-    const bool whole = p.n0 - i0 >= 2;
-    if (whole) {
-        load_stream<uint2>(x0, x0_at);
-        load_stream<uint2>(x1, x1_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) x0[e] = x0_at[e];
-            if (e < p.n0 - i0) x1[e] = x1_at[e];
-        }
-    }
-    alignas(16) double z0[2];
-    alignas(4) int16 z1[2];
-#pragma unroll
-    for (unsigned int e = 0; e < 2; ++e) {
-        const double t0 = double(x0[e]);
-        const double t1 = double(x1[e]);
-        z0[e] = t0 * t1;
-        z1[e] = to_int16(x0[e]);
-    }
     double* const z0_at = p.z0 + i0;
     int16* const z1_at = p.z1 + i0;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-        store<unsigned int>(z1_at, z1);
-    } else {
+    if (p.n0 - i0 >= 2) {
+        alignas(8) float x0[2];
+        load_stream<uint2>(x0, x0_at);
+        alignas(8) int32 x1[2];
+        load_stream<uint2>(x1, x1_at);
+        alignas(16) double z0[2];
+        alignas(4) int16 z1[2];
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            if (e < p.n0 - i0) z0_at[e] = z0[e];
-            if (e < p.n0 - i0) z1_at[e] = z1[e];
+            const double t0 = double(x0[e]);
+            const double t1 = double(x1[e]);
+            z0[e] = t0 * t1;
+            z1[e] = to_int16(x0[e]);
         }
+        store<uint4>(z0_at, z0);
+        store<unsigned int>(z1_at, z1);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(2), p.n0 - i0); ++e) {
+        const float x0 = x0_at[e];
+        const int32 x1 = x1_at[e];
+        const double t2 = double(x0);
+        const double t3 = double(x1);
+        const double z0 = t2 * t3;
+        const int16 z1 = to_int16(x0);
+        z0_at[e] = z0;
+        z1_at[e] = z1;
     }
 }

@@ -49,33 +49,31 @@ map(const __grid_constant__ arguments p) {
     const int32 i1 = int32(i);
     const int32 i0 = int32(row);
     const float* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
-    alignas(16) float x0[4];
     const float x1 = __ldg(p.x1 + i0);
-    const bool whole = p.n1 - i >= 4;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-    } else {
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n1 - i) x0[e] = x0_at[e];
-        }
-    }
-    alignas(16) float z0[4];
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        const float t0 = x0[e] - p.s0;
-        const bool t1 = t0 > x1;
-        const float t2 = x0[e] * x1;
-        const float t3 = x0[e] + x1;
-        z0[e] = t1 ? t2 : t3;
-    }
     float* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n1 - i >= 4) {
+        alignas(16) float x0[4];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) float z0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            if (e < p.n1 - i) z0_at[e] = z0[e];
+            const float t0 = x0[e] - p.s0;
+            const bool t1 = t0 > x1;
+            const float t2 = x0[e] * x1;
+            const float t3 = x0[e] + x1;
+            z0[e] = t1 ? t2 : t3;
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned int e = 0; e < min(uint32(4), p.n1 - i); ++e) {
+        const float x0 = x0_at[e];
+        const float t4 = x0 - p.s0;
+        const bool t5 = t4 > x1;
+        const float t6 = x0 * x1;
+        const float t7 = x0 + x1;
+        const float z0 = t5 ? t6 : t7;
+        z0_at[e] = z0;
     }
 }

@@ -54,32 +54,26 @@ map(const __grid_constant__ arguments p) {
     const int64 i1 = int64(i);
     const int64 i0 = int64(row);
     const double* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
-    alignas(16) double x0[2];
     const double* const x1_at = p.x1 + i1;
-    alignas(16) double x1[2];
-    const bool whole = p.n1 - i >= 2;
-    if (whole) {
-        load_stream<uint4>(x0, x0_at);
-        load_cached<uint4>(x1, x1_at);
-    } else {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-            if (e < p.n1 - i) x0[e] = x0_at[e];
-            if (e < p.n1 - i) x1[e] = x1_at[e];
-        }
-    }
-    alignas(16) double z0[2];
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-        z0[e] = x0[e] * x1[e];
-    }
     double* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
-    if (whole) {
-        store<uint4>(z0_at, z0);
-    } else {
+    if (p.n1 - i >= 2) {
+        alignas(16) double x0[2];
+        load_stream<uint4>(x0, x0_at);
+        alignas(16) double x1[2];
+        load_cached<uint4>(x1, x1_at);
+        alignas(16) double z0[2];
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-            if (e < p.n1 - i) z0_at[e] = z0[e];
+            z0[e] = x0[e] * x1[e];
         }
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll 1
+    for (int e = 0; e < min(uint64(2), p.n1 - i); ++e) {
+        const double x0 = x0_at[e];
+        const double x1 = x1_at[e];
+        const double z0 = x0 * x1;
+        z0_at[e] = z0;
     }
 }
