@@ -15,7 +15,6 @@ folding find_folding(const key& k, const graph& g) {
         for (int a = 0; a < n.arity; ++a) reduced[i] = reduced[i] || reduced[n.arguments[a]];
         if (n.kind != node_kind::reduce) continue;
         if (reduced[i]) f.missing = "a reduction of a reduction";
-        if (static_cast<fold>(n.code) != fold::sum) f.missing = "a reduction other than sum";
         reduced[i] = true;
         folded_space s;
         for (std::size_t a = 0; a < k.axes.size(); ++a)
@@ -29,6 +28,16 @@ folding find_folding(const key& k, const graph& g) {
         same->values.push_back(n.arguments[0]);
     }
     return f;
+}
+
+std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs) {
+    std::vector<std::vector<fold_writer>> folds;
+    std::size_t number = 0;
+    for (const folded_space& s : f.spaces) {
+        std::vector<fold_writer>& own = folds.emplace_back();
+        for (const node_id r : s.reductions) own.emplace_back(g, r, number++, needs);
+    }
+    return folds;
 }
 
 bool few_results(const key& k, int rank) {

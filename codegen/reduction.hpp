@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/fold.hpp"
 #include "codegen/kernel.hpp"
 
 namespace ingot::codegen {
@@ -26,17 +27,20 @@ struct folded_space {
     int inner() const { return axes.empty() ? -1 : axes.back(); }
 };
 
-/// The spaces of a graph in which no reduction lies beneath another and nothing but `sum` folds; else what is missing.
+/// The spaces of a graph in which no reduction lies beneath another; else what is missing.
 struct folding {
     std::vector<folded_space> spaces;
     std::string missing;
 };
 folding find_folding(const key& k, const graph& g);
 
+/// What writes the folds of each space, numbered through.
+std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
+
 /// Whether every result has few blocks' worth of company: rows alone do not fill the device.
 bool few_results(const key& k, int rank);
 
-void emit_sum_cuda(const key& k, const graph& g, const folding& f, plan& p);
-void emit_sum_host(const key& k, const graph& g, const folding& f, plan& p);
+void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
+void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p);
 
 }  // namespace ingot::codegen

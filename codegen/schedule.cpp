@@ -123,7 +123,7 @@ plan make_plan(const key& k) {
             plan_missing(k, g, p, "a reduction broadcast back");
         } else {
             p.pattern = "reduction";
-            cuda ? emit_sum_cuda(k, g, f, p) : emit_sum_host(k, g, f, p);
+            cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
         }
     } else {
         p.pattern = "map";

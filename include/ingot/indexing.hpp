@@ -16,8 +16,25 @@ namespace ingot {
 struct none_t {};
 inline constexpr none_t none{};
 
-/// The index `:`.
-struct all_t {};
+class keepdims_t;
+namespace detail {
+struct expression_base;
+}
+/// What is an array expression (expression.hpp), before it is known what that is.
+template <class E>
+concept array_argument = std::derived_from<std::remove_cvref_t<E>, detail::expression_base>;
+
+/// The index `:`, and the reduction all(e), all(e, axes), each with a last `keepdims` (reductions.hpp).
+struct all_t {
+    template <array_argument E>
+    auto operator()(E&& e) const;
+    template <array_argument E>
+    auto operator()(E&& e, const keepdims_t&) const;
+    template <array_argument E>
+    auto operator()(E&& e, const axes& over) const;
+    template <array_argument E>
+    auto operator()(E&& e, const axes& over, const keepdims_t&) const;
+};
 inline constexpr all_t all{};
 
 /// A new axis of extent 1.

@@ -137,6 +137,31 @@ inline const std::vector<named_tree>& golden_trees() {
              b.same(f4, "s01", 0).same(f4, "s01", 0).map("multiply").reduce(fold::sum, f4);
              return b.output(f4, "1").output(f4, "1").done();
          }},
+        {"max_of_rows",
+         [row](target t) {
+             return key_builder(t).axes(1).bound_axis(0, row(500)).leaf(f4, "s1").reduce(fold::max, f4).output(f4, "1").done();
+         }},
+        {"argmax",
+         [row](target t) {
+             return key_builder(t).bound_axis(0, row(1 << 20)).leaf(f4, "1").reduce(fold::argmax, i8).output(i8, "").done();
+         }},
+        {"argmin_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(1 << 16)).leaf(i4, "1s").reduce(fold::argmin, i8);
+             return b.output(i8, "1").done();
+         }},
+        {"any_of_rows",
+         [row](target t) {
+             return key_builder(t).axes(1).bound_axis(0, row(17)).leaf(f8, "s1").reduce(fold::any, b1).output(b1, "1").done();
+         }},
+        {"min_and_count_of_uint16",
+         [row](target t) {
+             key_builder b(t);
+             b.bound_axis(0, row(1 << 20)).bound_axis(1, row(1 << 20), 1);
+             b.leaf(u2, "1").reduce(fold::min, u2).same(u2, "01", 0).reduce(fold::count_nonzero, i8);
+             return b.output(u2, "").output(i8, "").done();
+         }},
     };
     return trees;
 }

@@ -10,6 +10,10 @@ using uint64 = unsigned long long;
 #define independent _Pragma("GCC ivdep")
 #endif
 
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -34,16 +38,17 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" void sum(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
         const uint32 row = block / pieces;
         const int32 i0 = int32(row);
-        double sum0 = 0;
+        double sum0 = 0.0;
         {
-            alignas(64) double lanes0[64] = {};
+            alignas(64) double lanes0[64];
+            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0;
             alignas(64) double x0_copy[256] = {};
             for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
                 const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
@@ -57,12 +62,12 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                     for (int j = 0; j < 256; ++j) {
                         value0[j] = x0_strip[j];
                     }
-                    for (int j = m; j < 256; ++j) value0[j] = 0;
-                    for (int l = 0; l < 64; ++l) lanes0[l] += (value0[l] + value0[l + 64]) + (value0[l + 128] + value0[l + 192]);
+                    for (int j = m; j < 256; ++j) value0[j] = 0.0;
+                    for (int l = 0; l < 64; ++l) lanes0[l] = sum_double::join(lanes0[l], sum_double::join(sum_double::join(value0[l], value0[l + 64]), sum_double::join(value0[l + 128], value0[l + 192])));
                 }
             }
             for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] += lanes0[l + half];
+                for (int l = 0; l < half; ++l) lanes0[l] = sum_double::join(lanes0[l], lanes0[l + half]);
             sum0 = lanes0[0];
         }
         uint64* const slots = p.scratch + p.rows + row;
@@ -70,9 +75,9 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
         put(slots + piece * stride, sum0);
         if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[row] = 0;
-        double whole0 = 0;
-        for (uint32 s = 0; s < pieces; ++s) whole0 += take<double>(slots + s * stride);
-        sum0 = double(whole0);
+        double whole0 = 0.0;
+        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
+        sum0 = whole0;
         *(p.z0 + i0) = sum0;
     }
 }

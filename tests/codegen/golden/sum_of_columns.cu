@@ -3,11 +3,15 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
-/// Adds halves to each other: the error grows with the logarithm of n.
-template <int n, class type>
-__device__ __forceinline__ type sum_pairs(const type* v) {
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
@@ -18,9 +22,9 @@ __device__ __forceinline__ void put(uint64* slot, type v) {
 
 template <class type>
 __device__ __forceinline__ type take(uint64* slot) {
-    const type v = __ldcg(reinterpret_cast<const type*>(slot));
+    const uint64 word = __ldcg(slot);
     *slot = 0;
-    return v;
+    return reinterpret_cast<const type&>(word);
 }
 
 struct arguments {
@@ -33,13 +37,13 @@ struct arguments {
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum(const __grid_constant__ arguments p) {
+reduce(const __grid_constant__ arguments p) {
     const uint32 mine = blockIdx.x * 256u + threadIdx.x;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i0 = int32(row);
-    double sum0 = 0;
+    double sum0 = 0.0;
     {
-        double part0 = 0;
+        double part0 = 0.0;
         uint32 tiles = 0;
         for (uint32 k = blockIdx.y * 8u; k + 8 <= p.folded; k += gridDim.y * 8u) {
             double x0[8];
@@ -54,18 +58,18 @@ sum(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 8; ++u) {
                 value0[u] = x0[u];
             }
-            part0 += sum_pairs<8>(value0);
+            part0 = sum_double::join(part0, join_pairs<sum_double, 8>(value0));
             if (++tiles % 64 == 0) {
-                sum0 += part0;
-                part0 = 0;
+                sum0 = sum_double::join(sum0, part0);
+                part0 = 0.0;
             }
         }
         for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 8; k < p.folded; k += 1) {
             const int32 i1 = int32(k);
             const double x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
-            part0 += x0;
+            part0 = sum_double::join(part0, x0);
         }
-        sum0 += part0;
+        sum0 = sum_double::join(sum0, part0);
     }
     uint64* const slots = p.scratch + p.rows + row;
     const uint64 stride = uint64(p.rows) * 1;
@@ -81,9 +85,9 @@ sum(const __grid_constant__ arguments p) {
     if (!last) return;
     __threadfence();
     if (threadIdx.x == 0) *arrived = 0;
-    double whole0 = 0;
-    if (mine < p.rows) for (uint32 s = 0; s < gridDim.y; s += 1u) whole0 += take<double>(slots + s * stride);
-    sum0 = double(whole0);
+    double whole0 = 0.0;
+    if (mine < p.rows) for (uint32 s = 0; s < gridDim.y; s += 1u) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
+    sum0 = whole0;
     if (mine < p.rows) {
         __stcs(p.z0 + i0, sum0);
     }

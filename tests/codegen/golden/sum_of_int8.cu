@@ -18,30 +18,40 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Adds halves to each other: the error grows with the logarithm of n.
-template <int n, class type>
-__device__ __forceinline__ type sum_pairs(const type* v) {
+struct sum_int64 {
+    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
-/// The sum over a group of neighbouring lanes, in each of them.
-template <int lanes, class type>
-__device__ __forceinline__ type sum_lanes(type v) {
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
     return v;
 }
 
-/// The sum over a block of 256, in every thread.
-template <class type>
-__device__ __forceinline__ type sum_block(type v) {
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[8];
-    v = sum_lanes<32>(v);
+    v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = sum_lanes<8>(warps[threadIdx.x % 8]);
-    __syncthreads();  // the next sum writes the same place
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
     return v;
 }
 
@@ -53,9 +63,9 @@ __device__ __forceinline__ void put(uint64* slot, type v) {
 
 template <class type>
 __device__ __forceinline__ type take(uint64* slot) {
-    const type v = __ldcg(reinterpret_cast<const type*>(slot));
+    const uint64 word = __ldcg(slot);
     *slot = 0;
-    return v;
+    return reinterpret_cast<const type&>(word);
 }
 
 struct arguments {
@@ -67,10 +77,10 @@ struct arguments {
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-sum(const __grid_constant__ arguments p) {
-    int64 sum0 = 0;
+reduce(const __grid_constant__ arguments p) {
+    int64 sum0 = int64(0);
     {
-        int64 part0 = 0;
+        int64 part0 = int64(0);
         for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
             alignas(16) int8 x0[1][16];
 #pragma unroll
@@ -87,16 +97,16 @@ sum(const __grid_constant__ arguments p) {
                     value0[u * 16 + e] = int64(x0[u][e]);
                 }
             }
-            part0 += sum_pairs<16>(value0);
+            part0 = sum_int64::join(part0, join_pairs<sum_int64, 16>(value0));
         }
         for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
             const int32 i0 = int32(k);
             const int8 x0 = __ldg(p.x0 + i0);
-            part0 += int64(x0);
+            part0 = sum_int64::join(part0, int64(x0));
         }
-        sum0 += part0;
+        sum0 = sum_int64::join(sum0, part0);
     }
-    sum0 = sum_block(sum0);
+    sum0 = join_block<sum_int64>(sum0);
     uint64* const slots = p.scratch + p.rows;
     const uint64 stride = uint64(p.rows) * 1;
     if (threadIdx.x == 0) {
@@ -111,9 +121,9 @@ sum(const __grid_constant__ arguments p) {
     if (!last) return;
     __threadfence();
     if (threadIdx.x == 0) *arrived = 0;
-    int64 whole0 = 0;
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 += take<int64>(slots + s * stride);
-    sum0 = int64(sum_block(whole0));
+    int64 whole0 = int64(0);
+    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = sum_int64::join(whole0, take<int64>(slots + s * stride));
+    sum0 = join_block<sum_int64>(whole0);
     if (threadIdx.x == 0) {
         __stcs(p.z0, sum0);
     }

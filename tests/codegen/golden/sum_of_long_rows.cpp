@@ -10,6 +10,10 @@ using uint64 = unsigned long long;
 #define independent _Pragma("GCC ivdep")
 #endif
 
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -24,6 +28,10 @@ static inline type take(uint64* slot) {
     return v;
 }
 
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -34,16 +42,17 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" void sum(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
         const uint32 row = block / pieces;
         const int32 i0 = int32(row);
-        float sum0 = 0;
+        float sum0 = 0.0f;
         {
-            alignas(64) float lanes0[64] = {};
+            alignas(64) float lanes0[64];
+            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0f;
             alignas(64) float x0_copy[256] = {};
             for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
                 const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
@@ -57,12 +66,12 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                     for (int j = 0; j < 256; ++j) {
                         value0[j] = x0_strip[j];
                     }
-                    for (int j = m; j < 256; ++j) value0[j] = 0;
-                    for (int l = 0; l < 64; ++l) lanes0[l] += (value0[l] + value0[l + 64]) + (value0[l + 128] + value0[l + 192]);
+                    for (int j = m; j < 256; ++j) value0[j] = 0.0f;
+                    for (int l = 0; l < 64; ++l) lanes0[l] = sum_float::join(lanes0[l], sum_float::join(sum_float::join(value0[l], value0[l + 64]), sum_float::join(value0[l + 128], value0[l + 192])));
                 }
             }
             for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] += lanes0[l + half];
+                for (int l = 0; l < half; ++l) lanes0[l] = sum_float::join(lanes0[l], lanes0[l + half]);
             sum0 = lanes0[0];
         }
         uint64* const slots = p.scratch + p.rows + row;
@@ -70,8 +79,8 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
         put(slots + piece * stride, sum0);
         if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[row] = 0;
-        double whole0 = 0;
-        for (uint32 s = 0; s < pieces; ++s) whole0 += take<float>(slots + s * stride);
+        double whole0 = 0.0;
+        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
         sum0 = float(whole0);
         *(p.z0 + i0) = sum0;
     }

@@ -15,18 +15,28 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Adds halves to each other: the error grows with the logarithm of n.
-template <int n, class type>
-__device__ __forceinline__ type sum_pairs(const type* v) {
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
-/// The sum over a group of neighbouring lanes, in each of them.
-template <int lanes, class type>
-__device__ __forceinline__ type sum_lanes(type v) {
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
     return v;
 }
 
@@ -40,15 +50,15 @@ struct arguments {
 };
 
 extern "C" __global__ void __launch_bounds__(256)
-sum(const __grid_constant__ arguments p) {
+reduce(const __grid_constant__ arguments p) {
     const uint32 lane = threadIdx.x % 32u;
     const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i0 = int32(row);
     const float x1 = __ldg(p.x1 + i0);
-    float sum0 = 0;
+    float sum0 = 0.0f;
     {
-        float part0 = 0;
+        float part0 = 0.0f;
         uint32 tiles = 0;
         for (uint32 k = 0; k + 256 <= p.folded; k += 256) {
             alignas(16) float x0[2][4];
@@ -66,20 +76,20 @@ sum(const __grid_constant__ arguments p) {
                     value0[u * 4 + e] = x0[u][e] * x1;
                 }
             }
-            part0 += sum_pairs<8>(value0);
+            part0 = sum_float::join(part0, join_pairs<sum_float, 8>(value0));
             if (++tiles % 64 == 0) {
-                sum0 += part0;
-                part0 = 0;
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         for (uint32 k = p.folded - p.folded % 256 + lane; k < p.folded; k += 32) {
             const int32 i1 = int32(k);
             const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-            part0 += x0 * x1;
+            part0 = sum_float::join(part0, x0 * x1);
         }
-        sum0 += part0;
+        sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = sum_lanes<32>(sum0);
+    sum0 = join_lanes<sum_float, 32>(sum0);
     if (lane == 0 && mine < p.rows) {
         __stcs(p.z0 + i0, sum0);
     }

@@ -22,6 +22,10 @@ static inline float exp_float(float a) {
     return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
 }
 
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
 static inline float log_float(float a) {
     bool tiny = a < 1.17549435e-38f;
     float x = tiny ? a * 8388608.0f : a;
@@ -50,16 +54,16 @@ struct arguments {
     int32 x0_stride0;
 };
 
-extern "C" void sum(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        float sum0 = 0;
+        float sum0 = 0.0f;
         for (uint32 k = 0; k < p.folded; ++k) {
             const int32 i1 = int32(k);
             const float x0 = *(p.x0 + i0 * p.x0_stride0 + i1 + 0);
-            sum0 += exp_float(x0);
+            sum0 = sum_float::join(sum0, exp_float(x0));
         }
         *(p.z0 + i0) = log_float(sum0);
     }

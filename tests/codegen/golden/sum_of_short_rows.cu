@@ -9,18 +9,28 @@ __device__ __forceinline__ float exp_float(float a) {
     return fma(y, l == l ? l : 1.0f, y);
 }
 
-/// Adds halves to each other: the error grows with the logarithm of n.
-template <int n, class type>
-__device__ __forceinline__ type sum_pairs(const type* v) {
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
-/// The sum over a group of neighbouring lanes, in each of them.
-template <int lanes, class type>
-__device__ __forceinline__ type sum_lanes(type v) {
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
     return v;
 }
 
@@ -61,14 +71,14 @@ struct arguments {
 };
 
 extern "C" __global__ void __launch_bounds__(256)
-sum(const __grid_constant__ arguments p) {
+reduce(const __grid_constant__ arguments p) {
     const uint32 lane = threadIdx.x % 8u;
     const uint32 mine = blockIdx.x * 32u + threadIdx.x / 8u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i0 = int32(row);
-    float sum0 = 0;
+    float sum0 = 0.0f;
     {
-        float part0 = 0;
+        float part0 = 0.0f;
         uint32 tiles = 0;
         for (uint32 k = 0; k + 16 <= p.folded; k += 16) {
             float x0[2];
@@ -83,20 +93,20 @@ sum(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 2; ++u) {
                 value0[u] = exp_float(x0[u]);
             }
-            part0 += sum_pairs<2>(value0);
+            part0 = sum_float::join(part0, join_pairs<sum_float, 2>(value0));
             if (++tiles % 64 == 0) {
-                sum0 += part0;
-                part0 = 0;
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         for (uint32 k = p.folded - p.folded % 16 + lane; k < p.folded; k += 8) {
             const int32 i1 = int32(k);
             const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-            part0 += exp_float(x0);
+            part0 = sum_float::join(part0, exp_float(x0));
         }
-        sum0 += part0;
+        sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = sum_lanes<8>(sum0);
+    sum0 = join_lanes<sum_float, 8>(sum0);
     if (lane == 0 && mine < p.rows) {
         __stcs(p.z0 + i0, log_float(sum0));
     }

@@ -8,30 +8,40 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Adds halves to each other: the error grows with the logarithm of n.
-template <int n, class type>
-__device__ __forceinline__ type sum_pairs(const type* v) {
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
-/// The sum over a group of neighbouring lanes, in each of them.
-template <int lanes, class type>
-__device__ __forceinline__ type sum_lanes(type v) {
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
 #pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
     return v;
 }
 
-/// The sum over a block of 256, in every thread.
-template <class type>
-__device__ __forceinline__ type sum_block(type v) {
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
     __shared__ type warps[8];
-    v = sum_lanes<32>(v);
+    v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = sum_lanes<8>(warps[threadIdx.x % 8]);
-    __syncthreads();  // the next sum writes the same place
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
     return v;
 }
 
@@ -46,12 +56,12 @@ struct arguments {
 };
 
 extern "C" __global__ void __launch_bounds__(256)
-sum(const __grid_constant__ arguments p) {
+reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
-    float sum0 = 0;
+    float sum0 = 0.0f;
     {
-        float part0 = 0;
+        float part0 = 0.0f;
         uint32 tiles = 0;
         for (uint32 k = 0; k + 1024 <= p.folded; k += 1024) {
             float x0[4];
@@ -68,10 +78,10 @@ sum(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 4; ++u) {
                 value0[u] = x0[u];
             }
-            part0 += sum_pairs<4>(value0);
+            part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
             if (++tiles % 64 == 0) {
-                sum0 += part0;
-                part0 = 0;
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         for (uint32 k = p.folded - p.folded % 1024 + threadIdx.x; k < p.folded; k += 256) {
@@ -79,11 +89,11 @@ sum(const __grid_constant__ arguments p) {
             const int32 i2 = int32(k - q2 * p.n2);
             const int32 i1 = int32(q2);
             const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
-            part0 += x0;
+            part0 = sum_float::join(part0, x0);
         }
-        sum0 += part0;
+        sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = sum_block(sum0);
+    sum0 = join_block<sum_float>(sum0);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
     }

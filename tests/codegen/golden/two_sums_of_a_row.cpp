@@ -9,6 +9,10 @@ using uint32 = unsigned int;
 #define independent _Pragma("GCC ivdep")
 #endif
 
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -17,16 +21,18 @@ struct arguments {
     int32 x0_stride0;
 };
 
-extern "C" void sum(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        float sum0 = 0;
-        float sum1 = 0;
+        float sum0 = 0.0f;
+        float sum1 = 0.0f;
         {
-            alignas(64) float lanes0[64] = {};
-            alignas(64) float lanes1[64] = {};
+            alignas(64) float lanes0[64];
+            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0f;
+            alignas(64) float lanes1[64];
+            for (int l = 0; l < 64; ++l) lanes1[l] = 0.0f;
             alignas(64) float x0_copy[256] = {};
             for (uint32 first = 0; first < p.folded; first += 256) {
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
@@ -40,16 +46,16 @@ extern "C" void sum(const arguments* given, unsigned long long begin, unsigned l
                     value0[j] = x0_strip[j];
                     value1[j] = x0_strip[j] * x0_strip[j];
                 }
-                for (int j = m; j < 256; ++j) value0[j] = 0;
-                for (int l = 0; l < 64; ++l) lanes0[l] += (value0[l] + value0[l + 64]) + (value0[l + 128] + value0[l + 192]);
-                for (int j = m; j < 256; ++j) value1[j] = 0;
-                for (int l = 0; l < 64; ++l) lanes1[l] += (value1[l] + value1[l + 64]) + (value1[l + 128] + value1[l + 192]);
+                for (int j = m; j < 256; ++j) value0[j] = 0.0f;
+                for (int l = 0; l < 64; ++l) lanes0[l] = sum_float::join(lanes0[l], sum_float::join(sum_float::join(value0[l], value0[l + 64]), sum_float::join(value0[l + 128], value0[l + 192])));
+                for (int j = m; j < 256; ++j) value1[j] = 0.0f;
+                for (int l = 0; l < 64; ++l) lanes1[l] = sum_float::join(lanes1[l], sum_float::join(sum_float::join(value1[l], value1[l + 64]), sum_float::join(value1[l + 128], value1[l + 192])));
             }
             for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] += lanes0[l + half];
+                for (int l = 0; l < half; ++l) lanes0[l] = sum_float::join(lanes0[l], lanes0[l + half]);
             sum0 = lanes0[0];
             for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes1[l] += lanes1[l + half];
+                for (int l = 0; l < half; ++l) lanes1[l] = sum_float::join(lanes1[l], lanes1[l + half]);
             sum1 = lanes1[0];
         }
         *(p.z0 + i0) = sum0;

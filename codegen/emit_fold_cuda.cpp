@@ -1,14 +1,14 @@
-// Sums over bound axes for CUDA, with the trees before and after them, several at once, in one kernel. Lanes share a
+// Folds over bound axes for CUDA, with the trees before and after them, several at once, in one kernel. Lanes share a
 // row: a few for short rows, a warp, a block; where there are few long rows several blocks share one and the block that
 // comes last finishes it. Where memory runs along the kept axis instead (columns) a thread owns a row and neighbours
 // read neighbours.
 //
-// The order of additions depends on the key, the sizes and the device alone: a lane adds what it holds in pairs, tiles
-// one after the other in two levels (so that the error grows slowly), lanes in pairs, blocks by their number.
+// The order of joining depends on the key, the sizes and the device alone: a lane joins what it holds in pairs, tiles
+// one after the other (in two levels where that keeps the error small), lanes in pairs, blocks by their number.
 #include <algorithm>
-#include <array>
 
 #include "codegen/cuda_kernel.hpp"
+#include "codegen/fold.hpp"
 #include "codegen/reduction.hpp"
 
 namespace ingot::codegen {
@@ -22,13 +22,14 @@ constexpr std::uint32_t threads = 256;
 constexpr std::uint8_t block_bucket = 7, split_bucket = 9, split_column_bucket = 6;
 constexpr std::uint32_t column_split = 512;  // elements of a column that are worth a block of their own
 
-class cuda_sum {
+class cuda_fold {
 public:
-    cuda_sum(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces) {
-        for (const folded_space& s : spaces_) {
-            bucket_ = std::max(bucket_, s.bucket);
-            reductions_ += s.reductions.size();
+    cuda_fold(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
+        for (std::size_t s = 0; s < spaces_.size(); ++s) {
+            if (spaces_[s].bucket > spaces_[longest_].bucket) longest_ = s;
+            for (const fold_writer& fold : folds_[s]) words_ += fold.words();
         }
+        bucket_ = spaces_[longest_].bucket;
         for (int a = 0; a < b_.rank; ++a) kept_.push_back(a);
         choose_lanes();
     }
@@ -36,21 +37,21 @@ public:
     void write(plan& p) {
         b_.name_scalars();
         write_row();
-        for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(spaces_[s], s);
+        for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
         write_combination();
         if (split_) write_finish();
         write_results();
         launch& step = b_.step;
-        step.kernel = "sum";
+        step.kernel = "reduce";
         step.threads = threads;
         step.pattern = split_ ? "split reduction" : columns_ ? "column reduction" : "row reduction";
         step.reason = lanes_ == 1 ? "a thread a row, neighbours read neighbours"
                                   : std::to_string(lanes_) + " lanes a row" + (split_ ? ", several blocks a row" : "");
-        for (const folded_space& s : spaces_)  // what is folded, and an addition for each sum
+        for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
             step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
         p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                                                 (split_ ? ", 4" : "") + ")\nsum(const __grid_constant__ arguments p)");
+                                                 (split_ ? ", 4" : "") + ")\nreduce(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(step));
     }
 
@@ -100,38 +101,35 @@ private:
     }
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
 
-    dtype type_of(node_id reduction) const { return b_.graph.nodes[reduction].type; }
-    std::string sum_name(node_id reduction) {
-        if (b_.body.has_name(reduction)) return b_.body.name_of(reduction);
-        const std::string name = "sum" + std::to_string(named_++);
-        b_.body.name(reduction, name);
-        return name;
-    }
-
-    /// Adds this thread's share of a space.
-    void write_space(const folded_space& s, std::size_t number) {
+    /// Folds this thread's share of a space.
+    void write_space(std::size_t number) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        std::vector<fold_writer>& folds = folds_[number];
         const std::vector<const place*> inputs = inputs_of(s);
         const std::uint32_t each = vector_elements(s, inputs);
         const std::uint32_t unroll = unroll_of(s, each);
         const std::uint32_t tile = lanes_ * each * unroll;
         const std::string suffix = spaces_.size() == 1 ? "" : std::to_string(number);
         const std::string n = b_.count({.axes = s.bits()}, "folded" + suffix), k = "k", index = b_.linear();
-        for (const node_id r : s.reductions) out.line(b_.needs.type(type_of(r)), ' ', sum_name(r), " = 0;");
-        if (number == 0 && split_) {
+        for (fold_writer& f : folds) {
+            out.line(f.type(), ' ', f.name(), " = ", f.start(), ";");
+            b_.body.name(f.reduction(), f.result());
+        }
+        if (number == longest_ && split_) {
             const std::uint32_t piece = columns_ ? column_split : tile;
             b_.step.grid[1] = {.axes = s.bits(), .divide_by = piece, .per_processor = columns_ ? 64u : 4u};
-            b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (reductions_ + 1));
+            b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (words_ + 1));
             b_.step.scratch_count = {.axes = kept_bits(), .inner = s.bits(), .inner_divide = piece};
         }
         const auto outside = b_.body.scope();
         out.open();
-        for (const node_id r : s.reductions) out.line(b_.needs.type(type_of(r)), ' ', part(r), " = 0;");
-        if (floating(s)) out.line(b_.needs.type(dtype::u4), " tiles = 0;");
+        for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), " = ", f.start(), ";");
+        if (rounds(folds)) out.line(b_.needs.type(dtype::u4), " tiles = 0;");
         const std::string first = split_ ? "blockIdx.y * " + std::to_string(tile) + 'u' : "0";
         const std::string step = split_ ? "gridDim.y * " + std::to_string(tile) + 'u' : std::to_string(tile);
         out.open("for (", index, " k = ", first, "; k + ", tile, " <= ", n, "; k += ", step, ")");
-        write_tile(s, inputs, each, unroll);
+        write_tile(number, inputs, each, unroll);
         out.close();
         b_.body.leave(outside);
         const std::string rest = n + " - " + n + " % " + std::to_string(tile);
@@ -144,21 +142,21 @@ private:
             b_.body.name(in->node, in->name);
         }
         for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, s));
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line(part(s.reductions[i]), " += ", b_.body.value(s.values[i], out), ";");
+        for (fold_writer& f : folds)
+            out.line(f.part(), " = ", f.joined(f.part(), f.element(b_.body.value(f.value(), out), "k")), ";");
         out.close();
         b_.body.leave(outside);
-        for (const node_id r : s.reductions) out.line(sum_name(r), " += ", part(r), ";");
+        for (fold_writer& f : folds) out.line(f.name(), " = ", f.joined(f.name(), f.part()), ";");
         out.close();
     }
-    std::string part(node_id reduction) { return "part" + sum_name(reduction).substr(3); }
-    bool floating(const folded_space& s) const {
-        return std::any_of(s.reductions.begin(), s.reductions.end(),
-                           [&](node_id r) { return kind_of(type_of(r)) == kind::floating; });
+    static bool rounds(const std::vector<fold_writer>& folds) {
+        return std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.rounds(); });
     }
 
-    void write_tile(const folded_space& s, const std::vector<const place*>& inputs, std::uint32_t each, std::uint32_t unroll) {
+    void write_tile(std::size_t number, const std::vector<const place*>& inputs, std::uint32_t each, std::uint32_t unroll) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        std::vector<fold_writer>& folds = folds_[number];
         const bool packed = each > 1;
         const std::string element = packed ? "[u][e]" : "[u]";
         for (const place* in : inputs) {
@@ -175,9 +173,9 @@ private:
             out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
             b_.body.name(g, name + "[u]");
         }
-        open_unrolled("u", unroll);
         const std::string scaled = packed ? " * " + std::to_string(each) : "";
         const std::string at = lanes_ == 1 ? "k + u" : "k + (u * " + std::to_string(lanes_) + "u + " + lane() + ")" + scaled;
+        open_unrolled("u", unroll);
         out.line("const ", b_.linear(), " at = ", at, ";");
         b_.write_digits("at", s.axes);
         for (const place* in : inputs) {
@@ -193,22 +191,24 @@ private:
         for (const node_id g : generators_of(s)) out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, s), ";");
         out.close();
         const std::string count = std::to_string(each * unroll);
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line(b_.needs.type(type_of(s.reductions[i])), " value", i, '[', count, "];");
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), " value", i, '[', count, "];");
         open_unrolled("u", unroll);
         if (packed) open_unrolled("e", each);
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
+        for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("value", i, packed ? "[u * " + std::to_string(each) + " + e] = " : "[u] = ",
-                     b_.body.value(s.values[i], out), ";");
+                     folds[i].element(b_.body.value(folds[i].value(), out), packed ? at + " + e" : at), ";");
         if (packed) out.close();
         out.close();
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line(part(s.reductions[i]), " += ", sum_pairs(), '<', count, ">(value", i, ");");
-        if (!floating(s)) return;
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            const std::string pairs = join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
+            out.line(folds[i].part(), " = ", folds[i].joined(folds[i].part(), pairs), ";");
+        }
+        if (!rounds(folds)) return;
         out.open("if (++tiles % 64 == 0)");
-        for (const node_id r : s.reductions) {
-            out.line(sum_name(r), " += ", part(r), ";");
-            out.line(part(r), " = 0;");
+        for (fold_writer& f : folds) {
+            if (!f.rounds()) continue;
+            out.line(f.name(), " = ", f.joined(f.name(), f.part()), ";");
+            out.line(f.part(), " = ", f.start(), ";");
         }
         out.close();
     }
@@ -218,13 +218,13 @@ private:
         b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
     }
 
-    std::string sum_pairs() {
-        b_.needs.add("sum_pairs", "/// Adds halves to each other: the error grows with the logarithm of n.\n"
-                                  "template <int n, class type>\n"
-                                  "__device__ __forceinline__ type sum_pairs(const type* v) {\n"
-                                  "    if constexpr (n == 1) return v[0];\n"
-                                  "    else return sum_pairs<n / 2>(v) + sum_pairs<n / 2>(v + n / 2);\n}\n");
-        return "sum_pairs";
+    std::string join_pairs() {
+        b_.needs.add("join_pairs", "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+                                   "template <class fold, int n, class type>\n"
+                                   "__device__ __forceinline__ type join_pairs(const type* v) {\n"
+                                   "    if constexpr (n == 1) return v[0];\n"
+                                   "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
+        return "join_pairs";
     }
 
     std::vector<const place*> inputs_of(const folded_space& s) const {
@@ -272,36 +272,43 @@ private:
         return unroll;
     }
 
-    /// Every lane of a row gets the row's sum.
+    /// Every lane of a row gets the row's result.
     void write_combination() {
         if (lanes_ == 1) return;
-        for (const folded_space& s : spaces_)
-            for (const node_id r : s.reductions) b_.code.line(sum_name(r), " = ", combined(sum_name(r)), ";");
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) b_.code.line(f.name(), " = ", combined(f, f.joiner(), f.name()), ";");
     }
 
-    std::string combined(const std::string& value) {
-        b_.needs.add("sum_lanes", "/// The sum over a group of neighbouring lanes, in each of them.\n"
-                                  "template <int lanes, class type>\n"
-                                  "__device__ __forceinline__ type sum_lanes(type v) {\n"
-                                  "#pragma unroll\n"
-                                  "    for (int far = lanes / 2; far > 0; far >>= 1) v += __shfl_xor_sync(0xffffffffu, v, far);\n"
-                                  "    return v;\n}\n");
-        if (lanes_ < threads) return "sum_lanes<" + std::to_string(lanes_) + ">(" + value + ')';
-        b_.needs.add("sum_block", "/// The sum over a block of 256, in every thread.\n"
+    std::string combined(fold_writer& f, const std::string& joiner, const std::string& value) {
+        b_.needs.add("from_lane", "/// What the lane `far` away has.\n"
                                   "template <class type>\n"
-                                  "__device__ __forceinline__ type sum_block(type v) {\n"
-                                  "    __shared__ type warps[8];\n"
-                                  "    v = sum_lanes<32>(v);\n"
-                                  "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
-                                  "    __syncthreads();\n"
-                                  "    v = sum_lanes<8>(warps[threadIdx.x % 8]);\n"
-                                  "    __syncthreads();  // the next sum writes the same place\n"
-                                  "    return v;\n}\n");
-        return "sum_block(" + value + ')';
+                                  "__device__ __forceinline__ type from_lane(type v, int far) {\n"
+                                  "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
+        if (f.places())
+            b_.needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                                                      " v, int far) {\n    return {from_lane(v.value, far), from_lane(v.at, far)};\n}\n");
+        b_.needs.add("join_lanes", "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+                                   "template <class fold, int lanes, class type>\n"
+                                   "__device__ __forceinline__ type join_lanes(type v) {\n"
+                                   "#pragma unroll\n"
+                                   "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+                                   "    return v;\n}\n");
+        if (lanes_ < threads) return "join_lanes<" + joiner + ", " + std::to_string(lanes_) + ">(" + value + ')';
+        b_.needs.add("join_block", "/// Joins over a block of 256; every thread has the result.\n"
+                                   "template <class fold, class type>\n"
+                                   "__device__ __forceinline__ type join_block(type v) {\n"
+                                   "    __shared__ type warps[8];\n"
+                                   "    v = join_lanes<fold, 32>(v);\n"
+                                   "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
+                                   "    __syncthreads();\n"
+                                   "    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);\n"
+                                   "    __syncthreads();  // the next fold writes the same place\n"
+                                   "    return v;\n}\n");
+        return "join_block<" + joiner + ">(" + value + ')';
     }
 
-    /// Partial sums of a row's blocks meet in the scratch: a counter for each group of rows, then a slot for each
-    /// split, reduction and row. All of it is zero when the kernel begins, and again when it ends.
+    /// Partial results of a row's blocks meet in the scratch: a counter for each group of rows, then a slot for each
+    /// split, word and row. All of it is zero when the kernel begins, and again when it ends.
     void write_finish() {
         source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
@@ -312,16 +319,18 @@ private:
                               "    *reinterpret_cast<type*>(slot) = v;\n}\n\n"
                               "template <class type>\n"
                               "__device__ __forceinline__ type take(uint64* slot) {\n"
-                              "    const type v = __ldcg(reinterpret_cast<const type*>(slot));\n"
+                              "    const uint64 word = __ldcg(slot);\n"
                               "    *slot = 0;\n"
-                              "    return v;\n}\n");
+                              "    return reinterpret_cast<const type&>(word);\n}\n");
         const std::string count = rows();
         out.line(u8, "* const slots = ", scratch, " + ", count, b_.rank == 0 ? "" : " + row", ";");
-        out.line("const ", u8, " stride = ", u8, "(", count, ") * ", reductions_, ";");
+        out.line("const ", u8, " stride = ", u8, "(", count, ") * ", words_, ";");
         out.open(owner());
-        std::size_t i = 0;
-        for (const folded_space& s : spaces_)
-            for (const node_id r : s.reductions) out.line("put(slots + blockIdx.y * stride", slot(i++), ", ", sum_name(r), ");");
+        std::uint32_t word = 0;
+        for (const std::vector<fold_writer>& folds : folds_)
+            for (const fold_writer& f : folds)
+                for (std::uint32_t i = 0; i < f.words(); ++i)
+                    out.line("put(slots + blockIdx.y * stride", slot(word++), ", ", f.word(i), ");");
         out.line("__threadfence();");
         out.close();
         out.line("__shared__ bool last;");
@@ -332,20 +341,22 @@ private:
         out.line("if (!last) return;");
         out.line("__threadfence();");
         out.line("if (threadIdx.x == 0) *arrived = 0;");
-        i = 0;
-        for (const folded_space& s : spaces_)
-            for (const node_id r : s.reductions) {
-                const dtype type = type_of(r);
-                const std::string wide = b_.needs.type(type == dtype::f4 ? dtype::f8 : type), whole = "whole" + std::to_string(i);
-                out.line(wide, ' ', whole, " = 0;");
-                const std::string each = whole + " += take<" + type_name(type) + ">(slots + s * stride" + slot(i) + ");";
+        word = 0;
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) {
+                out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";");
+                std::string taken;
+                for (std::uint32_t i = 0; i < f.words(); ++i)
+                    taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
+                if (f.places()) taken = f.type() + '{' + taken + '}';
+                const std::string each = f.whole() + " = " + f.wide_joiner() + "::join(" + f.whole() + ", " + taken + ");";
                 const std::string loop = "for (" + u4 + " s = " + lane() + "; s < gridDim.y; s += " + std::to_string(lanes_) + "u) ";
                 out.line(lanes_ == 1 ? "if (mine < " + count + ") " : "", loop, each);
-                out.line(sum_name(r), " = ", b_.needs.type(type), '(', lanes_ == 1 ? whole : combined(whole), ");");
-                ++i;
+                const std::string whole = lanes_ == 1 ? f.whole() : combined(f, f.wide_joiner(), f.whole());
+                out.line(f.name(), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
             }
     }
-    std::string slot(std::size_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * " + rows(); }
+    std::string slot(std::uint32_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * " + rows(); }
 
     /// Holds for the one thread that answers for a row.
     std::string owner() {
@@ -367,16 +378,17 @@ private:
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;
+    std::vector<std::vector<fold_writer>> folds_;  // of each space
     std::vector<int> kept_;
+    std::size_t longest_ = 0;
     std::uint8_t bucket_ = 1;
-    std::size_t reductions_ = 0;
+    std::uint32_t words_ = 0;  // of scratch for a row's partial results
     std::uint32_t lanes_ = 32;
     bool columns_ = false, split_ = false;
-    int named_ = 0;
 };
 
 }  // namespace
 
-void emit_sum_cuda(const key& k, const graph& g, const folding& f, plan& p) { cuda_sum(k, g, f).write(p); }
+void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) { cuda_fold(k, g, f).write(p); }
 
 }  // namespace ingot::codegen

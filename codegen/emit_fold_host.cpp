@@ -1,11 +1,12 @@
-// Sums over bound axes for the host. A block is one row, or where rows are long a piece of one; what it folds goes
-// through strips of a fixed length whose lanes are added side by side, so the system's compiler vectorises both the
-// tree before the sum and the sum itself, and an element's bits do not depend on its place.
+// Folds over bound axes for the host. A block is one row, or where rows are long a piece of one; what it folds goes
+// through strips of a fixed length whose lanes are joined side by side, so the system's compiler vectorises both the
+// tree before the fold and the fold itself, and an element's bits do not depend on its place.
 //
-// Pieces of a row meet in the scratch, where whichever comes last adds them by their number: the order of additions
+// Pieces of a row meet in the scratch, where whichever comes last joins them by their number: the order of joining
 // depends on the sizes alone, never on the number of threads.
 #include <algorithm>
 
+#include "codegen/fold.hpp"
 #include "codegen/reduction.hpp"
 
 namespace ingot::codegen {
@@ -18,32 +19,32 @@ constexpr std::uint32_t strip = 256, lanes = 64;
 constexpr std::uint32_t piece_elements = 1u << 15;
 constexpr std::uint8_t piece_bucket = 12;  // rows of more than piece_elements
 
-class host_sum {
+class host_fold {
 public:
-    host_sum(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces) {
-        for (const folded_space& s : spaces_) {
-            split_ = split_ || s.bucket >= piece_bucket;
-            reductions_ += s.reductions.size();
+    host_fold(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
+        for (std::size_t s = 0; s < spaces_.size(); ++s) {
+            split_ = split_ || spaces_[s].bucket >= piece_bucket;
+            for (const fold_writer& fold : folds_[s]) words_ += fold.words();
         }
     }
 
     void write(plan& p) {
         b_.name_scalars();
         open_block();
-        for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(spaces_[s], s);
+        for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
         if (split_) write_finish();
         write_results();
         b_.code.close();
         launch& step = b_.step;
-        step.kernel = "sum";
+        step.kernel = "reduce";
         step.threads = 1;
         step.pattern = split_ ? "split reduction" : "row reduction";
         step.reason = split_ ? "pieces of rows, " + std::to_string(piece_elements) + " elements each" : "a block a row";
-        for (const folded_space& s : spaces_)  // what is folded, and an addition for each sum
+        for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
             step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
         p.source = b_.assemble(p.expression,
-                               "extern \"C\" void sum(const arguments* given, unsigned long long begin, unsigned long long end)");
+                               "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
         p.steps.push_back(std::move(step));
     }
 
@@ -57,7 +58,6 @@ private:
 
     std::uint64_t kept_bits() const { return axis_range(0, b_.rank); }
     std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
-    dtype type_of(node_id reduction) const { return b_.graph.nodes[reduction].type; }
     std::string numbered(const char* name, std::size_t i) const { return name + std::to_string(i); }
 
     void open_block() {
@@ -71,7 +71,7 @@ private:
             b_.step.grid[0].inner = pieces.inner;
             b_.step.grid[0].inner_divide = piece_elements;
             b_.step.scratch_count = b_.step.grid[0];
-            b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (reductions_ + 1));
+            b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (words_ + 1));
         }
         out.open("for (", index, " block = ", index, "(begin); block < end; ++block)");
         if (split_) out.line("const ", index, " piece = block % pieces;");
@@ -146,26 +146,27 @@ private:
         return in.random ? b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + value + ')' : value;
     }
 
-    void write_space(const folded_space& s, std::size_t number) {
+    void write_space(std::size_t number) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
         const std::string suffix = spaces_.size() == 1 ? "" : std::to_string(number);
         const std::string n = b_.count({.axes = s.bits()}, "folded" + suffix);
-        for (const node_id r : s.reductions) {
-            const std::string sum = numbered("sum", named_++);
-            b_.body.name(r, sum);
-            out.line(b_.needs.type(type_of(r)), ' ', sum, " = 0;");
+        for (fold_writer& f : folds_[number]) {
+            out.line(f.type(), ' ', f.name(), " = ", f.start(), ";");
+            b_.body.name(f.reduction(), f.result());
         }
         const auto outside = b_.body.scope();
         if (s.bucket <= 1) {
-            write_short(s, n);
+            write_short(number, n);
         } else {
-            write_strips(s, n);
+            write_strips(number, n);
         }
         b_.body.leave(outside);
     }
 
-    void write_short(const folded_space& s, const std::string& n) {
+    void write_short(std::size_t number, const std::string& n) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
         out.open("for (", b_.linear(), " k = ", split_ ? "piece != 0 ? " + n + " : 0" : "0", "; k < ", n, "; ++k)");
         if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
         write_digits(s.axes.size() > 1 ? "rest" : "k", s.axes);
@@ -173,18 +174,22 @@ private:
             out.line("const ", in.type, ' ', in.at.name, " = ", further(in, s, "0"), ";");
             b_.body.name(in.at.node, element(in, in.at.name));
         }
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line(b_.body.name_of(s.reductions[i]), " += ", b_.body.value(s.values[i], out), ";");
+        for (fold_writer& f : folds_[number])
+            out.line(f.name(), " = ", f.joined(f.name(), f.element(b_.body.value(f.value(), out), "k")), ";");
         out.close();
     }
 
-    void write_strips(const folded_space& s, const std::string& n) {
+    void write_strips(std::size_t number, const std::string& n) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        std::vector<fold_writer>& folds = folds_[number];
         const std::string index = b_.linear(), length = std::to_string(strip);
         const std::vector<input> inputs = inputs_of(s);
         out.open();
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line("alignas(64) ", b_.needs.type(type_of(s.reductions[i])), ' ', numbered("lanes", i), '[', lanes, "] = {};");
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            out.line("alignas(64) ", folds[i].type(), ' ', numbered("lanes", i), '[', lanes, "];");
+            out.line("for (int l = 0; l < ", lanes, "; ++l) ", numbered("lanes", i), "[l] = ", folds[i].start(), ";");
+        }
         for (const input& in : inputs) out.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", length, "] = {};");
         const std::string first_piece = split_ ? "piece * " + std::to_string(piece_elements) : "0";
         const std::string next_piece = split_ ? "pieces * " + std::to_string(piece_elements) : n;
@@ -192,25 +197,27 @@ private:
             out.open("for (", index, " from = ", first_piece, "; from < ", n, "; from += ", next_piece, ")");
             out.line("const ", index, " to = ", n, " - from < ", piece_elements, " ? ", n, " : from + ", piece_elements, ";");
             out.open("for (", index, " first = from; first < to; first += ", length, ")");
-            write_strip(s, inputs, "to");
+            write_strip(number, inputs, "to");
             out.close();
             out.close();
         } else {
             out.open("for (", index, " first = 0; first < ", n, "; first += ", length, ")");
-            write_strip(s, inputs, n);
+            write_strip(number, inputs, n);
             out.close();
         }
-        for (std::size_t i = 0; i < s.reductions.size(); ++i) {
+        for (std::size_t i = 0; i < folds.size(); ++i) {
             const std::string lane = numbered("lanes", i);
             out.line("for (int half = ", lanes / 2, "; half > 0; half /= 2)");
-            out.line("    for (int l = 0; l < half; ++l) ", lane, "[l] += ", lane, "[l + half];");
-            out.line(b_.body.name_of(s.reductions[i]), " = ", lane, "[0];");
+            out.line("    for (int l = 0; l < half; ++l) ", lane, "[l] = ", folds[i].joined(lane + "[l]", lane + "[l + half]"), ";");
+            out.line(folds[i].name(), " = ", lane, "[0];");
         }
         out.close();
     }
 
-    void write_strip(const folded_space& s, const std::vector<input>& inputs, const std::string& to) {
+    void write_strip(std::size_t number, const std::vector<input>& inputs, const std::string& to) {
         source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        std::vector<fold_writer>& folds = folds_[number];
         const std::string length = std::to_string(strip);
         out.line("const int m = ", to, " - first < ", length, " ? int(", to, " - first) : ", length, ";");
         if (s.axes.size() == 1) {
@@ -220,20 +227,21 @@ private:
             read_runs(s, inputs);
         }
         const auto outside = b_.body.scope();
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line("alignas(64) ", b_.needs.type(type_of(s.reductions[i])), ' ', numbered("value", i), '[', length, "];");
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line("alignas(64) ", folds[i].type(), ' ', numbered("value", i), '[', length, "];");
         b_.declare_independent();
         out.open("for (int j = 0; j < ", length, "; ++j)");
         for (const input& in : inputs) b_.body.name(in.at.node, element(in, in.at.name + "_strip[j]"));
-        for (std::size_t i = 0; i < s.reductions.size(); ++i)
-            out.line(numbered("value", i), "[j] = ", b_.body.value(s.values[i], out), ";");
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(numbered("value", i), "[j] = ", folds[i].element(b_.body.value(folds[i].value(), out), "first + j"), ";");
         out.close();
         b_.body.leave(outside);
-        for (std::size_t i = 0; i < s.reductions.size(); ++i) {
-            const std::string v = numbered("value", i);
-            out.line("for (int j = m; j < ", length, "; ++j) ", v, "[j] = 0;");
-            out.line("for (int l = 0; l < ", lanes, "; ++l) ", numbered("lanes", i), "[l] += (", v, "[l] + ", v, "[l + 64]) + (", v,
-                     "[l + 128] + ", v, "[l + 192]);");
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            const std::string v = numbered("value", i), lane = numbered("lanes", i) + "[l]";
+            out.line("for (int j = m; j < ", length, "; ++j) ", v, "[j] = ", folds[i].start(), ";");
+            const std::string near = folds[i].joined(v + "[l]", v + "[l + 64]");
+            const std::string far = folds[i].joined(v + "[l + 128]", v + "[l + 192]");
+            out.line("for (int l = 0; l < ", lanes, "; ++l) ", lane, " = ", folds[i].joined(lane, folds[i].joined(near, far)), ";");
         }
     }
 
@@ -272,7 +280,7 @@ private:
         for (const input& in : inputs) out.line("const ", in.type, "* const ", in.at.name, "_strip = ", in.at.name, "_copy;");
     }
 
-    /// Slots as on CUDA: a counter a row, then one for each piece, reduction and row.
+    /// Slots as on CUDA: a counter a row, then one for each piece, word and row.
     void write_finish() {
         source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8), rows = b_.count({.axes = kept_bits()}, "rows");
@@ -284,22 +292,28 @@ private:
                               "template <class type>\nstatic inline type take(uint64* slot) {\n"
                               "    type v;\n    __builtin_memcpy(&v, slot, sizeof v);\n    *slot = 0;\n    return v;\n}\n");
         out.line(u8, "* const slots = ", scratch, " + ", rows, " + ", row, ";");
-        out.line("const ", u8, " stride = ", u8, '(', rows, ") * ", reductions_, ";");
-        for (std::size_t i = 0; i < reductions_; ++i) out.line("put(slots + piece * stride", slot(i), ", ", numbered("sum", i), ");");
+        out.line("const ", u8, " stride = ", u8, '(', rows, ") * ", words_, ";");
+        std::uint32_t word = 0;
+        for (const std::vector<fold_writer>& folds : folds_)
+            for (const fold_writer& f : folds)
+                for (std::uint32_t i = 0; i < f.words(); ++i)
+                    out.line("put(slots + piece * stride", slot(word++), ", ", f.word(i), ");");
         out.line("if (__atomic_add_fetch(", scratch, " + ", row, ", 1, __ATOMIC_ACQ_REL) != pieces) continue;");
         out.line(scratch, "[", row, "] = 0;");
-        std::size_t i = 0;
-        for (const folded_space& s : spaces_)
-            for (const node_id r : s.reductions) {
-                const std::string whole = numbered("whole", i), type = b_.needs.type(type_of(r));
-                out.line(b_.needs.type(type_of(r) == dtype::f4 ? dtype::f8 : type_of(r)), ' ', whole, " = 0;");
-                out.line("for (", b_.linear(), " s = 0; s < pieces; ++s) ", whole, " += take<", type, ">(slots + s * stride", slot(i),
-                         ");");
-                out.line(numbered("sum", i), " = ", type, '(', whole, ");");
-                ++i;
+        word = 0;
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) {
+                out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";");
+                std::string taken;
+                for (std::uint32_t i = 0; i < f.words(); ++i)
+                    taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
+                if (f.places()) taken = f.type() + '{' + taken + '}';
+                out.line("for (", b_.linear(), " s = 0; s < pieces; ++s) ", f.whole(), " = ", f.wide_joiner(), "::join(", f.whole(),
+                         ", ", taken, ");");
+                out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')', ";");
             }
     }
-    std::string slot(std::size_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * p.rows"; }
+    std::string slot(std::uint32_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * p.rows"; }
 
     void write_results() {
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
@@ -309,12 +323,13 @@ private:
 
     kernel_builder b_;
     const std::vector<folded_space>& spaces_;
-    std::size_t reductions_ = 0, named_ = 0;
+    std::vector<std::vector<fold_writer>> folds_;  // of each space
+    std::uint32_t words_ = 0;                      // of scratch for a row's partial results
     bool split_ = false;
 };
 
 }  // namespace
 
-void emit_sum_host(const key& k, const graph& g, const folding& f, plan& p) { host_sum(k, g, f).write(p); }
+void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p) { host_fold(k, g, f).write(p); }
 
 }  // namespace ingot::codegen

@@ -1,0 +1,101 @@
+// Joining is the operator table's: a sum joins by `add`, a maximum by `maximum`, so that NaN and wrapping are decided
+// once. Places join by value, then by place, whatever the order in which they meet.
+#include "codegen/fold.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// What partial results are made of: the elements' dtype for places, else the result's.
+dtype joined_dtype(const fold_facts& row, dtype elements, dtype result) {
+    return row.rule == fold_rule::place ? elements : result;
+}
+
+}  // namespace
+
+fold_writer::fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs)
+    : row_(facts(static_cast<fold>(g.nodes[reduction].code))),
+      reduction_(reduction),
+      value_(g.nodes[reduction].arguments[0]),
+      type_(joined_dtype(row_, g.nodes[value_].type, g.nodes[reduction].type)),
+      folded_(g.nodes[value_].type),
+      number_(std::to_string(number)),
+      name_(std::string(row_.name) + number_),
+      needs_(needs) {}
+
+std::string fold_writer::wide_type() { return type_in(wide()); }
+
+std::string fold_writer::type_in(dtype t) {
+    const std::string value = needs_.type(t);
+    if (!places()) return value;
+    const std::string name = "place_" + value, at = needs_.type(dtype::i8);
+    needs_.add(name, "/// An element and its place in the row.\nstruct " + name + " {\n    " + value + " value;\n    " + at +
+                         " at;\n};\n");
+    return name;
+}
+
+std::string fold_writer::start_in(dtype t) {
+    const std::string type = needs_.type(t);
+    std::string value;
+    if (row_.start == fold_start::zero || row_.start == fold_start::one) {
+        value = spell_constant(t, row_.start == fold_start::one ? 1 : 0, needs_);
+    } else if (kind_of(t) == kind::floating) {
+        const bool single = t == dtype::f4, cuda = needs_.where() == target::cuda;
+        const std::string infinity = !cuda    ? single ? "__builtin_inff()" : "__builtin_inf()"
+                                     : single ? "__int_as_float(0x7f800000)"
+                                              : "__longlong_as_double(0x7ff0000000000000ll)";
+        value = (row_.start == fold_start::least ? "-" : "") + infinity;
+    } else if (t == dtype::b1) {
+        value = row_.start == fold_start::least ? "false" : "true";
+    } else {
+        const std::string top = "1ull << " + std::to_string(8 * size_of(t) - 1);
+        if (is_signed(t)) value = type + (row_.start == fold_start::least ? "(" : "(~(") + top + (row_.start == fold_start::least ? ")" : "))");
+        else value = type + (row_.start == fold_start::least ? "(0)" : "(~0ull)");
+    }
+    // Behind every place of a row: whatever the element, it wins.
+    return places() ? type_in(t) + "{" + value + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}" : value;
+}
+
+std::string fold_writer::joiner_in(dtype t) {
+    const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
+    if (needs_.has(name)) return name;
+    const std::string head = "    static " + std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") +
+                             type + " join(" + type + " a, " + type + " b) {";
+    std::string body = places() ? join_places(t) : std::string();
+    if (!places()) {
+        node n;
+        n.kind = node_kind::map;
+        n.type = t;
+        n.code = static_cast<std::uint16_t>(row_.join);
+        n.arity = 2;
+        body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
+    }
+    needs_.add(name, "struct " + name + " {\n" + head + body + "};\n");
+    return name;
+}
+
+/// The first NaN wins, then the first extreme.
+std::string fold_writer::join_places(dtype t) const {
+    const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
+    std::string body = "\n";
+    if (kind_of(t) == kind::floating)
+        body += "        if (a.value != a.value || b.value != b.value)\n"
+                "            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;\n";
+    return body + "        return " + wins + " || (a.value == b.value && a.at < b.at) ? a : b;\n    }\n";
+}
+
+std::string fold_writer::element(const std::string& value, const std::string& at) {
+    switch (row_.rule) {
+        case fold_rule::place: return type() + "{" + value + ", " + needs_.type(dtype::i8) + '(' + at + ")}";
+        case fold_rule::truth:
+        case fold_rule::counts: {
+            const std::string truth = folded_ == dtype::b1 ? value : '(' + value + ") != 0";
+            return row_.rule == fold_rule::truth ? truth : type() + '(' + truth + ')';
+        }
+        default: return value;
+    }
+}
+
+}  // namespace ingot::codegen

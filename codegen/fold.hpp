@@ -1,0 +1,68 @@
+// One fold in generated source: what its partial results are, what joins two of them, what they start as. A row of
+// <ingot/folds.def> says all of it, so schedules know only that there is something to join.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <ingot/folds.hpp>
+
+#include "codegen/graph.hpp"
+#include "codegen/spelling.hpp"
+
+namespace ingot::codegen {
+
+class fold_writer {
+public:
+    /// The fold of a `reduce` node; its results are named after it and `number`.
+    fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs);
+
+    node_id reduction() const { return reduction_; }
+    node_id value() const { return value_; }  // what is folded
+    /// "sum0": the variable with what this thread has, and with the row's result in the end.
+    const std::string& name() const { return name_; }
+    std::string part() const { return "part" + number_; }
+    std::string whole() const { return "whole" + number_; }
+    /// The variable that holds all of a row: as `name`, but a float's partial sums are joined in double.
+    std::string wide_type();
+    std::string wide_joiner() { return joiner_in(wide()); }
+
+    std::string type() { return type_in(type_); }
+    std::string start() { return start_in(type_); }
+    std::string wide_start() { return start_in(wide()); }
+    /// The struct whose `join` joins two partial results.
+    std::string joiner() { return joiner_in(type_); }
+    std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
+    /// An element as a partial result; `at` is its place in the row.
+    std::string element(const std::string& value, const std::string& at);
+    /// Whether an element's place is asked for.
+    bool places() const { return row_.rule == detail::fold_rule::place; }
+    /// The row's result, in the node's dtype, from the variable.
+    std::string result() const { return places() ? name_ + ".at" : name_; }
+    /// Whether joining rounds, so that the order matters to the error.
+    bool rounds() const {
+        return row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating;
+    }
+
+    /// 64-bit words of scratch for a partial result, and what is put into each and taken from them.
+    std::uint32_t words() const { return places() ? 2 : 1; }
+    std::string word(std::uint32_t i) const { return !places() ? name_ : name_ + (i == 0 ? ".value" : ".at"); }
+    /// A partial result from the texts that take its words.
+    std::string word_type(std::uint32_t i) { return needs_.type(i == 0 ? type_ : dtype::i8); }
+
+private:
+    dtype wide() const { return rounds() && type_ == dtype::f4 ? dtype::f8 : type_; }
+    std::string type_in(dtype t);
+    std::string start_in(dtype t);
+    std::string joiner_in(dtype t);
+    std::string join_places(dtype t) const;
+
+    const detail::fold_facts& row_;
+    node_id reduction_, value_;
+    dtype type_;    // partial results, or the values of places
+    dtype folded_;  // the elements
+    std::string number_, name_;
+    prelude& needs_;
+};
+
+}  // namespace ingot::codegen

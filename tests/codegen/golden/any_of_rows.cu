@@ -1,0 +1,89 @@
+// any(x0)
+using int32 = int;
+using uint32 = unsigned int;
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct any_bool {
+    static __device__ __forceinline__ bool join(bool a, bool b) { return a | b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+struct arguments {
+    const double* x0;
+    bool* z0;
+    uint32 rows;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+reduce(const __grid_constant__ arguments p) {
+    const uint32 lane = threadIdx.x % 8u;
+    const uint32 mine = blockIdx.x * 32u + threadIdx.x / 8u;
+    const uint32 row = mine < p.rows ? mine : p.rows - 1;
+    const int32 i0 = int32(row);
+    bool any0 = false;
+    {
+        bool part0 = false;
+        for (uint32 k = 0; k + 16 <= p.folded; k += 16) {
+            alignas(16) double x0[1][2];
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                const uint32 at = k + (u * 8u + lane) * 2;
+                const int32 i1 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+            bool value0[2];
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    value0[u * 2 + e] = (x0[u][e]) != 0;
+                }
+            }
+            part0 = any_bool::join(part0, join_pairs<any_bool, 2>(value0));
+        }
+        for (uint32 k = p.folded - p.folded % 16 + lane; k < p.folded; k += 8) {
+            const int32 i1 = int32(k);
+            const double x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            part0 = any_bool::join(part0, (x0) != 0);
+        }
+        any0 = any_bool::join(any0, part0);
+    }
+    any0 = join_lanes<any_bool, 8>(any0);
+    if (lane == 0 && mine < p.rows) {
+        *(p.z0 + i0) = any0;
+    }
+}

@@ -1,0 +1,144 @@
+// argmax(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// An element and its place in the row.
+struct place_float {
+    float value;
+    int64 at;
+};
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct argmax_float {
+    static __device__ __forceinline__ place_float join(place_float a, place_float b) {
+        if (a.value != a.value || b.value != b.value)
+            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;
+        return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b;
+    }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+__device__ __forceinline__ place_float from_lane(place_float v, int far) {
+    return {from_lane(v.value, far), from_lane(v.at, far)};
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[8];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+__device__ __forceinline__ void put(uint64* slot, type v) {
+    *reinterpret_cast<type*>(slot) = v;
+}
+
+template <class type>
+__device__ __forceinline__ type take(uint64* slot) {
+    const uint64 word = __ldcg(slot);
+    *slot = 0;
+    return reinterpret_cast<const type&>(word);
+}
+
+struct arguments {
+    const float* x0;
+    int64* z0;
+    uint64* scratch;
+    uint32 folded;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+reduce(const __grid_constant__ arguments p) {
+    place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+    {
+        place_float part0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+        for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
+                const int32 i0 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+            }
+            place_float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[u * 4 + e] = place_float{x0[u][e], int64(k + (u * 256u + threadIdx.x) * 4 + e)};
+                }
+            }
+            part0 = argmax_float::join(part0, join_pairs<argmax_float, 16>(value0));
+        }
+        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
+            const int32 i0 = int32(k);
+            const float x0 = __ldg(p.x0 + i0);
+            part0 = argmax_float::join(part0, place_float{x0, int64(k)});
+        }
+        argmax0 = argmax_float::join(argmax0, part0);
+    }
+    argmax0 = join_block<argmax_float>(argmax0);
+    uint64* const slots = p.scratch + p.rows;
+    const uint64 stride = uint64(p.rows) * 2;
+    if (threadIdx.x == 0) {
+        put(slots + blockIdx.y * stride, argmax0.value);
+        put(slots + blockIdx.y * stride + 1 * p.rows, argmax0.at);
+        __threadfence();
+    }
+    __shared__ bool last;
+    __syncthreads();
+    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
+    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    if (threadIdx.x == 0) *arrived = 0;
+    place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = argmax_float::join(whole0, place_float{take<float>(slots + s * stride), take<int64>(slots + s * stride + 1 * p.rows)});
+    argmax0 = join_block<argmax_float>(whole0);
+    if (threadIdx.x == 0) {
+        __stcs(p.z0, argmax0.at);
+    }
+}

@@ -1,0 +1,102 @@
+// min(x0); count_nonzero(x0)
+using uint16 = unsigned short;
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct min_uint16 {
+    static uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
+};
+
+struct count_nonzero_int64 {
+    static int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
+};
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const uint16* x0;
+    uint16* z0;
+    int64* z1;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 folded;
+    uint32 rows;
+};
+
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        uint16 min0 = uint16(~0ull);
+        int64 count_nonzero1 = int64(0);
+        {
+            alignas(64) uint16 lanes0[64];
+            for (int l = 0; l < 64; ++l) lanes0[l] = uint16(~0ull);
+            alignas(64) int64 lanes1[64];
+            for (int l = 0; l < 64; ++l) lanes1[l] = int64(0);
+            alignas(64) uint16 x0_copy[256] = {};
+            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
+                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+                for (uint32 first = from; first < to; first += 256) {
+                    const int m = to - first < 256 ? int(to - first) : 256;
+                    const int32 i0 = int32(first);
+                    if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + j);
+                    const uint16* const x0_strip = m < 256 ? x0_copy : p.x0 + i0;
+                    alignas(64) uint16 value0[256];
+                    alignas(64) int64 value1[256];
+                    independent
+                    for (int j = 0; j < 256; ++j) {
+                        value0[j] = x0_strip[j];
+                        value1[j] = int64((x0_strip[j]) != 0);
+                    }
+                    for (int j = m; j < 256; ++j) value0[j] = uint16(~0ull);
+                    for (int l = 0; l < 64; ++l) lanes0[l] = min_uint16::join(lanes0[l], min_uint16::join(min_uint16::join(value0[l], value0[l + 64]), min_uint16::join(value0[l + 128], value0[l + 192])));
+                    for (int j = m; j < 256; ++j) value1[j] = int64(0);
+                    for (int l = 0; l < 64; ++l) lanes1[l] = count_nonzero_int64::join(lanes1[l], count_nonzero_int64::join(count_nonzero_int64::join(value1[l], value1[l + 64]), count_nonzero_int64::join(value1[l + 128], value1[l + 192])));
+                }
+            }
+            for (int half = 32; half > 0; half /= 2)
+                for (int l = 0; l < half; ++l) lanes0[l] = min_uint16::join(lanes0[l], lanes0[l + half]);
+            min0 = lanes0[0];
+            for (int half = 32; half > 0; half /= 2)
+                for (int l = 0; l < half; ++l) lanes1[l] = count_nonzero_int64::join(lanes1[l], lanes1[l + half]);
+            count_nonzero1 = lanes1[0];
+        }
+        uint64* const slots = p.scratch + p.rows + 0;
+        const uint64 stride = uint64(p.rows) * 2;
+        put(slots + piece * stride, min0);
+        put(slots + piece * stride + 1 * p.rows, count_nonzero1);
+        if (__atomic_add_fetch(p.scratch + 0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[0] = 0;
+        uint16 whole0 = uint16(~0ull);
+        for (uint32 s = 0; s < pieces; ++s) whole0 = min_uint16::join(whole0, take<uint16>(slots + s * stride));
+        min0 = whole0;
+        int64 whole1 = int64(0);
+        for (uint32 s = 0; s < pieces; ++s) whole1 = count_nonzero_int64::join(whole1, take<int64>(slots + s * stride + 1 * p.rows));
+        count_nonzero1 = whole1;
+        *(p.z0) = min0;
+        *(p.z1) = count_nonzero1;
+    }
+}

@@ -1,0 +1,148 @@
+// min(x0); count_nonzero(x0)
+using uint16 = unsigned short;
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct min_uint16 {
+    static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+struct count_nonzero_int64 {
+    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
+};
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[8];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+__device__ __forceinline__ void put(uint64* slot, type v) {
+    *reinterpret_cast<type*>(slot) = v;
+}
+
+template <class type>
+__device__ __forceinline__ type take(uint64* slot) {
+    const uint64 word = __ldcg(slot);
+    *slot = 0;
+    return reinterpret_cast<const type&>(word);
+}
+
+struct arguments {
+    const uint16* x0;
+    uint16* z0;
+    int64* z1;
+    uint64* scratch;
+    uint32 folded;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+reduce(const __grid_constant__ arguments p) {
+    uint16 min0 = uint16(~0ull);
+    int64 count_nonzero1 = int64(0);
+    {
+        uint16 part0 = uint16(~0ull);
+        int64 part1 = int64(0);
+        for (uint32 k = blockIdx.y * 8192u; k + 8192 <= p.folded; k += gridDim.y * 8192u) {
+            alignas(16) uint16 x0[4][8];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                const uint32 at = k + (u * 256u + threadIdx.x) * 8;
+                const int32 i0 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+            }
+            uint16 value0[32];
+            int64 value1[32];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 8; ++e) {
+                    value0[u * 8 + e] = x0[u][e];
+                    value1[u * 8 + e] = int64((x0[u][e]) != 0);
+                }
+            }
+            part0 = min_uint16::join(part0, join_pairs<min_uint16, 32>(value0));
+            part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 32>(value1));
+        }
+        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 8192 + threadIdx.x; k < p.folded; k += 256) {
+            const int32 i0 = int32(k);
+            const uint16 x0 = __ldg(p.x0 + i0);
+            part0 = min_uint16::join(part0, x0);
+            part1 = count_nonzero_int64::join(part1, int64((x0) != 0));
+        }
+        min0 = min_uint16::join(min0, part0);
+        count_nonzero1 = count_nonzero_int64::join(count_nonzero1, part1);
+    }
+    min0 = join_block<min_uint16>(min0);
+    count_nonzero1 = join_block<count_nonzero_int64>(count_nonzero1);
+    uint64* const slots = p.scratch + p.rows;
+    const uint64 stride = uint64(p.rows) * 2;
+    if (threadIdx.x == 0) {
+        put(slots + blockIdx.y * stride, min0);
+        put(slots + blockIdx.y * stride + 1 * p.rows, count_nonzero1);
+        __threadfence();
+    }
+    __shared__ bool last;
+    __syncthreads();
+    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
+    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    if (threadIdx.x == 0) *arrived = 0;
+    uint16 whole0 = uint16(~0ull);
+    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = min_uint16::join(whole0, take<uint16>(slots + s * stride));
+    min0 = join_block<min_uint16>(whole0);
+    int64 whole1 = int64(0);
+    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole1 = count_nonzero_int64::join(whole1, take<int64>(slots + s * stride + 1 * p.rows));
+    count_nonzero1 = join_block<count_nonzero_int64>(whole1);
+    if (threadIdx.x == 0) {
+        __stcs(p.z0, min0);
+        __stcs(p.z1, count_nonzero1);
+    }
+}
