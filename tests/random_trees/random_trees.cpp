@@ -1,11 +1,13 @@
 // Random trees, three evaluators: the compiled kernel (on the host, and on a GPU where there is one), the interpreter
-// over the same key, and the plain reading of the program must agree bit for bit, in strict arithmetic. A failing tree
-// is shrunk, and its seed printed: INGOT_TEST_SEED replays a run, INGOT_TEST_TREES sets how many trees it has.
+// over the same key, and the plain reading of the program must agree in strict arithmetic: bit for bit in trees of
+// exact operations, else within a propagated bound. A failing tree is shrunk, and its seed printed: INGOT_TEST_SEED
+// replays a run, INGOT_TEST_TREES sets how many trees it has.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 
 #include "evaluators.hpp"
+#include "smooth.hpp"
 
 namespace ingot::tests {
 
@@ -94,6 +96,19 @@ TEST_CASE("compiled kernels, the interpreter and the plain reading agree on rand
             const std::string what = difference(tree.type, got, wanted);
             if (!what.empty()) FAIL_CHECK(who << ": " << what << "\n  shrunk: " << shrunk(tree, options));
         });
+}
+
+TEST_CASE("trees of functions that are not exact stay within the bound that their errors add up to") {
+    std::size_t judged = 0, elements = 0;
+    check_groups(
+        number_from("INGOT_TEST_TREES", 1000) / 10,
+        [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); }, bounded_value,
+        [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
+            elements += wanted.size();
+            const std::string what = beyond_bound(tree, got, wanted, judged);
+            if (!what.empty()) FAIL_CHECK(who << ": " << what << "\n  " << describe(tree));
+        });
+    CHECK(judged * 2 > elements);
 }
 
 }  // namespace ingot::tests

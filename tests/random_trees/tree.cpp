@@ -14,6 +14,11 @@ namespace {
 
 using namespace detail;
 
+/// Of 0 and -0 these return either.
+bool chooses_between_zeros(op o) {
+    return o == op::maximum || o == op::minimum || o == op::fmax || o == op::fmin || o == op::clip;
+}
+
 struct grower {
     random_engine random;
     const tree_options& options;
@@ -61,6 +66,7 @@ struct grower {
             const auto o = static_cast<op>(i);
             if (facts(o).arity != arity || facts(o).ulp != 0) continue;  // only exact or correctly rounded results
             if (o == op::signbit || o == op::copysign) continue;         // a computed NaN has either sign
+            if (chooses_between_zeros(o) && kind_of(resolve(o, types).result) == kind::floating) continue;
             signature s = resolve(o, types);
             if (o == op::astype) s = {true, {}, grown_dtypes[random() % std::size(grown_dtypes)]};
             if (s.legal) fitting.push_back(make_word(word_kind::map, s.result, static_cast<std::uint32_t>(o)));

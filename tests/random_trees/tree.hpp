@@ -31,7 +31,7 @@ struct random_tree {
 
 /// What a generator may use.
 struct tree_options {
-    int nodes = 8;      // maps, at most
+    int nodes = 6;      // maps, at most
     int sums = 20;      // percent of inner nodes that are sums
     int targets = 40;   // percent of trees that are written into memory that is there
 };
