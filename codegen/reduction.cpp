@@ -1,4 +1,4 @@
-// Finds which reductions of a graph one kernel can fold, and over which spaces.
+// Finds over which spaces the reductions of a graph fold.
 #include "codegen/reduction.hpp"
 
 #include <algorithm>
@@ -9,13 +9,9 @@ using namespace detail;
 
 folding find_folding(const key& k, const graph& g) {
     folding f;
-    std::vector<bool> reduced(g.nodes.size());  // holds a reduction beneath it
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
-        for (int a = 0; a < n.arity; ++a) reduced[i] = reduced[i] || reduced[n.arguments[a]];
         if (n.kind != node_kind::reduce) continue;
-        if (reduced[i]) f.missing = "a reduction of a reduction";
-        reduced[i] = true;
         folded_space s;
         for (std::size_t a = 0; a < k.axes.size(); ++a)
             if (k.axes[a].owner == n.index + 1) {

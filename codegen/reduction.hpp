@@ -27,10 +27,9 @@ struct folded_space {
     int inner() const { return axes.empty() ? -1 : axes.back(); }
 };
 
-/// The spaces of a graph in which no reduction lies beneath another; else what is missing.
+/// The spaces of a graph in which no reduction lies beneath another.
 struct folding {
     std::vector<folded_space> spaces;
-    std::string missing;
 };
 folding find_folding(const key& k, const graph& g);
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "codegen/reduction.hpp"
+#include "codegen/stages.hpp"
 
 namespace ingot::codegen {
 
@@ -32,14 +33,6 @@ std::uint64_t axes_of_outputs(const key& k) {
     return axes;
 }
 
-/// Is some reduction's value used along an axis of the outputs on which it does not move?
-bool broadcasts_back(const key& k, const graph& g) {
-    const std::uint64_t outputs = axes_of_outputs(k);
-    return std::any_of(g.nodes.begin(), g.nodes.end(), [&](const node& n) {
-        return n.kind == node_kind::reduce && (n.axes & outputs) != outputs;
-    });
-}
-
 /// Does each reduction that feeds another, or the outputs' space, share its rows with it? Then one block holds the row:
 /// its results move along outer axes alone, and its bound axis is one over which the consumer walks again.
 bool is_row_program(const key& k, const graph& g) {
@@ -63,19 +56,6 @@ void add_step(plan& p, std::string pattern, std::string reason) {
     p.steps.push_back(std::move(step));
 }
 
-/// Reductions whose values are used along another axis: each ends a kernel, its result goes through a temporary.
-void plan_in_steps(const key& k, const graph& g, plan& p) {
-    for (const node& n : g.nodes) {
-        if (n.kind != node_kind::reduce) continue;
-        const bool last = std::find_if(g.roots.begin(), g.roots.end(), [&](node_id r) { return g.nodes[r] == n; }) != g.roots.end();
-        add_step(p, "row reduction", last ? "writes the result" : "its values are wanted along another axis");
-        if (!last) p.temporaries.push_back({n.type, {.axes = n.axes}});
-    }
-    const bool ends_in_reduction =
-        std::all_of(g.roots.begin(), g.roots.end(), [&](node_id r) { return g.nodes[r].kind == node_kind::reduce; });
-    if (!ends_in_reduction) add_step(p, "map", "over the outputs' " + std::to_string(std::popcount(axes_of_outputs(k))) + " axes");
-}
-
 void plan_missing(const key& k, const graph& g, plan& p, const std::string& what) {
     if (has(g, node_kind::scan)) {
         p.pattern = "scan";
@@ -86,17 +66,49 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
     } else if (has(g, node_kind::unravel)) {
         p.pattern = "reduction with a reshape";
         add_step(p, "row reduction", "the source is computed at the digits of a linear place");
-    } else if (has(g, node_kind::reduce) && is_row_program(k, g)) {
-        p.pattern = "row program";
-        add_step(p, "row program", "a row is read once and stays on the chip");
-    } else if (!has(g, node_kind::reduce)) {
+    } else if (has(g, node_kind::reduce)) {
+        p.pattern = is_row_program(k, g) ? "row program" : "reduction";
+        add_step(p, "row reduction", "");
+    } else {
         p.pattern = "map";
         add_step(p, "map", "elementwise");
-    } else {
-        p.pattern = "reduction";
-        plan_in_steps(k, g, p);
     }
     p.missing = "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
+}
+
+/// The one kernel of a graph without temporaries.
+void emit(const key& k, const graph& g, plan& p) {
+    const bool cuda = k.header.where == target::cuda;
+    if (has(g, node_kind::reduce)) {
+        const folding f = find_folding(k, g);
+        cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
+    } else {
+        cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
+    }
+}
+
+/// The source of a step among several: names of its own, for its types and for its kernel.
+std::string in_namespace(std::string source, const std::string& name, launch& step) {
+    const std::string kernel = name + '_' + step.kernel;
+    const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
+    source.replace(declared, step.kernel.size(), kernel);
+    step.kernel = kernel;
+    return "namespace " + name + " {\n" + source + "}  // namespace " + name + '\n';
+}
+
+void emit_stages(const key& k, staging s, plan& p) {
+    p.temporaries = s.temporaries;
+    for (std::size_t i = 0; i < s.stages.size(); ++i) {
+        const stage& now = s.stages[i];
+        plan part;
+        part.expression = expression_of(now.key, now.graph);
+        emit(now.key, now.graph, part);
+        launch& step = part.steps[0];
+        rebind(step, now, s, k.operands.size());
+        if (!now.writes.empty()) step.reason += ", into a temporary";
+        p.source += (i == 0 ? "" : "\n") + in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
+        p.steps.push_back(std::move(step));
+    }
 }
 
 }  // namespace
@@ -115,19 +127,11 @@ plan make_plan(const key& k) {
     }
     if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
         plan_missing(k, g, p, "");
-    } else if (has(g, node_kind::reduce)) {
-        const folding f = find_folding(k, g);
-        if (!f.missing.empty()) {
-            plan_missing(k, g, p, f.missing);
-        } else if (broadcasts_back(k, g)) {
-            plan_missing(k, g, p, "a reduction broadcast back");
-        } else {
-            p.pattern = "reduction";
-            cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
-        }
     } else {
-        p.pattern = "map";
-        cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
+        staging s = cut_into_stages(k, g);
+        const bool one = s.temporaries.empty();
+        p.pattern = !has(g, node_kind::reduce) ? "map" : !one && is_row_program(k, g) ? "row program" : "reduction";
+        one ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : p.steps)
         if (cuda && step.argument_bytes > most_argument_bytes)

@@ -34,25 +34,46 @@ TEST_CASE("every tree of the matrix is one kernel") {
         }
 }
 
-TEST_CASE("softmax by rows is planned as one row program") {
-    const plan p = make_plan(softmax(target::cuda));
-    CHECK(p.pattern == "row program");
-    CHECK(p.steps.size() == 1);
-    CHECK(says(p.missing, "no kernel yet"));
+TEST_CASE("softmax by rows is a row program, run in three steps through two temporaries") {
+    for (const target where : {target::cuda, target::host}) {
+        const plan p = make_plan(softmax(where));
+        CHECK(p.pattern == "row program");
+        CHECK(p.missing == "");
+        REQUIRE(p.steps.size() == 3);
+        CHECK(p.steps[2].pattern == "map");
+        CHECK(p.steps[0].writes_temporaries == std::vector<std::uint16_t>{0});
+        CHECK(p.steps[1].reads_temporaries == std::vector<std::uint16_t>{0});
+        CHECK(p.steps[2].reads_temporaries == std::vector<std::uint16_t>{0, 1});
+        CHECK(p.steps[2].writes == std::vector<std::uint16_t>{0});
+        REQUIRE(p.temporaries.size() == 2);
+        for (const temporary& t : p.temporaries) CHECK(t.elements.axes == 1);
+    }
 }
 
 TEST_CASE("a reduction along another axis ends the kernel: two steps with a temporary") {
-    key_builder b(target::cuda);  // sum(x * sum(y, 0), 1): axes i, k of the inner sum, j of the outer
-    b.axes(1).bound_axis(0, 5).bound_axis(1, 5);
-    b.leaf(dtype::f4, "s01").leaf(dtype::f4, "0s1").reduce(fold::sum, dtype::f4).map("multiply").reduce(fold::sum, dtype::f4);
-    const plan p = make_plan(b.output(dtype::f4, "1").done());
-    CHECK(p.pattern == "reduction");
+    for (const target where : {target::cuda, target::host}) {
+        key_builder b(where);  // sum(x * sum(y, 0), 1): axes i, k of the inner sum, j of the outer
+        b.axes(1).bound_axis(0, 5).bound_axis(1, 5);
+        b.leaf(dtype::f4, "s01").leaf(dtype::f4, "0s1").reduce(fold::sum, dtype::f4).map("multiply").reduce(fold::sum, dtype::f4);
+        const plan p = make_plan(b.output(dtype::f4, "1").done());
+        CHECK(p.pattern == "reduction");
+        CHECK(p.missing == "");
+        REQUIRE(p.steps.size() == 2);
+        CHECK(p.steps[0].grid[0].axes == 4);
+        CHECK(p.steps[1].grid[0].axes == 1);
+        REQUIRE(p.temporaries.size() == 1);
+        CHECK(p.temporaries[0].elements.axes == 4);
+    }
+}
+
+TEST_CASE("what stands above a reduction on its own axes is computed once, in its kernel") {
+    key_builder b(target::cuda);  // x / sqrt(sum(x * x, 1)): axes i, j, k
+    b.axes(2).bound_axis(0, 5, 2).leaf(dtype::f4, "s1").same(dtype::f4, "s01", 0).same(dtype::f4, "s01", 0).map("multiply");
+    b.reduce(fold::sum, dtype::f4).map("sqrt").map("divide");
+    const plan p = make_plan(b.output(dtype::f4, "s1").done());
     REQUIRE(p.steps.size() == 2);
-    CHECK(p.steps[0].pattern == "row reduction");
-    CHECK(p.steps[1].pattern == "row reduction");
-    REQUIRE(p.temporaries.size() == 1);
-    CHECK(p.temporaries[0].elements.axes == 4);
-    CHECK(p.missing != "");
+    CHECK(says(p.source, "sqrt(sum0)"));
+    CHECK(says(p.source, "// x0 / x1"));
 }
 
 TEST_CASE("a scan, flipped or not, is planned as a scan") {
