@@ -18,7 +18,8 @@ using index_t = std::int64_t;
 inline constexpr int inline_rank = 6;
 inline constexpr int max_rank = 64;
 
-/// Shape, strides (in elements, not bytes) and offset (in elements) of a strided leaf.
+/// Shape, strides (in elements, not bytes) and offset (in elements) of a strided leaf. The numbers of a low rank stand
+/// at the front, so that little is copied.
 class layout {
 public:
     layout() noexcept : rank_(0) {}
@@ -28,33 +29,21 @@ public:
         if (rank_ > inline_rank) heap_ = allocate(rank_);
         copy_numbers(other);
     }
-    layout(layout&& other) noexcept : offset(other.offset), rank_(other.rank_) {
-        if (rank_ > inline_rank) {
-            heap_ = std::exchange(other.heap_, nullptr);
-            other.rank_ = 0;
-        } else {
-            copy_numbers(other);
-        }
-    }
+    layout(layout&& other) noexcept : offset(other.offset), rank_(other.rank_) { take_numbers(other); }
     layout& operator=(layout other) noexcept {
         if (rank_ > inline_rank) delete[] heap_;
         offset = other.offset;
         rank_ = other.rank_;
-        if (rank_ > inline_rank) {
-            heap_ = std::exchange(other.heap_, nullptr);
-            other.rank_ = 0;
-        } else {
-            copy_numbers(other);
-        }
+        take_numbers(other);
         return *this;
     }
     ~layout() { if (rank_ > inline_rank) delete[] heap_; }
 
     int rank() const noexcept { return rank_; }
-    index_t* shape() noexcept { return numbers(); }
-    index_t* strides() noexcept { return numbers() + stride_start(); }
-    const index_t* shape() const noexcept { return const_cast<layout*>(this)->numbers(); }
-    const index_t* strides() const noexcept { return const_cast<layout*>(this)->numbers() + stride_start(); }
+    index_t* shape() noexcept { return rank_ > inline_rank ? heap_ : inline_; }
+    index_t* strides() noexcept { return shape() + rank_; }
+    const index_t* shape() const noexcept { return rank_ > inline_rank ? heap_ : inline_; }
+    const index_t* strides() const noexcept { return shape() + rank_; }
     std::span<const index_t> extents() const noexcept { return {shape(), static_cast<std::size_t>(rank_)}; }
     /// Number of elements.
     index_t size() const noexcept {
@@ -65,14 +54,24 @@ public:
 
     index_t offset = 0;
 
+    /// How many of an object's bytes, from its start, a rank makes use of.
+    static constexpr std::size_t bytes_of_rank(int rank) noexcept {
+        return sizeof(layout) - sizeof(inline_) + 2 * static_cast<std::size_t>(rank) * sizeof(index_t);
+    }
+
 private:
     static index_t* allocate(int rank) { return new index_t[2 * static_cast<std::size_t>(rank)]; }
-    index_t* numbers() noexcept { return rank_ > inline_rank ? heap_ : inline_; }
-    int stride_start() const noexcept { return rank_ > inline_rank ? rank_ : inline_rank; }
     void copy_numbers(const layout& other) noexcept {
-        for (int j = 0; j < rank_; ++j) {
-            shape()[j] = other.shape()[j];
-            strides()[j] = other.strides()[j];
+        const index_t* from = other.shape();
+        index_t* to = shape();
+        for (int j = 0; j < 2 * rank_; ++j) to[j] = from[j];
+    }
+    void take_numbers(layout& other) noexcept {
+        if (rank_ > inline_rank) {
+            heap_ = std::exchange(other.heap_, nullptr);
+            other.rank_ = 0;
+        } else {
+            copy_numbers(other);
         }
     }
 
@@ -99,7 +98,7 @@ inline layout contiguous_layout(std::span<const index_t> shape) {
     return l;
 }
 
-/// An affine view of a result: for each old axis a start, for each new axis an extent and the old axes it steps along.
+/// An affine view of a result: for each old axis a start, for each new axis an extent and the old axes it steps over.
 /// One new axis on no old axis is a newaxis or a broadcast, on two a diagonal; two new axes on one old a sliding window.
 struct axis_view {
     struct step { int new_axis; int old_axis; index_t by; };

@@ -90,7 +90,10 @@ struct extents_ref {
 };
 
 inline bool same_extents(extents_ref a, extents_ref b) {
-    return a.rank == b.rank && std::equal(a.data, a.data + a.rank, b.data);
+    if (a.rank != b.rank) return false;
+    for (int j = 0; j < a.rank; ++j)
+        if (a.data[j] != b.data[j]) return false;
+    return true;
 }
 
 /// "(2, 3)", "(4,)", "()".

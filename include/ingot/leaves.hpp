@@ -1,0 +1,309 @@
+// Leaves of trees: elements of a buffer seen through a layout, and scalars. All leaves are records of one type, and a
+// tree over nothing else is a list of them in program order. So whatever is done to a tree (joined with others, viewed,
+// gathered, copied, dropped) is one loop of the library's (runtime/leaves.cpp) and not a walk of templates; a node's
+// type only says how many there are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/buffer.hpp>
+#include <ingot/door.hpp>
+#include <ingot/dtype.hpp>
+#include <ingot/export.hpp>
+#include <ingot/layout.hpp>
+#include <ingot/members.hpp>
+#include <ingot/program.hpp>
+#include <ingot/shape.hpp>
+
+namespace ingot::detail {
+
+/// Writes operands and attribute words in program order.
+struct cursor {
+    operand* operands;
+    word* attributes;
+};
+
+/// A scalar's value, and a number that no other scalar of the process has; copies keep it.
+struct scalar_value {
+    std::uint64_t bits;
+    std::uint64_t serial;
+};
+
+/// One leaf: an array or a scalar. Aligned so that no 16 bytes of it that are moved at once lie in two cache lines.
+struct alignas(16) leaf_record {
+    buffer_ref memory;  // an array's; null where it has no elements
+    operand_kind kind;
+    dtype type;
+    exponent_class exponent = exponent_class::none;
+    union {
+        layout where;        // an array's
+        scalar_value value;  // a scalar's
+    };
+
+    explicit leaf_record(dtype t) noexcept : kind(operand_kind::array), type(t), where() {}
+    leaf_record(dtype t, buffer_ref m, layout w) noexcept
+        : memory(std::move(m)), kind(operand_kind::array), type(t), where(std::move(w)) {}
+    leaf_record(dtype t, scalar_value v, exponent_class e) noexcept
+        : kind(operand_kind::scalar), type(t), exponent(e), value(v) {}
+    leaf_record(const leaf_record& other)
+        : memory(other.memory), kind(other.kind), type(other.type), exponent(other.exponent), value() {
+        if (is_array()) ::new (&where) layout(other.where);
+        else value = other.value;
+    }
+    leaf_record(leaf_record&& other) noexcept
+        : memory(std::move(other.memory)), kind(other.kind), type(other.type), exponent(other.exponent), value() {
+        if (is_array()) ::new (&where) layout(std::move(other.where));
+        else value = other.value;
+    }
+    leaf_record& operator=(leaf_record other) noexcept {
+        this->~leaf_record();
+        return *::new (this) leaf_record(std::move(other));
+    }
+    ~leaf_record() {
+        if (is_array()) where.~layout();
+    }
+
+    bool is_array() const noexcept { return kind == operand_kind::array; }
+    extents_ref extents() const noexcept {
+        return is_array() ? extents_ref{where.shape(), where.rank()} : extents_ref{nullptr, 0};
+    }
+    int rank() const noexcept { return is_array() ? where.rank() : 0; }
+    device_id device() const noexcept { return memory ? memory->device : no_device; }
+};
+
+/// Leaves that stand side by side, with what every node has (expression.hpp).
+class leaf_span {
+public:
+    leaf_span(leaf_record* first, int count) noexcept : first_(first), count_(count) {}
+
+    INGOT_API void gather(cursor&) const noexcept;
+    /// The shape to which they broadcast together, which they do.
+    INGOT_API extents_ref extents(shape_room&) const noexcept;
+    INGOT_API void apply(const axis_view&, int bound) const;
+    INGOT_API bool try_reshape(std::span<const index_t> shape, int bound) const;
+    INGOT_API device_id on_device() const noexcept;
+    INGOT_API std::uint32_t count(const buffer*) const noexcept;
+
+private:
+    leaf_record* first_;
+    int count_;
+};
+
+/// What a list of leaves knows of itself.
+struct leaf_block {
+    static constexpr std::int16_t not_held = -1;
+    std::int16_t count = 0;            // 0: moved from
+    std::int16_t shape_at = not_held;  // the leaf that has the shape of the whole
+    std::int16_t rank = 0;             // the highest
+};
+
+/// An operand that is no leaf and no list of leaves.
+struct other_operand {
+    device_id device;
+    extents_ref shape;
+};
+
+/// An operand of a node that is being built.
+struct leaf_part {
+    leaf_record* first;                    // null where there is no leaf
+    leaf_block* block = nullptr;           // null where there is a leaf alone
+    const other_operand* other = nullptr;  // where there is no leaf
+    bool taken = false;                    // else leaves are copied
+};
+
+/// Makes one list of all operands' leaves, at `room`. Throws shape_error and device_error, which name the operation.
+INGOT_API void join_leaves(const char* operation, leaf_block& to, leaf_record* room, const leaf_part* parts, int n);
+INGOT_API void copy_leaves(leaf_block& to, leaf_record* room, const leaf_block& from, const leaf_record* leaves);
+INGOT_API void take_leaves(leaf_block& to, leaf_record* room, leaf_block& from, leaf_record* leaves) noexcept;
+INGOT_API void drop_leaves(leaf_block&, leaf_record*) noexcept;
+INGOT_API void measure_leaves(leaf_block&, const leaf_record*) noexcept;
+[[noreturn]] INGOT_API void throw_tree_moved_from();
+
+/// Room for N leaves, of which `count`, N or none, are there.
+template <int N>
+class leaf_list : public leaf_block {
+public:
+    leaf_list() noexcept {}
+    leaf_list(const leaf_list& other) : leaf_list() { copy_leaves(*this, records_, other, other.records_); }
+    leaf_list(leaf_list&& other) noexcept { take_leaves(*this, records_, other, other.records_); }
+    leaf_list& operator=(const leaf_list&) = delete;
+    ~leaf_list() {
+        if (leaf_block::count != 0) drop_leaves(*this, records_);
+    }
+
+    leaf_record* records() const noexcept { return const_cast<leaf_record*>(records_); }
+    leaf_part part() const& noexcept { return {records(), const_cast<leaf_list*>(this)}; }
+    leaf_part part() && noexcept { return {.first = records_, .block = this, .taken = true}; }
+    /// After the leaves were given another shape.
+    void measure() noexcept { measure_leaves(*this, records_); }
+
+private:
+    union {
+        leaf_record records_[N == 0 ? 1 : N];
+    };
+};
+
+/// A node that is one leaf.
+class single_leaf {
+public:
+    static constexpr int operands = 1, binders = 0, nodes = 1, leaves = 1;
+    static constexpr bool flat = true;
+
+    void gather(cursor& c) const noexcept { span().gather(c); }
+    extents_ref extents(shape_room&) const noexcept { return record_.extents(); }
+    void apply(const axis_view& v, int bound) { span().apply(v, bound); }
+    bool try_reshape(std::span<const index_t> shape, int bound) { return span().try_reshape(shape, bound); }
+    device_id on_device() const noexcept { return record_.device(); }
+    /// How many references to `b` this tree holds.
+    std::uint32_t count(const buffer* b) const noexcept { return record_.memory.get() == b ? 1u : 0u; }
+    leaf_part part() const& noexcept { return {const_cast<leaf_record*>(&record_)}; }
+    leaf_part part() && noexcept { return {.first = &record_, .taken = true}; }
+
+protected:
+    template <class... A>
+    explicit single_leaf(dtype t, A&&... record) noexcept : record_(t, std::forward<A>(record)...) {}
+
+    leaf_span span() const noexcept { return {const_cast<leaf_record*>(&record_), 1}; }
+    leaf_record record_;
+};
+
+/// Elements of a buffer seen through a layout.
+template <class T>
+class leaf : public expression_members<leaf<T>>, public single_leaf {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr std::array<word, 1> program{make_word(word_kind::leaf, type)};
+
+    leaf() noexcept : single_leaf(type) {}
+    leaf(buffer_ref memory, layout where) noexcept : single_leaf(type, std::move(memory), std::move(where)) {}
+    leaf(const leaf&) = default;
+    leaf(leaf&&) = default;
+    leaf& operator=(const leaf&) & = default;  // of lvalues alone: x(0) = y(0) of const arrays does not compile
+    leaf& operator=(leaf&&) & = default;
+
+    const buffer_ref& memory() const noexcept { return record_.memory; }
+    const layout& where() const noexcept { return record_.where; }
+    buffer_ref& memory() noexcept { return record_.memory; }
+    layout& where() noexcept { return record_.where; }
+};
+
+// ---- scalars ---------------------------------------------------------------------------------------------------
+
+inline constinit thread_local std::uint64_t scalar_serial = 0;
+/// A number no other scalar of the process has: the thread's block, drawn once, and a count.
+INGOT_API std::uint64_t new_serial_block() noexcept;
+inline std::uint64_t next_serial() noexcept {
+    if ((++scalar_serial & 0xffffffffu) <= 1) scalar_serial = new_serial_block() << 32 | 2u;
+    return scalar_serial;
+}
+
+/// One value, already in the dtype that its node computes in.
+class scalar_leaf : public expression_base, public single_leaf {
+public:
+    scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
+        : single_leaf(t, scalar_value{bits, next_serial()}, exponent) {}
+};
+
+/// A weak scalar inside a node.
+class weak_leaf : public scalar_leaf {
+public:
+    using scalar_leaf::scalar_leaf;
+    static constexpr std::array<word, 1> program{make_word(word_kind::scalar, dtype::b1)};
+};
+
+/// scalar<T>(v): a value with a dtype of its own, strong as a 0-d array is.
+template <class T>
+class strong_leaf : public scalar_leaf {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr std::array<word, 1> program{make_word(word_kind::scalar, type)};
+    using scalar_leaf::scalar_leaf;
+};
+
+template <class T>
+std::uint64_t bits_of_value(T value) noexcept {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+
+/// The bits of `value` as dtype D, by C++'s conversions; integers must fit (checked by the caller).
+template <class S>
+std::uint64_t scalar_bits(S value, dtype d) {
+    using enum dtype;
+    switch (d) {
+        case b1: return bits_of_value(value != S(0));
+        case f4: return bits_of_value(static_cast<float>(value));
+        case f8: return bits_of_value(static_cast<double>(value));
+        default:
+            if constexpr (std::is_floating_point_v<S>)
+                return 0;  // a float beside integers computes in f8: never here
+            else
+                return bits_of_value(static_cast<std::int64_t>(value)) &
+                       (size_of(d) == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size_of(d))) - 1);
+    }
+}
+
+/// Whether an integer value is in the range of integer dtype D.
+template <class S>
+constexpr bool fits(S value, dtype d) {
+    if (kind_of(d) != kind::integer) return true;
+    const int bits = static_cast<int>(8 * size_of(d));
+    if (is_signed(d)) {
+        const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (bits - 1)) - 1);
+        return std::in_range<std::int64_t>(value) && static_cast<std::int64_t>(value) <= top &&
+               static_cast<std::int64_t>(value) >= -top - 1;
+    }
+    const std::uint64_t top = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+    return std::in_range<std::uint64_t>(value) && static_cast<std::uint64_t>(value) <= top;
+}
+
+/// The number behind a weak scalar: enumerations and characters as integers, long double as double.
+template <class S>
+constexpr auto plain_number(S value) {
+    if constexpr (std::is_same_v<S, bool>) return value;
+    else if constexpr (std::is_enum_v<S>) return static_cast<long long>(value);
+    else if constexpr (std::is_same_v<S, long double>) return static_cast<double>(value);
+    else if constexpr (std::is_floating_point_v<S>) return value;
+    else if constexpr (std::is_signed_v<S>) return static_cast<std::int64_t>(value);
+    else return static_cast<std::uint64_t>(value);
+}
+
+/// The dtype whose kind a weak scalar has; its size counts only where scalars alone decide.
+template <class S>
+constexpr dtype weak_dtype() {
+    if constexpr (std::is_enum_v<S>) return dtype::i8;
+    else if constexpr (std::is_same_v<S, long double>) return dtype::f8;
+    else if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool> && sizeof(S) < 4) return dtype::i4;
+    else return dtype_of<S>;
+}
+
+[[noreturn]] INGOT_API void throw_negative_exponent(long long value, dtype type);
+
+/// The class of an exponent that power turns into multiplies, a square root or a reciprocal. Throws dtype_error where
+/// an integer power has a negative exponent.
+template <class S>
+exponent_class exponent_class_of(S value, dtype d) {
+    if (value == S(2)) return exponent_class::two;
+    if (value == S(3)) return exponent_class::three;
+    if (kind_of(d) == kind::floating) {
+        const double e = static_cast<double>(value);
+        return e == 0.5    ? exponent_class::half
+               : e == -0.5 ? exponent_class::minus_half
+               : e == -1   ? exponent_class::minus_one
+                           : exponent_class::none;
+    }
+    if constexpr (std::is_signed_v<S>)
+        if (value < 0) throw_negative_exponent(static_cast<long long>(value), d);
+    return exponent_class::none;
+}
+
+}  // namespace ingot::detail
