@@ -155,7 +155,8 @@ TEST_CASE("the special exponents are kernels of their own, all others share one"
         CHECK(source(power(x, e)).find("pow(") == std::string::npos);
     CHECK(source(power(x, 1.5)).find("pow(") != std::string::npos);
     // A value of an array, and a strong one, are no literal.
-    CHECK(power(x, array<double>{2}).to_host() == std::vector<double>{1, 16, 0.0625});
+    const std::vector<double> squares = power(x, array<double>{2}).to_host(), wanted{1, 16, 0.0625};
+    for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(std::abs(squares[k] - wanted[k]) <= 4e-16 * wanted[k]);
     const array<int> i{-3, 2, 0};
     CHECK(holds(power(i, 2), {3}, {9, 4, 0}));
     CHECK(holds(power(i, 3), {3}, {-27, 8, 0}));

@@ -47,10 +47,10 @@ lazy<int> chain(const array<int>& x, int length) {
 bool is_chain(const array<int>& r, int length) {
     std::vector<int> wanted(100);
     for (int i = 0; i < 100; ++i) {
-        int v = i;
+        auto v = static_cast<unsigned>(i);  // wraps, as the arrays do
         for (int k = 0; k < length; ++k)
-            v = v * 3 + i;
-        wanted[static_cast<std::size_t>(i)] = v;
+            v = v * 3 + static_cast<unsigned>(i);
+        wanted[static_cast<std::size_t>(i)] = static_cast<int>(v);
     }
     return r.to_host() == wanted;
 }
