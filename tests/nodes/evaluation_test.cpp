@@ -6,6 +6,7 @@
 #include <ingot/ingot.hpp>
 
 #include "tests/nodes/reference.hpp"
+#include "tests/walls/count.hpp"
 
 using namespace ingot;
 
