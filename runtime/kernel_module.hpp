@@ -78,8 +78,8 @@ private:
 kernel_store& kernels();
 
 /// Opens NVRTC on a thread of its own where the store is empty: to be held while a GPU's context is made, which takes
-/// longer. A store with kernels may have the one that is wanted, and then NVRTC stays shut. It ends with the handle, for
-/// a process that exits meanwhile would wait for ever: NVRTC cannot start while a process ends.
+/// longer. A store with kernels may have the one that is wanted, and then NVRTC stays shut. The opening ends with the
+/// handle, for NVRTC cannot start while a process ends: one that exits meanwhile would wait for ever.
 [[nodiscard]] std::jthread open_nvrtc_beside(const kernel_store& store);
 
 inline std::shared_ptr<const kernel_module> load(const source_text& source) {

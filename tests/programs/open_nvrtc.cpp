@@ -1,5 +1,5 @@
-// Ends with 1 when NVRTC is opened beside what a process does whose kernels are kept in a directory, with 0 when it stays
-// shut.
+// Ends with 1 when NVRTC is opened beside what a process does whose kernels are kept in a directory, with 0 when it
+// stays shut.
 #include <fstream>
 #include <string>
 
