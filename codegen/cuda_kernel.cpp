@@ -61,7 +61,9 @@ std::string cuda_kernel::loader(reading how, std::uint32_t bytes) {
     } else if (how == reading::once && bytes >= 4) {
         const std::string word(word_of(bytes));
         name = "load_stream", access = "stream", why = "Elements that nobody reads again: past the first-level cache.";
-        needs.add("stream " + word, function("") + word + " stream(const " + word + "* from) {\n" +
+        // Specialisations of one template: an overload added behind load_stream would not be found by it.
+        needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
+        needs.add("stream " + word, "template <>\n" + function("") + word + " stream(const " + word + "* from) {\n" +
                                            std::string(streamed[bytes == 4 ? 0 : bytes == 8 ? 1 : 2]) +
                                            "    return w;\n}\n");
     }

@@ -94,6 +94,12 @@ private:
                      b_.element(in, b_.offset(in, kept_bits())), ";");
             b_.body.name(in.node, in.name);
         }
+        for (const node_id g : b_.generators) {
+            if ((b_.graph.nodes[g].axes & ~kept_bits()) != 0) continue;
+            const std::string name = b_.names[b_.graph.nodes[g].index];
+            out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, kept_bits()), ";");
+            b_.body.name(g, name);
+        }
         std::vector<node_id> values;
         for (const folded_space& s : spaces_) values.insert(values.end(), s.values.begin(), s.values.end());
         b_.body.hoist(kept_bits(), values, out);
@@ -141,7 +147,7 @@ private:
                      b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
             b_.body.name(in->node, in->name);
         }
-        for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, s));
+        for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
         for (fold_writer& f : folds)
             out.line(f.part(), " = ", f.joined(f.part(), f.element(b_.body.value(f.value(), out), "k")), ";");
         out.close();
@@ -188,7 +194,7 @@ private:
                 out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
             }
         }
-        for (const node_id g : generators_of(s)) out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, s), ";");
+        for (const node_id g : generators_of(s)) out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
         out.close();
         const std::string count = std::to_string(each * unroll);
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), " value", i, '[', count, "];");
@@ -238,11 +244,11 @@ private:
         const std::vector<bool> below = nodes_below(b_.graph, s.values);
         std::vector<node_id> generators;
         for (const node_id g : b_.generators)
-            if (below[g]) generators.push_back(g);
+            if (below[g] && (b_.graph.nodes[g].axes & s.bits()) != 0) generators.push_back(g);
         return generators;
     }
-    std::string random_element(node_id g, const folded_space& s) {
-        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, kept_bits() | s.bits()) + ')';
+    std::string random_element(node_id g, std::uint64_t axes) {
+        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory and every

@@ -104,6 +104,8 @@ key decode(std::span<const std::uint32_t> words) {
         require((w & 15u) <= static_cast<std::uint32_t>(word_kind::lazy) && (w >> 4 & 15u) < dtype_count,
                 "has no such program word");
         require(kind_of_word(w) != word_kind::map || code_of_word(w) < op_count, "has no such operator");
+        const bool folds = kind_of_word(w) == word_kind::reduce || kind_of_word(w) == word_kind::scan;
+        require(!folds || code_of_word(w) <= static_cast<std::uint32_t>(fold::count_nonzero), "has no such fold");
         k.program.push_back(w);
     }
     for (std::uint32_t a = 0; a < k.header.axes; ++a) {

@@ -7,6 +7,10 @@ __device__ __forceinline__ void load_own(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = __ldcs(reinterpret_cast<const word*>(from));
 }
 
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
 __device__ __forceinline__ uint4 stream(const uint4* from) {
     uint4 w;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"

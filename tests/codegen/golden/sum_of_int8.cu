@@ -5,6 +5,10 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
 __device__ __forceinline__ uint4 stream(const uint4* from) {
     uint4 w;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"

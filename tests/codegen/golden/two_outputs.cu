@@ -3,6 +3,10 @@ using int16 = short;
 using int32 = int;
 using uint32 = unsigned int;
 
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
 __device__ __forceinline__ uint2 stream(const uint2* from) {
     uint2 w;
     asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(from));

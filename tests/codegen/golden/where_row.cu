@@ -8,6 +8,10 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
 __device__ __forceinline__ uint4 stream(const uint4* from) {
     uint4 w;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
