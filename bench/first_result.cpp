@@ -27,12 +27,8 @@ using namespace ingot;
 
 constexpr std::size_t elements = std::size_t{1} << 20;
 
-auto first(const array<float>& x, const array<float>& y) {
-    return where(x - 2 > y, x * y, x + y);
-}
-auto second(const array<float>& x, const array<float>& y) {
-    return where(x + 2 < y, x - y, x * y);
-}
+auto first(const array<float>& x, const array<float>& y) { return where(x - 2 > y, x * y, x + y); }
+auto second(const array<float>& x, const array<float>& y) { return where(x + 2 < y, x - y, x * y); }
 
 template <class F>
 double milliseconds(F run) {
@@ -57,9 +53,7 @@ int print_result() {
     return value == in.expected() ? 0 : 1;
 }
 
-void print_times(double one, double two) {
-    std::printf("{\"first\": %.3f, \"second\": %.3f}\n", one, two);
-}
+void print_times(double one, double two) { std::printf("{\"first\": %.3f, \"second\": %.3f}\n", one, two); }
 
 int time_kernels(const std::string& folder) {
     const inputs in;
@@ -83,9 +77,7 @@ int time_kernels(const std::string& folder) {
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
-std::string text_of(const std::string& path) {
-    return (std::ostringstream() << std::ifstream(path).rdbuf()).str();
-}
+std::string text_of(const std::string& path) { return (std::ostringstream() << std::ifstream(path).rdbuf()).str(); }
 
 /// Compiles and loads the source, and finds its kernel: what a program does that uses NVRTC by hand.
 double time_bare(const std::string& path) {

@@ -68,8 +68,7 @@ using work = std::function<void(int repeat)>;
 /// `repeats` times between two events; the argument counts calls, for candidates that rotate among buffers.
 inline std::vector<std::vector<double>> time_in_turn(const std::vector<work>& candidates, int rounds, int repeats = 1) {
     for (int warm = 0; warm < 3; ++warm)
-        for (const work& candidate : candidates)
-            candidate(warm);
+        for (const work& candidate : candidates) candidate(warm);
 
     struct interval {
         ingot::event from, to;
@@ -79,8 +78,7 @@ inline std::vector<std::vector<double>> time_in_turn(const std::vector<work>& ca
         for (std::size_t c = 0; c < candidates.size(); ++c) {
             interval& timed = intervals[c].emplace_back();
             timed.from.record();
-            for (int repeat = 0; repeat < repeats; ++repeat)
-                candidates[c](round * repeats + repeat);
+            for (int repeat = 0; repeat < repeats; ++repeat) candidates[c](round * repeats + repeat);
             timed.to.record();
         }
     ingot::synchronize();

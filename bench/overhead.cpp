@@ -37,8 +37,7 @@ constexpr std::size_t calls_a_block = 500;  // fewer than the launches that a dr
 struct inputs {
     std::array<array<float>, 8> a;
     inputs() {
-        for (std::size_t i = 0; i < a.size(); ++i)
-            a[i] = asarray(bench::uniform<float>(elements, 50 + i, -4, 4));
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = asarray(bench::uniform<float>(elements, 50 + i, -4, 4));
     }
 };
 
@@ -87,8 +86,7 @@ pair_of_times time_against_bare(const bench::hand_kernel& empty, std::size_t blo
     char argument[128] = {};
     void* arguments[] = {argument};
     pair_of_times times;
-    for (int i = 0; i < 50; ++i)
-        statement();
+    for (int i = 0; i < 50; ++i) statement();
     for (std::size_t block = 0; block < blocks; ++block) {
         time_block(times.statement, statement);
         time_block(times.bare, [&] {
@@ -114,8 +112,7 @@ pair_of_times time_from_threads(std::size_t threads, const bench::hand_kernel& e
             start.arrive_and_wait();
             each[t] = time_against_bare(empty, blocks, [&] { const array<float> r = expression(in); });
         });
-    for (std::thread& member : team)
-        member.join();
+    for (std::thread& member : team) member.join();
     pair_of_times all;
     for (const pair_of_times& one : each) {
         all.statement.insert(all.statement.end(), one.statement.begin(), one.statement.end());
@@ -151,10 +148,8 @@ void load_kernels(std::size_t count, const inputs& in) {
         }
     };
     std::vector<std::thread> team;
-    for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-        team.emplace_back(work);
-    for (std::thread& member : team)
-        member.join();
+    for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t) team.emplace_back(work);
+    for (std::thread& member : team) member.join();
 }
 
 /// Nanoseconds of one of many calls.
@@ -163,8 +158,7 @@ double average(F call) {
     std::vector<double> runs;
     for (int run = 0; run < 51; ++run) {
         const auto from = std::chrono::steady_clock::now();
-        for (int i = 0; i < 1000; ++i)
-            call();
+        for (int i = 0; i < 1000; ++i) call();
         runs.push_back(nanoseconds_since(from) / 1000);
     }
     return median(std::move(runs));

@@ -25,8 +25,7 @@ inline double median(std::vector<double> values) {
 /// Median of a[i] / b[i]: of one round's pair, so that what slows a round down slows both.
 inline double paired_ratio(std::span<const double> a, std::span<const double> b) {
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        ratios.push_back(a[i] / b[i]);
+    for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
     return median(std::move(ratios));
 }
 

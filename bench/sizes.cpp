@@ -44,8 +44,7 @@ void measure(bench::report& out, const bench::hand_kernel& kernel, int log2_elem
         set.by_hand = empty<float>(n);
     }
     std::vector<float*> to;
-    for (buffers& set : sets)
-        to.push_back(set.by_hand.mutable_data());
+    for (buffers& set : sets) to.push_back(set.by_hand.mutable_data());
 
     const auto of = [&](int repeat) -> buffers& { return sets[static_cast<std::size_t>(repeat) % count]; };
     const auto fused = [&](int repeat) {
@@ -93,8 +92,7 @@ int main(int argc, char** argv) try {
     const int largest = std::clamp(argc > 2 ? std::atoi(argv[2]) : 28, 10, 30);
     bench::report out(argv[1]);
     const bench::hand_kernel kernel("where.cu", "where", {"-DTHREADS=256", "-DVECTORS=1"});
-    for (int log2_elements = 10; log2_elements <= largest; ++log2_elements)
-        measure(out, kernel, log2_elements);
+    for (int log2_elements = 10; log2_elements <= largest; ++log2_elements) measure(out, kernel, log2_elements);
 } catch (const std::exception& reason) {
     std::fprintf(stderr, "sizes: %s\n", reason.what());
     return 1;

@@ -105,7 +105,8 @@ std::vector<std::string> operand_names(const graph& g, const key& k) {
 bool calls_inexact(const graph& g, detail::target where) {
     prelude calls(where);
     for (const node& n : g.nodes) {
-        if (n.kind == node_kind::operand && n.code == static_cast<std::uint16_t>(detail::generator_kind::normal)) return true;
+        if (n.kind == node_kind::operand && n.code == static_cast<std::uint16_t>(detail::generator_kind::normal))
+            return true;
         if (n.kind != node_kind::map) continue;
         std::vector<dtype> types;
         for (int a = 0; a < n.arity; ++a) types.push_back(g.nodes[n.arguments[a]].type);

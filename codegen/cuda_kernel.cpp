@@ -10,11 +10,16 @@ std::uint32_t bytes_of(const place& at) { return static_cast<std::uint32_t>(deta
 
 std::string_view word_of(std::uint32_t bytes) {
     switch (bytes) {
-        case 16: return "uint4";
-        case 8: return "uint2";
-        case 4: return "unsigned int";
-        case 2: return "unsigned short";
-        default: return "unsigned char";
+        case 16:
+            return "uint4";
+        case 8:
+            return "uint2";
+        case 4:
+            return "unsigned int";
+        case 2:
+            return "unsigned short";
+        default:
+            return "unsigned char";
     }
 }
 
@@ -51,7 +56,8 @@ std::string cuda_kernel::loader(reading how, std::uint32_t bytes) {
         "    unsigned int w;\n"
         "    asm volatile(\"ld.global.nc.L1::no_allocate.u32 %0, [%1];\" : \"=r\"(w) : \"l\"(from));\n",
         "    uint2 w;\n"
-        "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : \"l\"(from));\n",
+        "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : "
+        "\"l\"(from));\n",
         "    uint4 w;\n"
         "    asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"\n"
         "                 : \"=r\"(w.x), \"=r\"(w.y), \"=r\"(w.z), \"=r\"(w.w) : \"l\"(from));\n"};
@@ -64,12 +70,14 @@ std::string cuda_kernel::loader(reading how, std::uint32_t bytes) {
         // Specialisations of one template: an overload added behind load_stream would not be found by it.
         needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
         needs.add("stream " + word, "template <>\n" + function("") + word + " stream(const " + word + "* from) {\n" +
-                                           std::string(streamed[bytes == 4 ? 0 : bytes == 8 ? 1 : 2]) +
-                                           "    return w;\n}\n");
+                                        std::string(streamed[bytes == 4   ? 0
+                                                             : bytes == 8 ? 1
+                                                                          : 2]) +
+                                        "    return w;\n}\n");
     }
     needs.add(name, function(why, "template <class word, class type, int n>\n") + "void " + name +
-                           "(type (&to)[n], const type* from) {\n    reinterpret_cast<word&>(to) = " + access +
-                           "(reinterpret_cast<const word*>(from));\n}\n");
+                        "(type (&to)[n], const type* from) {\n    reinterpret_cast<word&>(to) = " + access +
+                        "(reinterpret_cast<const word*>(from));\n}\n");
     return name;
 }
 
@@ -86,7 +94,8 @@ void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes)
     for (std::size_t k = axes.size(); k-- > 1;) {
         const formula extent{.axes = axis_bit(axes[k])};
         const std::string axis = std::to_string(axes[k]), rest = "q" + axis;
-        code.line("const ", this->linear(), ' ', rest, " = quotient(", linear, ", ", divisor(extent, "by_n" + axis), ");");
+        code.line("const ", this->linear(), ' ', rest, " = quotient(", linear, ", ", divisor(extent, "by_n" + axis),
+                  ");");
         code.line("const ", type, ' ', digit(axes[k]), " = ", type, '(', linear, " - ", rest, " * ",
                   count(extent, "n" + axis), ");");
         linear = rest;

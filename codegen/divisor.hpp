@@ -1,5 +1,5 @@
-// Division by a run-time constant without dividing: n / d == (n * multiplier) >> (bits - 1 + shift) for 0 <= n < 2^(bits-1)
-// and d >= 1, the product taken in 2 * bits (Granlund and Montgomery, "Division by invariant integers using
+// Division by a run-time constant without dividing: n / d == (n * multiplier) >> (bits - 1 + shift) for 0 <= n <
+// 2^(bits-1) and d >= 1, the product taken in 2 * bits (Granlund and Montgomery, "Division by invariant integers using
 // multiplication", 1994, theorem 4.2 with l = shift). Kernels get both numbers as arguments.
 //   32 bits: __umulhi(2 * n, multiplier) >> shift
 //   64 bits: __umul64hi(2 * n, multiplier) >> shift

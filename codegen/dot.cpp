@@ -23,13 +23,20 @@ std::string label(const node& n, const key& k) {
                                                               : "x") +
                    std::to_string(n.index);
         }
-        case node_kind::constant: return number(n.value);
-        case node_kind::map: return std::string(detail::op_table[n.code].name);
-        case node_kind::cast: return "astype";
-        case node_kind::reduce: return "reduce";
-        case node_kind::scan: return "scan";
-        case node_kind::gather: return "gather";
-        case node_kind::unravel: return "reshape";
+        case node_kind::constant:
+            return number(n.value);
+        case node_kind::map:
+            return std::string(detail::op_table[n.code].name);
+        case node_kind::cast:
+            return "astype";
+        case node_kind::reduce:
+            return "reduce";
+        case node_kind::scan:
+            return "scan";
+        case node_kind::gather:
+            return "gather";
+        case node_kind::unravel:
+            return "reshape";
     }
     return "";
 }

@@ -24,7 +24,8 @@ constexpr std::uint32_t column_split = 512;  // elements of a column that are wo
 
 class cuda_fold {
 public:
-    cuda_fold(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
+    cuda_fold(const key& k, const graph& g, const folding& f)
+        : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
         for (std::size_t s = 0; s < spaces_.size(); ++s) {
             if (spaces_[s].bucket > spaces_[longest_].bucket) longest_ = s;
             for (const fold_writer& fold : folds_[s]) words_ += fold.words();
@@ -50,8 +51,9 @@ public:
         for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
             step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
-        p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                                                 (split_ ? ", 4" : "") + ")\nreduce(const __grid_constant__ arguments p)");
+        p.source =
+            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                                          (split_ ? ", 4" : "") + ")\nreduce(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(step));
     }
 
@@ -77,7 +79,8 @@ private:
     /// Which row this thread works on, what it needs of it, and the sums still to be made.
     void write_row() {
         source_writer& out = b_.code;
-        if (lanes_ > 1 && lanes_ < threads) out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
+        if (lanes_ > 1 && lanes_ < threads)
+            out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
         if (b_.rank > 0 && lanes_ == threads) {
             out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else if (b_.rank > 0) {
@@ -97,7 +100,8 @@ private:
         for (const node_id g : b_.generators) {
             if ((b_.graph.nodes[g].axes & ~kept_bits()) != 0) continue;
             const std::string name = b_.names[b_.graph.nodes[g].index];
-            out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, kept_bits()), ";");
+            out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, kept_bits()),
+                     ";");
             b_.body.name(g, name);
         }
         std::vector<node_id> values;
@@ -139,8 +143,8 @@ private:
         out.close();
         b_.body.leave(outside);
         const std::string rest = n + " - " + n + " % " + std::to_string(tile);
-        out.open("for (", index, " k = ", split_ ? "blockIdx.y != 0 ? " + n + " : " : "", rest, lanes_ == 1 ? "" : " + " + lane(),
-                 "; k < ", n, "; k += ", lanes_, ")");
+        out.open("for (", index, " k = ", split_ ? "blockIdx.y != 0 ? " + n + " : " : "", rest,
+                 lanes_ == 1 ? "" : " + " + lane(), "; k < ", n, "; k += ", lanes_, ")");
         b_.write_digits("k", s.axes);
         for (const place* in : inputs) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
@@ -159,7 +163,8 @@ private:
         return std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.rounds(); });
     }
 
-    void write_tile(std::size_t number, const std::vector<const place*>& inputs, std::uint32_t each, std::uint32_t unroll) {
+    void write_tile(std::size_t number, const std::vector<const place*>& inputs, std::uint32_t each,
+                    std::uint32_t unroll) {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         std::vector<fold_writer>& folds = folds_[number];
@@ -180,7 +185,8 @@ private:
             b_.body.name(g, name + "[u]");
         }
         const std::string scaled = packed ? " * " + std::to_string(each) : "";
-        const std::string at = lanes_ == 1 ? "k + u" : "k + (u * " + std::to_string(lanes_) + "u + " + lane() + ")" + scaled;
+        const std::string at =
+            lanes_ == 1 ? "k + u" : "k + (u * " + std::to_string(lanes_) + "u + " + lane() + ")" + scaled;
         open_unrolled("u", unroll);
         out.line("const ", b_.linear(), " at = ", at, ";");
         b_.write_digits("at", s.axes);
@@ -188,13 +194,14 @@ private:
             const std::string offset = b_.offset(*in, kept_bits() | s.bits());
             if (packed) {
                 const reading how = b_.reading_of(*in, kept_bits() | s.bits());
-                out.line(b_.loader(how, bytes_of(*in) * each), '<', word_of(bytes_of(*in) * each), ">(", in->name, "[u], ",
-                         b_.pointer(*in), offset, ");");
+                out.line(b_.loader(how, bytes_of(*in) * each), '<', word_of(bytes_of(*in) * each), ">(", in->name,
+                         "[u], ", b_.pointer(*in), offset, ");");
             } else {
                 out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
             }
         }
-        for (const node_id g : generators_of(s)) out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
+        for (const node_id g : generators_of(s))
+            out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
         out.close();
         const std::string count = std::to_string(each * unroll);
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), " value", i, '[', count, "];");
@@ -206,7 +213,8 @@ private:
         if (packed) out.close();
         out.close();
         for (std::size_t i = 0; i < folds.size(); ++i) {
-            const std::string pairs = join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
+            const std::string pairs =
+                join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
             out.line(folds[i].part(), " = ", folds[i].joined(folds[i].part(), pairs), ";");
         }
         if (!rounds(folds)) return;
@@ -225,11 +233,13 @@ private:
     }
 
     std::string join_pairs() {
-        b_.needs.add("join_pairs", "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
-                                   "template <class fold, int n, class type>\n"
-                                   "__device__ __forceinline__ type join_pairs(const type* v) {\n"
-                                   "    if constexpr (n == 1) return v[0];\n"
-                                   "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
+        b_.needs.add(
+            "join_pairs",
+            "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+            "template <class fold, int n, class type>\n"
+            "__device__ __forceinline__ type join_pairs(const type* v) {\n"
+            "    if constexpr (n == 1) return v[0];\n"
+            "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
         return "join_pairs";
     }
 
@@ -286,30 +296,34 @@ private:
     }
 
     std::string combined(fold_writer& f, const std::string& joiner, const std::string& value) {
-        b_.needs.add("from_lane", "/// What the lane `far` away has.\n"
-                                  "template <class type>\n"
-                                  "__device__ __forceinline__ type from_lane(type v, int far) {\n"
-                                  "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
+        b_.needs.add("from_lane",
+                     "/// What the lane `far` away has.\n"
+                     "template <class type>\n"
+                     "__device__ __forceinline__ type from_lane(type v, int far) {\n"
+                     "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
         if (f.places())
-            b_.needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
-                                                      " v, int far) {\n    return {from_lane(v.value, far), from_lane(v.at, far)};\n}\n");
-        b_.needs.add("join_lanes", "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
-                                   "template <class fold, int lanes, class type>\n"
-                                   "__device__ __forceinline__ type join_lanes(type v) {\n"
-                                   "#pragma unroll\n"
-                                   "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
-                                   "    return v;\n}\n");
+            b_.needs.add("from_lane " + f.type(),
+                         "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                             " v, int far) {\n    return {from_lane(v.value, far), from_lane(v.at, far)};\n}\n");
+        b_.needs.add("join_lanes",
+                     "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+                     "template <class fold, int lanes, class type>\n"
+                     "__device__ __forceinline__ type join_lanes(type v) {\n"
+                     "#pragma unroll\n"
+                     "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+                     "    return v;\n}\n");
         if (lanes_ < threads) return "join_lanes<" + joiner + ", " + std::to_string(lanes_) + ">(" + value + ')';
-        b_.needs.add("join_block", "/// Joins over a block of 256; every thread has the result.\n"
-                                   "template <class fold, class type>\n"
-                                   "__device__ __forceinline__ type join_block(type v) {\n"
-                                   "    __shared__ type warps[8];\n"
-                                   "    v = join_lanes<fold, 32>(v);\n"
-                                   "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
-                                   "    __syncthreads();\n"
-                                   "    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);\n"
-                                   "    __syncthreads();  // the next fold writes the same place\n"
-                                   "    return v;\n}\n");
+        b_.needs.add("join_block",
+                     "/// Joins over a block of 256; every thread has the result.\n"
+                     "template <class fold, class type>\n"
+                     "__device__ __forceinline__ type join_block(type v) {\n"
+                     "    __shared__ type warps[8];\n"
+                     "    v = join_lanes<fold, 32>(v);\n"
+                     "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
+                     "    __syncthreads();\n"
+                     "    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);\n"
+                     "    __syncthreads();  // the next fold writes the same place\n"
+                     "    return v;\n}\n");
         return "join_block<" + joiner + ">(" + value + ')';
     }
 
@@ -319,15 +333,16 @@ private:
         source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
         const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
-        b_.needs.add("slots", "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
-                              "template <class type>\n"
-                              "__device__ __forceinline__ void put(uint64* slot, type v) {\n"
-                              "    *reinterpret_cast<type*>(slot) = v;\n}\n\n"
-                              "template <class type>\n"
-                              "__device__ __forceinline__ type take(uint64* slot) {\n"
-                              "    const uint64 word = __ldcg(slot);\n"
-                              "    *slot = 0;\n"
-                              "    return reinterpret_cast<const type&>(word);\n}\n");
+        b_.needs.add("slots",
+                     "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
+                     "template <class type>\n"
+                     "__device__ __forceinline__ void put(uint64* slot, type v) {\n"
+                     "    *reinterpret_cast<type*>(slot) = v;\n}\n\n"
+                     "template <class type>\n"
+                     "__device__ __forceinline__ type take(uint64* slot) {\n"
+                     "    const uint64 word = __ldcg(slot);\n"
+                     "    *slot = 0;\n"
+                     "    return reinterpret_cast<const type&>(word);\n}\n");
         const std::string count = rows();
         out.line(u8, "* const slots = ", scratch, " + ", count, b_.rank == 0 ? "" : " + row", ";");
         out.line("const ", u8, " stride = ", u8, "(", count, ") * ", words_, ";");
@@ -353,10 +368,13 @@ private:
                 out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";");
                 std::string taken;
                 for (std::uint32_t i = 0; i < f.words(); ++i)
-                    taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
+                    taken +=
+                        (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
                 if (f.places()) taken = f.type() + '{' + taken + '}';
-                const std::string each = f.whole() + " = " + f.wide_joiner() + "::join(" + f.whole() + ", " + taken + ");";
-                const std::string loop = "for (" + u4 + " s = " + lane() + "; s < gridDim.y; s += " + std::to_string(lanes_) + "u) ";
+                const std::string each =
+                    f.whole() + " = " + f.wide_joiner() + "::join(" + f.whole() + ", " + taken + ");";
+                const std::string loop =
+                    "for (" + u4 + " s = " + lane() + "; s < gridDim.y; s += " + std::to_string(lanes_) + "u) ";
                 out.line(lanes_ == 1 ? "if (mine < " + count + ") " : "", loop, each);
                 const std::string whole = lanes_ == 1 ? f.whole() : combined(f, f.wide_joiner(), f.whole());
                 out.line(f.name(), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");

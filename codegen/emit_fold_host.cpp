@@ -21,7 +21,8 @@ constexpr std::uint8_t piece_bucket = 12;  // rows of more than piece_elements
 
 class host_fold {
 public:
-    host_fold(const key& k, const graph& g, const folding& f) : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
+    host_fold(const key& k, const graph& g, const folding& f)
+        : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
         for (std::size_t s = 0; s < spaces_.size(); ++s) {
             split_ = split_ || spaces_[s].bucket >= piece_bucket;
             for (const fold_writer& fold : folds_[s]) words_ += fold.words();
@@ -43,8 +44,9 @@ public:
         for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
             step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
         step.work.push_back({kept_bits(), b_.cost});
-        p.source = b_.assemble(p.expression,
-                               "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
+        p.source = b_.assemble(
+            p.expression,
+            "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
         p.steps.push_back(std::move(step));
     }
 
@@ -90,7 +92,8 @@ private:
         }
         for (const node_id g : b_.generators)
             if ((loops_of(g) & ~kept_bits()) == 0)
-                b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, kept_bits()) + ')');
+                b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " +
+                                    b_.generator_index(g, kept_bits()) + ')');
         std::vector<node_id> values;
         for (const folded_space& s : spaces_) values.insert(values.end(), s.values.begin(), s.values.end());
         b_.body.hoist(kept_bits(), values, out);
@@ -137,13 +140,13 @@ private:
     /// The input's element `by` steps along the space's inner axis from where all its digits are those of now.
     std::string further(const input& in, const folded_space& s, const std::string& by) {
         const std::string along = b_.offset(in.at, axis_bit(s.inner()));  // " + i1 * p.x0_stride1", or nothing
-        const std::string at =
-            start_of(in, kept_bits() | s.bits()) +
-            (along.empty() ? "" : " + " + by + along.substr(3 + digit(s.inner()).size()));
+        const std::string at = start_of(in, kept_bits() | s.bits()) +
+                               (along.empty() ? "" : " + " + by + along.substr(3 + digit(s.inner()).size()));
         return in.random ? at : "*(" + at + ')';
     }
     std::string element(const input& in, const std::string& value) {
-        return in.random ? b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + value + ')' : value;
+        return in.random ? b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + value + ')'
+                         : value;
     }
 
     void write_space(std::size_t number) {
@@ -195,7 +198,8 @@ private:
         const std::string next_piece = split_ ? "pieces * " + std::to_string(piece_elements) : n;
         if (split_) {
             out.open("for (", index, " from = ", first_piece, "; from < ", n, "; from += ", next_piece, ")");
-            out.line("const ", index, " to = ", n, " - from < ", piece_elements, " ? ", n, " : from + ", piece_elements, ";");
+            out.line("const ", index, " to = ", n, " - from < ", piece_elements, " ? ", n, " : from + ", piece_elements,
+                     ";");
             out.open("for (", index, " first = from; first < to; first += ", length, ")");
             write_strip(number, inputs, "to");
             out.close();
@@ -208,7 +212,8 @@ private:
         for (std::size_t i = 0; i < folds.size(); ++i) {
             const std::string lane = numbered("lanes", i);
             out.line("for (int half = ", lanes / 2, "; half > 0; half /= 2)");
-            out.line("    for (int l = 0; l < half; ++l) ", lane, "[l] = ", folds[i].joined(lane + "[l]", lane + "[l + half]"), ";");
+            out.line("    for (int l = 0; l < half; ++l) ", lane,
+                     "[l] = ", folds[i].joined(lane + "[l]", lane + "[l + half]"), ";");
             out.line(folds[i].name(), " = ", lane, "[0];");
         }
         out.close();
@@ -233,7 +238,8 @@ private:
         out.open("for (int j = 0; j < ", length, "; ++j)");
         for (const input& in : inputs) b_.body.name(in.at.node, element(in, in.at.name + "_strip[j]"));
         for (std::size_t i = 0; i < folds.size(); ++i)
-            out.line(numbered("value", i), "[j] = ", folds[i].element(b_.body.value(folds[i].value(), out), "first + j"), ";");
+            out.line(numbered("value", i),
+                     "[j] = ", folds[i].element(b_.body.value(folds[i].value(), out), "first + j"), ";");
         out.close();
         b_.body.leave(outside);
         for (std::size_t i = 0; i < folds.size(); ++i) {
@@ -241,7 +247,8 @@ private:
             out.line("for (int j = m; j < ", length, "; ++j) ", v, "[j] = ", folds[i].start(), ";");
             const std::string near = folds[i].joined(v + "[l]", v + "[l + 64]");
             const std::string far = folds[i].joined(v + "[l + 128]", v + "[l + 192]");
-            out.line("for (int l = 0; l < ", lanes, "; ++l) ", lane, " = ", folds[i].joined(lane, folds[i].joined(near, far)), ";");
+            out.line("for (int l = 0; l < ", lanes, "; ++l) ", lane, " = ",
+                     folds[i].joined(lane, folds[i].joined(near, far)), ";");
         }
     }
 
@@ -252,7 +259,8 @@ private:
         bool unit = !in.random;
         for (std::size_t a = 0; a < in.at.at->strides.size(); ++a)
             unit = unit && !(b_.graph.loop_axis[a] == s.inner() && in.at.at->strides[a] == stride_class::strided);
-        const std::string loop = std::string("for (int j = 0; j < ") + (in.random ? std::to_string(strip) : "m") + "; ++j) ";
+        const std::string loop =
+            std::string("for (int j = 0; j < ") + (in.random ? std::to_string(strip) : "m") + "; ++j) ";
         if (unit) {
             out.line("if (m < ", strip, ") ", loop, copy, "[j] = ", further(in, s, "j"), ";");
             out.line("const ", in.type, "* const ", in.at.name, "_strip = m < ", strip, " ? ", copy, " : ",
@@ -272,12 +280,14 @@ private:
         out.line(b_.linear(), " rest = first + filled;");
         write_digits("rest", s.axes);
         out.line("const int left = m - filled;");
-        out.line("const int run = int(", inner, " - ", digit(s.inner()), ") < left ? int(", inner, " - ", digit(s.inner()), ") : left;");
+        out.line("const int run = int(", inner, " - ", digit(s.inner()), ") < left ? int(", inner, " - ",
+                 digit(s.inner()), ") : left;");
         for (const input& in : inputs)
             out.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", further(in, s, "j"), ";");
         out.line("filled += run;");
         out.close();
-        for (const input& in : inputs) out.line("const ", in.type, "* const ", in.at.name, "_strip = ", in.at.name, "_copy;");
+        for (const input& in : inputs)
+            out.line("const ", in.type, "* const ", in.at.name, "_strip = ", in.at.name, "_copy;");
     }
 
     /// Slots as on CUDA: a counter a row, then one for each piece, word and row.
@@ -286,11 +296,12 @@ private:
         const std::string u8 = b_.needs.type(dtype::u8), rows = b_.count({.axes = kept_bits()}, "rows");
         const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
         const std::string row = b_.rank == 0 ? "0" : b_.rank == 1 ? "row" : "slot";
-        b_.needs.add("slots", "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
-                              "template <class type>\nstatic inline void put(uint64* slot, type v) {\n"
-                              "    __builtin_memcpy(slot, &v, sizeof v);\n}\n\n"
-                              "template <class type>\nstatic inline type take(uint64* slot) {\n"
-                              "    type v;\n    __builtin_memcpy(&v, slot, sizeof v);\n    *slot = 0;\n    return v;\n}\n");
+        b_.needs.add("slots",
+                     "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
+                     "template <class type>\nstatic inline void put(uint64* slot, type v) {\n"
+                     "    __builtin_memcpy(slot, &v, sizeof v);\n}\n\n"
+                     "template <class type>\nstatic inline type take(uint64* slot) {\n"
+                     "    type v;\n    __builtin_memcpy(&v, slot, sizeof v);\n    *slot = 0;\n    return v;\n}\n");
         out.line(u8, "* const slots = ", scratch, " + ", rows, " + ", row, ";");
         out.line("const ", u8, " stride = ", u8, '(', rows, ") * ", words_, ";");
         std::uint32_t word = 0;
@@ -306,11 +317,13 @@ private:
                 out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";");
                 std::string taken;
                 for (std::uint32_t i = 0; i < f.words(); ++i)
-                    taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
+                    taken +=
+                        (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
                 if (f.places()) taken = f.type() + '{' + taken + '}';
-                out.line("for (", b_.linear(), " s = 0; s < pieces; ++s) ", f.whole(), " = ", f.wide_joiner(), "::join(", f.whole(),
-                         ", ", taken, ");");
-                out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')', ";");
+                out.line("for (", b_.linear(), " s = 0; s < pieces; ++s) ", f.whole(), " = ", f.wide_joiner(),
+                         "::join(", f.whole(), ", ", taken, ");");
+                out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')',
+                         ";");
             }
     }
     std::string slot(std::uint32_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * p.rows"; }

@@ -39,8 +39,9 @@ public:
         b_.step.pattern = "map";
         b_.step.work = {{axis_range(0, b_.rank), b_.cost}};
         b_.step.reason = reason();
-        p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                                                 ")\nmap(const __grid_constant__ arguments p)");
+        p.source =
+            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                                          ")\nmap(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(b_.step));
     }
 
@@ -57,12 +58,14 @@ private:
 
     bool can_pack() const {
         if (b_.rank == 0 || !b_.unravellings.empty()) return false;
-        if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & bucket::short_inner) != 0 && b_.rank > 1) return false;
+        if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & bucket::short_inner) != 0 && b_.rank > 1)
+            return false;
         const auto fits = [&](const place& at) {
             return !moves_inside(at) || (inner_class(at, inner_) == stride_class::unit && at.at->head.vector);
         };
         return std::all_of(b_.inputs.begin(), b_.inputs.end(), fits) &&
-               std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const place& at) { return moves_inside(at) && fits(at); });
+               std::all_of(b_.outputs.begin(), b_.outputs.end(),
+                           [&](const place& at) { return moves_inside(at) && fits(at); });
     }
 
     std::uint32_t elements_per_thread() const {
@@ -179,12 +182,14 @@ private:
         for (const place* in : vectors) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
             out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[', each_, "];");
-            out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ", in->name, "_at);");
+            out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ",
+                     in->name, "_at);");
             b_.body.name(in->node, in->name + "[e]");
         }
         for (const place& g : generators) write_random_vector(g);
         for (const place& z : b_.outputs)
-            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
+                     "];");
         const bool quick = std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
                                        [](const node& n) { return n.axes != 0 && has_quick_body(n); });
         if (quick) out.line("bool rare = false;");
@@ -234,7 +239,8 @@ private:
         out.line("const ", b_.linear(), " q = ", b_.thread_index(threads), ";");
         out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
         out.line("const ", b_.linear(), " row = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
-        out.line("const ", b_.linear(), ' ', i, " = (q - row * ", b_.count(row_vectors, "row_vectors"), ") * ", each_, ";");
+        out.line("const ", b_.linear(), ' ', i, " = (q - row * ", b_.count(row_vectors, "row_vectors"), ") * ", each_,
+                 ";");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', i, ");");
         b_.write_digits("row", outer_axes(inner_));
         b_.step.grid[0] = all;
@@ -258,14 +264,16 @@ private:
         for (const place& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
         for (const place& z : b_.outputs)
-            if (moves(z)) out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
+            if (moves(z))
+                out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
         open_unrolled_elements();
         // Past the end the last element is read again: loads without a branch are in flight together.
         out.line("const ", b_.linear(), " q = min(", q, ", ", n, " - 1);");
         b_.write_digits("q", outer_axes(b_.rank));
         for (const unravelling& u : b_.unravellings) {
-            out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
+            out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()),
+                     ");");
             b_.write_digits(u.pick.name, u.axes);
         }
         for (const place& in : b_.inputs) {

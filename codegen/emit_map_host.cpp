@@ -78,8 +78,9 @@ public:
         b_.step.work = {{axis_range(0, b_.rank), b_.cost}};
         b_.step.threads = 1;
         b_.step.reason = "pieces of rows, up to " + std::to_string(block_elements) + " elements each";
-        p.source = b_.assemble(p.expression, "extern \"C\" void map(const arguments* given, "
-                                             "unsigned long long begin, unsigned long long end)");
+        p.source = b_.assemble(p.expression,
+                               "extern \"C\" void map(const arguments* given, "
+                               "unsigned long long begin, unsigned long long end)");
         p.steps.push_back(std::move(b_.step));
     }
 
@@ -143,8 +144,8 @@ private:
         std::uint32_t bytes = 0;
         for (const place& out : b_.outputs) bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
         const std::string size = b_.rank == 1 ? "n0" : "size";
-        b_.code.line("const bool large = ", b_.count({.axes = axis_range(0, b_.rank)}, size), " >= ",
-                     streamed_bytes / bytes, ";");
+        b_.code.line("const bool large = ", b_.count({.axes = axis_range(0, b_.rank)}, size),
+                     " >= ", streamed_bytes / bytes, ";");
         b_.needs.add("stream", stream_text);
     }
     /// Whether this piece's lines are its own.
@@ -174,8 +175,8 @@ private:
         const std::uint16_t index = b_.graph.nodes[g].index;
         const place at{&b_.key.operands[index], b_.names[index], index, false, g};
         const row r{&at, "", inner_class(at, inner_)};
-        b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name, "_row = ",
-                     b_.generator_index(g, axis_range(0, b_.rank)), ";");
+        b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name,
+                     "_row = ", b_.generator_index(g, axis_range(0, b_.rank)), ";");
         std::string element = at.name + "_row";
         if (r.inner != stride_class::broadcast) element += " + " + in_piece() + step_of(r);
         b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + element + ')');

@@ -31,8 +31,8 @@ std::string fold_writer::type_in(dtype t) {
     const std::string value = needs_.type(t);
     if (!places()) return value;
     const std::string name = "place_" + value, at = needs_.type(dtype::i8);
-    needs_.add(name, "/// An element and its place in the row.\nstruct " + name + " {\n    " + value + " value;\n    " + at +
-                         " at;\n};\n");
+    needs_.add(name, "/// An element and its place in the row.\nstruct " + name + " {\n    " + value + " value;\n    " +
+                         at + " at;\n};\n");
     return name;
 }
 
@@ -51,8 +51,11 @@ std::string fold_writer::start_in(dtype t) {
         value = row_.start == fold_start::least ? "false" : "true";
     } else {
         const std::string top = "1ull << " + std::to_string(8 * size_of(t) - 1);
-        if (is_signed(t)) value = type + (row_.start == fold_start::least ? "(" : "(~(") + top + (row_.start == fold_start::least ? ")" : "))");
-        else value = type + (row_.start == fold_start::least ? "(0)" : "(~0ull)");
+        if (is_signed(t))
+            value = type + (row_.start == fold_start::least ? "(" : "(~(") + top +
+                    (row_.start == fold_start::least ? ")" : "))");
+        else
+            value = type + (row_.start == fold_start::least ? "(0)" : "(~0ull)");
     }
     // Behind every place of a row: whatever the element, it wins.
     return places() ? type_in(t) + "{" + value + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}" : value;
@@ -61,8 +64,9 @@ std::string fold_writer::start_in(dtype t) {
 std::string fold_writer::joiner_in(dtype t) {
     const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
     if (needs_.has(name)) return name;
-    const std::string head = "    static " + std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") +
-                             type + " join(" + type + " a, " + type + " b) {";
+    const std::string head = "    static " +
+                             std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") + type +
+                             " join(" + type + " a, " + type + " b) {";
     std::string body = places() ? join_places(t) : std::string();
     if (!places()) {
         node n;
@@ -81,20 +85,23 @@ std::string fold_writer::join_places(dtype t) const {
     const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
     std::string body = "\n";
     if (kind_of(t) == kind::floating)
-        body += "        if (a.value != a.value || b.value != b.value)\n"
-                "            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;\n";
+        body +=
+            "        if (a.value != a.value || b.value != b.value)\n"
+            "            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;\n";
     return body + "        return " + wins + " || (a.value == b.value && a.at < b.at) ? a : b;\n    }\n";
 }
 
 std::string fold_writer::element(const std::string& value, const std::string& at) {
     switch (row_.rule) {
-        case fold_rule::place: return type() + "{" + value + ", " + needs_.type(dtype::i8) + '(' + at + ")}";
+        case fold_rule::place:
+            return type() + "{" + value + ", " + needs_.type(dtype::i8) + '(' + at + ")}";
         case fold_rule::truth:
         case fold_rule::counts: {
             const std::string truth = folded_ == dtype::b1 ? value : '(' + value + ") != 0";
             return row_.rule == fold_rule::truth ? truth : type() + '(' + truth + ')';
         }
-        default: return value;
+        default:
+            return value;
     }
 }
 

@@ -1,4 +1,5 @@
-// A kernel in the making: what it reads and writes, found in its graph; its arguments, asked for as its text is written.
+// A kernel in the making: what it reads and writes, found in its graph; its arguments, asked for as its text is
+// written.
 #include "codegen/kernel.hpp"
 
 #include <algorithm>
@@ -55,11 +56,16 @@ std::string kernel_builder::count(const formula& f, const std::string& name) {
 
 std::string kernel_builder::divisor(const formula& f, const std::string& name) {
     const std::string type = linear();
-    needs.add("divisor", "/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.\n"
-                         "struct divisor { " + type + " multiplier, shift; };\n"
-                         "__device__ __forceinline__ " + type + " quotient(" + type + " n, divisor d) {\n"
-                         "    return " + (wide() ? "__umul64hi" : "__umulhi") +
-                         "(n << 1, d.multiplier) >> d.shift;\n}\n");
+    needs.add("divisor",
+              "/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.\n"
+              "struct divisor { " +
+                  type +
+                  " multiplier, shift; };\n"
+                  "__device__ __forceinline__ " +
+                  type + " quotient(" + type +
+                  " n, divisor d) {\n"
+                  "    return " +
+                  (wide() ? "__umul64hi" : "__umulhi") + "(n << 1, d.multiplier) >> d.shift;\n}\n");
     step.formulas.push_back(f);
     const auto index = static_cast<std::uint16_t>(step.formulas.size() - 1);
     return arguments.member({argument_kind::divisor, static_cast<std::uint8_t>(index_bytes()), index}, "divisor", name);
@@ -74,11 +80,10 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
         out += " + " + digit(loop);
         if (s == stride_class::unit) continue;
         const bool wide_stride = at.at->head.wide;
-        out += " * " + arguments.member({at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
-                                         static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index,
-                                         static_cast<std::uint16_t>(a)},
-                                        needs.type(wide_stride ? dtype::i8 : dtype::i4),
-                                        at.name + "_stride" + std::to_string(a));
+        out += " * " + arguments.member(
+                           {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
+                            static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(a)},
+                           needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
     }
     return out;
 }
@@ -86,12 +91,14 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
 std::string kernel_builder::generator_index(node_id generator, std::uint64_t axes) {
     const std::uint16_t index = graph.nodes[generator].index;
     const place at{&key.operands[index], names[index], index, false, generator};
-    return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8), names[index] + "_first") +
+    return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8),
+                            names[index] + "_first") +
            offset(at, axes);
 }
 
 std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes) {
-    return arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first") +
+    return arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8),
+                            u.pick.name + "_first") +
            offset(u.pick, axes);
 }
 
@@ -113,12 +120,13 @@ std::string kernel_builder::generator_key(node_id generator) {
 }
 
 void kernel_builder::declare_independent() {
-    needs.add("independent", "/// No iteration of the loop that follows depends on another.\n"
-                             "#ifdef __clang__\n"
-                             "#define independent _Pragma(\"clang loop vectorize(assume_safety)\")\n"
-                             "#else\n"
-                             "#define independent _Pragma(\"GCC ivdep\")\n"
-                             "#endif\n");
+    needs.add("independent",
+              "/// No iteration of the loop that follows depends on another.\n"
+              "#ifdef __clang__\n"
+              "#define independent _Pragma(\"clang loop vectorize(assume_safety)\")\n"
+              "#else\n"
+              "#define independent _Pragma(\"GCC ivdep\")\n"
+              "#endif\n");
     code.line("independent");
 }
 
@@ -130,9 +138,9 @@ void kernel_builder::name_scalars() {
     for (node_id i = 0; i < graph.nodes.size(); ++i) {
         const node& n = graph.nodes[i];
         if (n.kind != node_kind::operand || key.operands[n.index].head.kind != operand_kind::scalar) continue;
-        body.name(i, arguments.member({argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)),
-                                       n.index},
-                                      needs.type(n.type), names[n.index]));
+        body.name(i, arguments.member(
+                         {argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)), n.index},
+                         needs.type(n.type), names[n.index]));
     }
 }
 

@@ -12,8 +12,8 @@ namespace ingot::codegen {
 /// Where an array operand or an output lies.
 struct place {
     const operand_class* at;
-    std::string name;       // x0, z0
-    std::uint16_t index;    // operand or output of the key
+    std::string name;     // x0, z0
+    std::uint16_t index;  // operand or output of the key
     bool is_output;
     node_id node = no_node;  // of an operand
 };
@@ -37,11 +37,11 @@ struct kernel_builder {
     prelude needs;
     argument_struct arguments;
     body_writer body;
-    source_writer code;              // the kernel's body
+    source_writer code;  // the kernel's body
     launch step;
 
-    int rank = 0;                    // of the outputs' space, the key's first axes
-    std::uint32_t cost = 0;          // of one element of the outputs, what lies beneath reductions left out
+    int rank = 0;            // of the outputs' space, the key's first axes
+    std::uint32_t cost = 0;  // of one element of the outputs, what lies beneath reductions left out
     bool wide() const { return key.header.wide_index; }
     std::uint32_t index_bytes() const { return wide() ? 8 : 4; }
     /// Type of a linear index, and of a digit or an offset.

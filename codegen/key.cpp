@@ -112,7 +112,8 @@ key decode(std::span<const std::uint32_t> words) {
         k.axes.push_back(axis_class::decode(in.next()));
         require(k.axes.back().partner <= a, "pairs an axis with a later one");
         require(k.axes.back().bucket <= bucket::looped, "has no such length class");
-        require(k.axes.back().owner != 0 || a == 0 || k.axes[a - 1].owner == 0, "does not begin with the outputs' axes");
+        require(k.axes.back().owner != 0 || a == 0 || k.axes[a - 1].owner == 0,
+                "does not begin with the outputs' axes");
     }
     for (std::uint32_t i = 0; i < k.header.operands; ++i) {
         k.operands.push_back(read_operand(in, k.header.axes));

@@ -62,7 +62,8 @@ private:
     }
 
     std::uint16_t take_operand() {
-        if (next_operand_ >= key_.operands.size()) throw error("[lower] the program takes an operand that is not there");
+        if (next_operand_ >= key_.operands.size())
+            throw error("[lower] the program takes an operand that is not there");
         return static_cast<std::uint16_t>(next_operand_++);
     }
 
@@ -118,8 +119,8 @@ private:
             extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
             if (key_.axes[a].owner == 0 || !alone(a)) continue;
             for (std::size_t b = 0; b < a; ++b)
-                if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
-                    alone(b) && !taken(graph_.loop_axis[b], a)) {
+                if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 &&
+                    key_.axes[b].owner != key_.axes[a].owner && alone(b) && !taken(graph_.loop_axis[b], a)) {
                     graph_.loop_axis[a] = graph_.loop_axis[b];
                     break;
                 }
@@ -217,19 +218,23 @@ private:
     node_id lower_word(word w) {
         switch (kind_of_word(w)) {
             case word_kind::leaf:
-            case word_kind::scalar: return operand(take_operand());
-            case word_kind::generator: return operand(take_operand(), code_of_word(w));
-            case word_kind::map: return lower_map(w);
+            case word_kind::scalar:
+                return operand(take_operand());
+            case word_kind::generator:
+                return operand(take_operand(), code_of_word(w));
+            case word_kind::map:
+                return lower_map(w);
             case word_kind::reference: {
-                if (code_of_word(w) >= value_of_word_.size())
-                    throw error("[lower] the program refers to a later word");
+                if (code_of_word(w) >= value_of_word_.size()) throw error("[lower] the program refers to a later word");
                 return value_of_word_[code_of_word(w)];
             }
             case word_kind::reduce:
             case word_kind::scan:
             case word_kind::gather:
-            case word_kind::unravel: return lower_binder(w);
-            case word_kind::lazy: break;
+            case word_kind::unravel:
+                return lower_binder(w);
+            case word_kind::lazy:
+                break;
         }
         throw error("[lower] a lazy program must be spliced before its key is lowered");
     }
@@ -269,11 +274,16 @@ private:
         const node_id x = cast(base, type);
         const op multiply = row_named("multiply"), divide = row_named("divide"), root = row_named("sqrt");
         switch (exponent) {
-            case exponent_class::two: return map(multiply, type, {x, x});
-            case exponent_class::three: return map(multiply, type, {map(multiply, type, {x, x}), x});
-            case exponent_class::half: return map(root, type, {x});
-            case exponent_class::minus_half: return map(divide, type, {constant(type, 1), map(root, type, {x})});
-            default: return map(divide, type, {constant(type, 1), x});
+            case exponent_class::two:
+                return map(multiply, type, {x, x});
+            case exponent_class::three:
+                return map(multiply, type, {map(multiply, type, {x, x}), x});
+            case exponent_class::half:
+                return map(root, type, {x});
+            case exponent_class::minus_half:
+                return map(divide, type, {constant(type, 1), map(root, type, {x})});
+            default:
+                return map(divide, type, {constant(type, 1), x});
         }
     }
 

@@ -32,18 +32,18 @@ enum class argument_kind : std::uint8_t {
     generator_offset,   // operand `index`: 64-bit counter of its element 0
     operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
     output_stride,
-    pick_offset,        // operand `index`
-    count,              // formula `index`
-    divisor,            // formula `index` as a divisor (codegen/divisor.hpp): {multiplier, shift}, `bytes` each
-    processors,         // number of multiprocessors or worker threads
+    pick_offset,  // operand `index`
+    count,        // formula `index`
+    divisor,      // formula `index` as a divisor (codegen/divisor.hpp): {multiplier, shift}, `bytes` each
+    processors,   // number of multiprocessors or worker threads
 };
 
 struct argument {
     argument_kind kind;
-    std::uint8_t bytes = 8;   // of the member; 4 or 8 where there is a choice
+    std::uint8_t bytes = 8;  // of the member; 4 or 8 where there is a choice
     std::uint16_t index = 0;
     std::uint16_t axis = 0;
-    std::uint32_t at = 0;     // byte offset in the argument struct
+    std::uint32_t at = 0;  // byte offset in the argument struct
 };
 
 /// Operations done once for every point of these axes.
@@ -52,15 +52,16 @@ struct work {
     std::uint64_t flops = 0;
 };
 
-/// One kernel launch. CUDA: `extern "C" __global__ void name(const __grid_constant__ arguments)`. Host: `extern "C" void
-/// name(const arguments*, unsigned long long begin, unsigned long long end)` over the linear block numbers [begin, end).
+/// One kernel launch. CUDA: `extern "C" __global__ void name(const __grid_constant__ arguments)`. Host: `extern "C"
+/// void name(const arguments*, unsigned long long begin, unsigned long long end)` over the linear block numbers [begin,
+/// end).
 struct launch {
     std::string kernel;
     formula grid[3];
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;
-    std::vector<formula> formulas;    // those that `arguments` name
+    std::vector<formula> formulas;  // those that `arguments` name
     std::vector<argument> arguments;
     std::uint32_t argument_bytes = 0;
     // Scratch of this launch: bytes = scratch_bytes * value(scratch_count), zero on entry and left zero.
@@ -85,8 +86,8 @@ struct plan {
     std::string missing;     // not empty: the pattern has a plan and no kernel yet; the text says which
     std::vector<launch> steps;
     std::vector<temporary> temporaries;
-    std::string source;      // one module for all steps
-    bool contract = true;    // a * b + c may become a fused multiply-add
+    std::string source;    // one module for all steps
+    bool contract = true;  // a * b + c may become a fused multiply-add
 };
 
 }  // namespace ingot::codegen

@@ -95,8 +95,8 @@ std::string spell_generator(generator_kind kind, dtype t, prelude& needs) {
     }
     add(name, single ? (normal ? normal_float : uniform_float) : (normal ? normal_double : uniform_double));
     const std::string group = std::to_string(generator_group(t));
-    add(name + " of one", "% " + type + ' ' + name + "(generator_key key, uint64 i) {\n    " + type + " group[" + group +
-                              "];\n    " + name + "(group, key, i / " + group + ");\n    return " +
+    add(name + " of one", "% " + type + ' ' + name + "(generator_key key, uint64 i) {\n    " + type + " group[" +
+                              group + "];\n    " + name + "(group, key, i / " + group + ");\n    return " +
                               (single ? "i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0]"
                                       : "i & 1 ? group[1] : group[0]") +
                               ";\n}\n");

@@ -18,7 +18,8 @@ folding find_folding(const key& k, const graph& g) {
                 s.axes.push_back(g.loop_axis[a]);
                 s.bucket = k.axes[a].bucket;
             }
-        auto same = std::find_if(f.spaces.begin(), f.spaces.end(), [&](const folded_space& o) { return o.axes == s.axes; });
+        auto same =
+            std::find_if(f.spaces.begin(), f.spaces.end(), [&](const folded_space& o) { return o.axes == s.axes; });
         if (same == f.spaces.end()) same = f.spaces.insert(f.spaces.end(), s);
         same->reductions.push_back(i);
         same->values.push_back(n.arguments[0]);
@@ -36,8 +37,6 @@ std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g,
     return folds;
 }
 
-bool few_results(const key& k, int rank) {
-    return rank == 0 || (k.axes[0].bucket & bucket::few_rows) != 0;
-}
+bool few_results(const key& k, int rank) { return rank == 0 || (k.axes[0].bucket & bucket::few_rows) != 0; }
 
 }  // namespace ingot::codegen

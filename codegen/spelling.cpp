@@ -54,8 +54,8 @@ bool is_integer(dtype t) { return kind_of(t) == kind::integer; }
 constexpr std::array<std::string_view, 7> exact_functions{"abs", "ceil", "copysign", "floor", "fma", "rint", "sqrt"};
 /// Functions of libmvec since its beginning, and since glibc 2.35.
 constexpr std::array<std::string_view, 5> vector_functions{"cos", "exp", "log", "pow", "sin"};
-constexpr std::array<std::string_view, 12> later_vector_functions{
-    "atan2", "erf", "erfc", "exp2", "expm1", "hypot", "log10", "log1p", "log2", "sinh", "tan", "tanh"};
+constexpr std::array<std::string_view, 12> later_vector_functions{"atan2", "erf",   "erfc", "exp2", "expm1", "hypot",
+                                                                  "log10", "log1p", "log2", "sinh", "tan",   "tanh"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -93,7 +93,8 @@ std::string declare_on_host(std::string_view name, dtype t) {
     const std::string attribute = contains(vector_functions, name)         ? "vectorised "
                                   : contains(later_vector_functions, name) ? "vectorised_since_235 "
                                                                            : "";
-    std::string out = "extern \"C\" " + attribute + type + ' ' + name_of + suffix + '(' + parameters(type, arity) + ");\n";
+    std::string out =
+        "extern \"C\" " + attribute + type + ' ' + name_of + suffix + '(' + parameters(type, arity) + ");\n";
     if (t == dtype::f4) out += head + " { return " + name_of + "f(" + parameters("", arity) + "); }\n";
     return out;
 }
@@ -127,10 +128,14 @@ struct body_types {
     }
     dtype signed_type() const {
         switch (size_of(computed)) {
-            case 1: return dtype::i1;
-            case 2: return dtype::i2;
-            case 4: return dtype::i4;
-            default: return dtype::i8;
+            case 1:
+                return dtype::i1;
+            case 2:
+                return dtype::i2;
+            case 4:
+                return dtype::i4;
+            default:
+                return dtype::i8;
         }
     }
 };
@@ -191,8 +196,7 @@ std::string substitute(std::string_view body, const body_types& types, const std
         } else {
             out += name;
             if (name == "bits_of" || name == "from_bits")
-                needs.add(std::string(name) + type_name(types.computed),
-                          spell_reinterpretation(name, types, needs));
+                needs.add(std::string(name) + type_name(types.computed), spell_reinterpretation(name, types, needs));
             else if (const instruction* own = instruction_named(name))
                 needs.add(name, spell_instruction(*own, needs));
             else if (function_named(name))
@@ -262,9 +266,10 @@ std::string_view prelude::function_prefix() const {
 
 std::string prelude::text() const {
     static constexpr std::pair<dtype, std::string_view> spelled[] = {
-        {dtype::i1, "signed char"},  {dtype::u1, "unsigned char"}, {dtype::i2, "short"},
-        {dtype::u2, "unsigned short"}, {dtype::i4, "int"},          {dtype::u4, "unsigned int"},
-        {dtype::i8, "long long"},    {dtype::u8, "unsigned long long"}};
+        {dtype::i1, "signed char"}, {dtype::u1, "unsigned char"},
+        {dtype::i2, "short"},       {dtype::u2, "unsigned short"},
+        {dtype::i4, "int"},         {dtype::u4, "unsigned int"},
+        {dtype::i8, "long long"},   {dtype::u8, "unsigned long long"}};
     std::string out;
     for (const auto& [type, as] : spelled)
         if (types_.contains(type)) out += "using " + type_name(type) + " = " + std::string(as) + ";\n";
@@ -306,7 +311,8 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     const std::string greatest = type + "(~" + type + "(0)" + (is_signed(to) ? " ^ least" : "") + ")";
     std::string function = "/// Saturates; NaN is 0.\n" + std::string(needs.function_prefix()) + ' ' + type + " to_" +
                            type + '(' + given + " a) {\n";
-    if (is_signed(to)) function += "    const " + type + " least = " + type + "(1ull << " + std::to_string(bits) + ");\n";
+    if (is_signed(to))
+        function += "    const " + type + " least = " + type + "(1ull << " + std::to_string(bits) + ");\n";
     const std::string bottom = is_signed(to) ? '-' + top : spell_constant(from_type, 0, needs);
     function += "    return a >= " + top + " ? " + greatest + " : a <= " + bottom + " ? " +
                 (is_signed(to) ? "least" : type + "(0)") + " : a == a ? " + type + "(a) : " + type + "(0);\n}\n";
@@ -318,8 +324,8 @@ bool has_quick_body(const node& n) {
     return n.kind == node_kind::map && quick_body(static_cast<op>(n.code), n.type) != nullptr;
 }
 
-std::string spell_map(const node& n, const std::vector<dtype>& argument_types, const std::vector<std::string>& arguments,
-                      prelude& needs) {
+std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
+                      const std::vector<std::string>& arguments, prelude& needs) {
     const op o = static_cast<op>(n.code);
     const op_facts& row = facts(o);
     const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
@@ -334,7 +340,8 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types, c
         body.remove_suffix(1);
         return substitute(body, types, arguments, needs);
     }
-    const std::string name = (quick != nullptr ? "quick_" : "") + std::string(row.name) + '_' + type_name(types.computed);
+    const std::string name =
+        (quick != nullptr ? "quick_" : "") + std::string(row.name) + '_' + type_name(types.computed);
     if (!needs.has(name)) {
         std::string head(needs.function_prefix());
         head += ' ' + needs.type(n.type) + ' ' + name + '(';

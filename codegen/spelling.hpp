@@ -65,7 +65,7 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
 /// Whether a node's row has a quick body in its dtype.
 bool has_quick_body(const node& n);
 /// A row of the operator table over arguments that are names, constants or calls.
-std::string spell_map(const node& n, const std::vector<dtype>& argument_types, const std::vector<std::string>& arguments,
-                      prelude& needs);
+std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
+                      const std::vector<std::string>& arguments, prelude& needs);
 
 }  // namespace ingot::codegen

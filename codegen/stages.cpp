@@ -1,6 +1,6 @@
-// A node is cut off, with all that stands above its reductions on the same axes, where its user moves along more axes or
-// is a reduction. Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in which
-// each can be made.
+// A node is cut off, with all that stands above its reductions on the same axes, where its user moves along more axes
+// or is a reduction. Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in
+// which each can be made.
 #include "codegen/stages.hpp"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ public:
         find_cuts();
         staging whole;
         if (cut_.empty()) return whole;
-        for (const node_id n : cut_) whole.temporaries.push_back({graph_.nodes[n].type, {.axes = graph_.nodes[n].axes}});
+        for (const node_id n : cut_)
+            whole.temporaries.push_back({graph_.nodes[n].type, {.axes = graph_.nodes[n].axes}});
         std::vector<bool> done(cut_.size());
         for (std::uint32_t level = 0; level < last_; ++level)
             for (std::size_t t = 0; t < cut_.size(); ++t) {
@@ -52,7 +53,7 @@ public:
 
 private:
     struct state {
-        bool reduces = false;     // a reduction at or beneath it, with no cut between
+        bool reduces = false;  // a reduction at or beneath it, with no cut between
         int temporary = -1;
         std::uint32_t level = 0;  // of the first stage in which it can be computed
     };
@@ -116,7 +117,8 @@ private:
             const node& n = graph_.nodes[i];
             if (!needed[i] || n.kind != node_kind::reduce || is_read(i, level)) continue;
             const std::uint8_t owner = static_cast<std::uint8_t>(n.index + 1);
-            if (std::any_of(s.key.axes.begin(), s.key.axes.end(), [&](axis_class a) { return a.owner == owner; })) continue;
+            if (std::any_of(s.key.axes.begin(), s.key.axes.end(), [&](axis_class a) { return a.owner == owner; }))
+                continue;
             for (std::size_t a = 0; a < key_.axes.size(); ++a)
                 if (key_.axes[a].owner == owner) {
                     s.axes.push_back(static_cast<int>(a));
@@ -168,7 +170,8 @@ private:
 
     void write_key(stage& s) const {
         s.key.header = key_.header;
-        for (const operand_class& o : key_.operands) s.key.operands.push_back(placed(s, o, s.operand_axes.emplace_back()));
+        for (const operand_class& o : key_.operands)
+            s.key.operands.push_back(placed(s, o, s.operand_axes.emplace_back()));
         for (const node_id n : cut_) {
             s.key.operands.push_back(contiguous(s, n));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
@@ -179,7 +182,8 @@ private:
             for (const operand_class& o : key_.outputs) s.key.outputs.push_back(placed(s, o, as_axes));
     }
 
-    void write_graph(stage& s, std::uint32_t level, const std::vector<bool>& needed, const std::vector<node_id>& roots) const {
+    void write_graph(stage& s, std::uint32_t level, const std::vector<bool>& needed,
+                     const std::vector<node_id>& roots) const {
         std::vector<node_id> moved(graph_.nodes.size(), no_node);
         for (node_id i = 0; i < needed.size(); ++i) {
             if (!needed[i]) continue;
@@ -187,7 +191,8 @@ private:
             if (is_read(i, level)) {
                 n = node{};
                 n.type = graph_.nodes[i].type;
-                n.index = static_cast<std::uint16_t>(key_.operands.size() + static_cast<std::size_t>(nodes_[i].temporary));
+                n.index =
+                    static_cast<std::uint16_t>(key_.operands.size() + static_cast<std::size_t>(nodes_[i].temporary));
             }
             for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
             n.axes = in_stage(s, axes_of(i));
@@ -202,7 +207,7 @@ private:
     std::vector<state> nodes_;
     std::vector<node_id> cut_;  // the node of each temporary
     std::uint64_t outer_ = 0;
-    std::uint32_t last_ = 0;    // level of the stage that writes the outputs
+    std::uint32_t last_ = 0;  // level of the stage that writes the outputs
 };
 
 }  // namespace
@@ -237,27 +242,35 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
         const bool reads_temporary = index >= operands;
         switch (a.kind) {
             case argument_kind::operand_pointer:
-                if (reads_temporary) a.kind = argument_kind::temporary_pointer, a.index = static_cast<std::uint16_t>(index - operands);
+                if (reads_temporary)
+                    a.kind = argument_kind::temporary_pointer, a.index = static_cast<std::uint16_t>(index - operands);
                 break;
             case argument_kind::operand_stride:
-                if (reads_temporary) stride_in(a, index - operands);
-                else a.axis = static_cast<std::uint16_t>(from.operand_axes[index][a.axis]);
+                if (reads_temporary)
+                    stride_in(a, index - operands);
+                else
+                    a.axis = static_cast<std::uint16_t>(from.operand_axes[index][a.axis]);
                 break;
             case argument_kind::output_pointer:
                 if (!from.writes.empty()) a.kind = argument_kind::temporary_pointer, a.index = from.writes[index];
                 break;
             case argument_kind::output_stride:
-                if (!from.writes.empty()) stride_in(a, from.writes[index]);
-                else a.axis = static_cast<std::uint16_t>(from.axes[a.axis]);
+                if (!from.writes.empty())
+                    stride_in(a, from.writes[index]);
+                else
+                    a.axis = static_cast<std::uint16_t>(from.axes[a.axis]);
                 break;
-            default: break;
+            default:
+                break;
         }
     }
 
     std::vector<std::uint16_t> arrays;
     for (const std::uint16_t i : step.reads)
-        if (i < operands) arrays.push_back(i);
-        else step.reads_temporaries.push_back(static_cast<std::uint16_t>(i - operands));
+        if (i < operands)
+            arrays.push_back(i);
+        else
+            step.reads_temporaries.push_back(static_cast<std::uint16_t>(i - operands));
     step.reads = std::move(arrays);
     if (!from.writes.empty()) {
         step.writes_temporaries = from.writes;

@@ -1,7 +1,7 @@
-// Cuts a graph into kernels where a reduction's value is wanted along axes on which it does not move (softmax, x / norm(x),
-// sum(x * sum(y, 0), 1)), or by another reduction. The value goes through a temporary: one stage writes it, later ones
-// read it as an operand like any other. Each stage has a key and a graph of its own, so the emitters know nothing of
-// this; what they put into a launch is told in terms of the whole key afterwards.
+// Cuts a graph into kernels where a reduction's value is wanted along axes on which it does not move (softmax, x /
+// norm(x), sum(x * sum(y, 0), 1)), or by another reduction. The value goes through a temporary: one stage writes it,
+// later ones read it as an operand like any other. Each stage has a key and a graph of its own, so the emitters know
+// nothing of this; what they put into a launch is told in terms of the whole key afterwards.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace ingot::codegen {
 struct stage {
     codegen::key key;  // its operands: those of the whole key, then the temporaries
     codegen::graph graph;
-    std::vector<int> axes;                        // of the whole key, for each axis of this one
-    std::vector<std::vector<int>> operand_axes;   // the same for each operand's strides, -1 where it does not move
-    std::vector<std::uint16_t> writes;            // temporaries; none: the outputs
+    std::vector<int> axes;                       // of the whole key, for each axis of this one
+    std::vector<std::vector<int>> operand_axes;  // the same for each operand's strides, -1 where it does not move
+    std::vector<std::uint16_t> writes;           // temporaries; none: the outputs
 };
 
 struct staging {

@@ -20,19 +20,37 @@ struct infix {
 };
 
 infix infix_of(const op_facts& row) {
-    constexpr std::array<infix, 19> known{{{"*", 9},  {"/", 9},  {"+", 8}, {"-", 8}, {"<", 6},  {"<=", 6}, {">", 6},
-                                           {">=", 6}, {"==", 5}, {"!=", 5}, {"&", 4}, {"^", 3}, {"|", 2}, {"&&", 1},
-                                           {"||", 1}, {"%", 9}, {"<<", 7}, {">>", 7}, {"", 0}}};
+    constexpr std::array<infix, 19> known{{{"*", 9},
+                                           {"/", 9},
+                                           {"+", 8},
+                                           {"-", 8},
+                                           {"<", 6},
+                                           {"<=", 6},
+                                           {">", 6},
+                                           {">=", 6},
+                                           {"==", 5},
+                                           {"!=", 5},
+                                           {"&", 4},
+                                           {"^", 3},
+                                           {"|", 2},
+                                           {"&&", 1},
+                                           {"||", 1},
+                                           {"%", 9},
+                                           {"<<", 7},
+                                           {">>", 7},
+                                           {"", 0}}};
     if (row.arity != 2) return {};
-    const std::string_view body = row.has(kind::floating) ? row.floating : row.has(kind::boolean) ? row.boolean : row.integer;
+    const std::string_view body = row.has(kind::floating)  ? row.floating
+                                  : row.has(kind::boolean) ? row.boolean
+                                                           : row.integer;
     for (const infix& i : known)
         if (i.precedence > 0 && body == "return a " + std::string(i.symbol) + " b;") return i;
     return {};
 }
 
 std::string_view fold_name(std::uint16_t code) {
-    constexpr std::array<std::string_view, 9> names{"sum",    "prod",   "min", "max",          "argmin",
-                                                    "argmax", "all", "any", "count_nonzero"};
+    constexpr std::array<std::string_view, 9> names{"sum",    "prod", "min", "max",          "argmin",
+                                                    "argmax", "all",  "any", "count_nonzero"};
     return code < names.size() ? names[code] : "fold";
 }
 
@@ -41,9 +59,7 @@ struct rendered {
     int precedence = 100;  // of its outermost operator
 };
 
-std::string in_parentheses(const rendered& r, int than) {
-    return r.precedence < than ? '(' + r.text + ')' : r.text;
-}
+std::string in_parentheses(const rendered& r, int than) { return r.precedence < than ? '(' + r.text + ')' : r.text; }
 
 std::string call(std::string_view name, const node& n, const std::vector<rendered>& values) {
     std::string out(name);
@@ -53,17 +69,24 @@ std::string call(std::string_view name, const node& n, const std::vector<rendere
 
 rendered render(const node& n, const std::vector<rendered>& values, const std::vector<std::string>& names) {
     switch (n.kind) {
-        case node_kind::operand: return {names[n.index]};
+        case node_kind::operand:
+            return {names[n.index]};
         case node_kind::constant: {
             const auto whole = static_cast<long long>(n.value);
             return {static_cast<double>(whole) == n.value ? std::to_string(whole) : std::to_string(n.value)};
         }
-        case node_kind::cast: return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
-        case node_kind::reduce: return {call(fold_name(n.code), n, values)};
-        case node_kind::scan: return {"scan_" + call(fold_name(n.code), n, values)};
-        case node_kind::gather: return {call("take", n, values)};
-        case node_kind::unravel: return {call("reshape", n, values)};
-        case node_kind::map: break;
+        case node_kind::cast:
+            return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
+        case node_kind::reduce:
+            return {call(fold_name(n.code), n, values)};
+        case node_kind::scan:
+            return {"scan_" + call(fold_name(n.code), n, values)};
+        case node_kind::gather:
+            return {call("take", n, values)};
+        case node_kind::unravel:
+            return {call("reshape", n, values)};
+        case node_kind::map:
+            break;
     }
     const op_facts& row = facts(static_cast<op>(n.code));
     const infix i = infix_of(row);

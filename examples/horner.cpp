@@ -15,8 +15,7 @@ namespace {
 /// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule. As a lazy, x is one node however often it is used.
 lazy<double> polynomial(const std::vector<double>& c, const lazy<double>& x) {
     lazy p = scalar(c.back());
-    for (std::size_t i = c.size() - 1; i-- > 0;)
-        p = p * x + c[i];
+    for (std::size_t i = c.size() - 1; i-- > 0;) p = p * x + c[i];
     return p;
 }
 

@@ -25,6 +25,4 @@ measured measure(F run) {
 }
 
 /// 1e9 bytes a second.
-inline double rate(double bytes, double microseconds) {
-    return bytes / microseconds / 1e3;
-}
+inline double rate(double bytes, double microseconds) { return bytes / microseconds / 1e3; }

@@ -10,9 +10,7 @@ namespace ingot::detail {
 
 namespace {
 
-bool in_place(const buffer_ref& memory, std::uint32_t own) {
-    return memory && (memory->unowned || memory.unique(own));
-}
+bool in_place(const buffer_ref& memory, std::uint32_t own) { return memory && (memory->unowned || memory.unique(own)); }
 
 void check_shape(const char* operation, extents_ref from, const layout& to) {
     const int lead = to.rank() - from.rank;
@@ -35,8 +33,7 @@ void evaluate_into(const tree& t, const output& out) {
 /// Whether writing elements of the buffer through `where` while the tree is read could go wrong, or need a copy.
 bool reads_otherwise(const tree& t, const buffer* b, const layout& where) {
     bool binders = false, reads = false, other = false;
-    for (word w : t.program)
-        binders = binders || is_binder(kind_of_word(w)) || kind_of_word(w) == word_kind::lazy;
+    for (word w : t.program) binders = binders || is_binder(kind_of_word(w)) || kind_of_word(w) == word_kind::lazy;
     for (const operand& o : t.operands) {
         if (o.kind == operand_kind::lazy) reads = true;
         if (o.memory != b) continue;

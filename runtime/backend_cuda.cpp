@@ -15,15 +15,9 @@ namespace ingot::runtime {
 
 namespace {
 
-CUstream cu(native_stream s) {
-    return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(s));
-}
-CUevent cu(native_event e) {
-    return reinterpret_cast<CUevent>(static_cast<std::uintptr_t>(e));
-}
-CUdeviceptr cu(const void* p) {
-    return reinterpret_cast<CUdeviceptr>(p);
-}
+CUstream cu(native_stream s) { return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(s)); }
+CUevent cu(native_event e) { return reinterpret_cast<CUevent>(static_cast<std::uintptr_t>(e)); }
+CUdeviceptr cu(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
 /// True for done, false for not yet.
 bool is_done(CUresult status, const char* doing) {
@@ -203,11 +197,7 @@ int ingot::device::cuda_count() noexcept try {
 
 #else
 
-int ingot::device::cuda_count() noexcept {
-    return 0;
-}
-std::unique_ptr<ingot::runtime::backend> ingot::runtime::make_cuda_backend(int) {
-    return nullptr;
-}
+int ingot::device::cuda_count() noexcept { return 0; }
+std::unique_ptr<ingot::runtime::backend> ingot::runtime::make_cuda_backend(int) { return nullptr; }
 
 #endif

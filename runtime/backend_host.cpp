@@ -97,8 +97,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<backend> make_host_backend() {
-    return std::make_unique<host_backend>();
-}
+std::unique_ptr<backend> make_host_backend() { return std::make_unique<host_backend>(); }
 
 }  // namespace ingot::runtime

@@ -35,15 +35,16 @@ arrangement view_reduced(view_room& v, const char* operation, extents_ref shape,
     std::fill_n(reduced, shape.rank, over == nullptr);
     for (const index_t given : over ? over->values() : std::span<const index_t>()) {
         bool& r = reduced[checked_axis(operation, given, shape.rank)];
-        if (r)
-            throw shape_error("[" + std::string(operation) + "] axis " + std::to_string(given) + " is given twice");
+        if (r) throw shape_error("[" + std::string(operation) + "] axis " + std::to_string(given) + " is given twice");
         r = true;
     }
     begin(v, shape);
     arrangement a{over ? over->count() : shape.rank, false};
     for (int j = 0; j < shape.rank; ++j) {
-        if (!reduced[j]) add(v, operation, shape.data[j], j);
-        else if (keep) add(v, operation, 1, on_no_axis);
+        if (!reduced[j])
+            add(v, operation, shape.data[j], j);
+        else if (keep)
+            add(v, operation, 1, on_no_axis);
         a.moves |= reduced[j] && (keep || j < shape.rank - a.bound);
     }
     for (int j = 0; j < shape.rank; ++j)

@@ -18,8 +18,8 @@ using detail::bodies::cast;
 template <op O, class R, class T, class A, class B>
 void run_map(const void* a, const void* b, const void* c, void* out, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
-        static_cast<R*>(out)[i] = apply<O, R, T>(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i],
-                                                 static_cast<const T*>(c)[i]);
+        static_cast<R*>(out)[i] =
+            apply<O, R, T>(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i], static_cast<const T*>(c)[i]);
 }
 
 template <class To, class From>
@@ -29,7 +29,7 @@ void run_cast(const void* from, void* out, std::size_t n) {
 
 /// The dtypes that the interpreter computes in.
 constexpr std::array computed{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
-                                     dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
+                              dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
 
 template <op O, dtype D>
 constexpr map_block map_of() {
@@ -59,9 +59,11 @@ template <class A, class B>
 constexpr map_block mixed_of(op o) {
     switch (o) {
 #define INGOT_MIXED(name, text) \
-    case op::name: return run_map<op::name, bool, std::int64_t, A, B>;
+    case op::name:              \
+        return run_map<op::name, bool, std::int64_t, A, B>;
 #include <ingot/operators.def>
-        default: return nullptr;
+        default:
+            return nullptr;
     }
 }
 
@@ -82,8 +84,9 @@ cast_block cast_for(dtype from, dtype to) {
         const auto all = []<dtype From, std::size_t... To>(std::index_sequence<To...>) {
             return casts{run_cast<detail::type_of<computed[To]>, detail::type_of<From>>...};
         };
-        return std::array<casts, sizeof...(F)>{all.template operator()<computed[F]>(
-            std::make_index_sequence<computed.size()>{})...};
+        return std::array<casts, sizeof...(F)> {
+            all.template operator()<computed[F]>(std::make_index_sequence<computed.size()>{})...
+        };
     }(std::make_index_sequence<computed.size()>{});
     const auto place = [](dtype t) {
         std::size_t i = 0;

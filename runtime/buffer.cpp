@@ -39,36 +39,16 @@ buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void 
     return buffer_ref::adopt(b);
 }
 
-std::size_t memory_pool::used_bytes() const {
-    return pool_->usage().used();
-}
-std::size_t memory_pool::free_bytes() const {
-    return pool_->usage().free;
-}
-std::size_t memory_pool::total_bytes() const {
-    return pool_->usage().total;
-}
-std::size_t memory_pool::n_free_blocks() const {
-    return pool_->usage().free_blocks;
-}
-void memory_pool::free_all_blocks() {
-    pool_->free_all_blocks();
-}
-void memory_pool::set_limit(std::size_t bytes) {
-    pool_->set_limit(bytes);
-}
-std::size_t memory_pool::get_limit() const {
-    return pool_->limit();
-}
+std::size_t memory_pool::used_bytes() const { return pool_->usage().used(); }
+std::size_t memory_pool::free_bytes() const { return pool_->usage().free; }
+std::size_t memory_pool::total_bytes() const { return pool_->usage().total; }
+std::size_t memory_pool::n_free_blocks() const { return pool_->usage().free_blocks; }
+void memory_pool::free_all_blocks() { pool_->free_all_blocks(); }
+void memory_pool::set_limit(std::size_t bytes) { pool_->set_limit(bytes); }
+std::size_t memory_pool::get_limit() const { return pool_->limit(); }
 
-memory_pool default_memory_pool() {
-    return default_memory_pool(current_device());
-}
-memory_pool default_memory_pool(device_id device) {
-    return memory_pool(*runtime::state_of(device).pool);
-}
-memory_pool default_pinned_memory_pool() {
-    return memory_pool(runtime::pinned_pool());
-}
+memory_pool default_memory_pool() { return default_memory_pool(current_device()); }
+memory_pool default_memory_pool(device_id device) { return memory_pool(*runtime::state_of(device).pool); }
+memory_pool default_pinned_memory_pool() { return memory_pool(runtime::pinned_pool()); }
 
 }  // namespace ingot

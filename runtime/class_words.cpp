@@ -53,7 +53,8 @@ void classifier::collapse() {
         const int owner = owners_[a];
         bool merges = !kept.empty() && owners_[static_cast<std::size_t>(kept.back())] == owner;
         for (std::size_t r = 0; merges && r < rows; ++r)
-            merges = raw_strides_[r * raw + static_cast<std::size_t>(kept.back())] == raw_strides_[r * raw + a] * extent;
+            merges =
+                raw_strides_[r * raw + static_cast<std::size_t>(kept.back())] == raw_strides_[r * raw + a] * extent;
         if (merges) {
             kept.back() = axis;
             c_.extents.back() *= extent;
@@ -78,7 +79,8 @@ bool classifier::is_wide(std::size_t row, std::size_t element_bytes) const {
     return up >= narrow_reach / bytes || -down >= narrow_reach / bytes;
 }
 
-bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const {
+bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes,
+                           std::size_t grain) const {
     int unit_axes = 0;
     bool outer_aligned = true;
     for (std::size_t a = 0; a < c_.extents.size(); ++a) {
@@ -101,7 +103,8 @@ std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
             if (p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent) return k;
             continue;
         }
-        if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] || p.bits[1] != o.bits[1])
+        if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] ||
+            p.bits[1] != o.bits[1])
             continue;
         if (std::equal(c_.strides_of(i), c_.strides_of(i) + c_.axes(), c_.strides_of(k))) return k;
     }
@@ -130,8 +133,11 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             head.vector = is_vector(i, static_cast<std::uintptr_t>(o.where->offset), 1, 4);
             head.wide = is_wide(i, 1);
             break;
-        case operand_kind::pick: head.wide = is_wide(i, 1); break;
-        default: break;
+        case operand_kind::pick:
+            head.wide = is_wide(i, 1);
+            break;
+        default:
+            break;
     }
     return head;
 }
@@ -182,7 +188,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (a == 0 && reduces && c_.size < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];
-            for (std::size_t b = a; last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
+            for (std::size_t b = a;
+                 last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
             if (last_of_owner) axis.bucket = detail::bucket::of_length(length);
             // A row read again: an outer axis of this extent along which nothing beneath the binder moves, else an axis
@@ -221,10 +228,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         const std::size_t bytes = detail::size_of(o.type);
         detail::operand_head head;
         head.type = o.type;
-        const std::uintptr_t address =
-            *o.memory ? reinterpret_cast<std::uintptr_t>((*o.memory)->data) +
-                            static_cast<std::uintptr_t>(o.where->offset) * bytes
-                      : 0;
+        const std::uintptr_t address = *o.memory ? reinterpret_cast<std::uintptr_t>((*o.memory)->data) +
+                                                       static_cast<std::uintptr_t>(o.where->offset) * bytes
+                                                 : 0;
         head.vector = is_vector(s.operands.size() + k, address, bytes, vector_bytes);
         head.wide = is_wide(s.operands.size() + k, bytes);
         *out++ = head.encode();

@@ -119,7 +119,9 @@ void classifier::find_shapes_with_binders(const statement& s) {
         const word code = s.program[w];
         switch (detail::kind_of_word(code)) {
             case word_kind::leaf:
-            case word_kind::generator: stack.push_back(keep(s.operands[next_operand++].where->extents())); break;
+            case word_kind::generator:
+                stack.push_back(keep(s.operands[next_operand++].where->extents()));
+                break;
             case word_kind::scalar:
                 ++next_operand;
                 stack.push_back({0, 0});
@@ -167,8 +169,11 @@ void classifier::find_shapes_with_binders(const statement& s) {
                 stack.back() = keep(shape);
                 break;
             }
-            case word_kind::reference: stack.push_back(shapes_[detail::code_of_word(code)]); break;
-            case word_kind::lazy: throw error("[evaluate] a lazy tree was not spliced");
+            case word_kind::reference:
+                stack.push_back(shapes_[detail::code_of_word(code)]);
+                break;
+            case word_kind::lazy:
+                throw error("[evaluate] a lazy tree was not spliced");
         }
         shapes_[w] = stack.back();
     }
@@ -235,8 +240,12 @@ void classifier::align_with_binders(const statement& s) {
         };
         switch (detail::kind_of_word(code)) {
             case word_kind::leaf:
-            case word_kind::generator: place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank); break;
-            case word_kind::map: contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)), here); break;
+            case word_kind::generator:
+                place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
+                break;
+            case word_kind::map:
+                contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)), here);
+                break;
             case word_kind::reduce: {
                 contexts_.push_back(bind(shapes_[w].rank));
                 set_bound_extents(shapes_[w - 1], binder);
@@ -260,7 +269,8 @@ void classifier::align_with_binders(const statement& s) {
                 set_bound_extents(shapes_[at], binder);
                 break;
             }
-            default: break;
+            default:
+                break;
         }
     }
 }

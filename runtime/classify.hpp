@@ -32,11 +32,11 @@ struct statement {
 
 /// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
 struct classified {
-    std::vector<index_t> shape;            // of the result, before collapse
-    std::vector<std::uint32_t> words;      // header, axes, operands, outputs: the key without its program
-    std::vector<index_t> extents;          // of the key's axes
-    std::vector<index_t> strides;          // [operands + outputs][axes]
-    index_t size = 0;                      // of the result
+    std::vector<index_t> shape;        // of the result, before collapse
+    std::vector<std::uint32_t> words;  // header, axes, operands, outputs: the key without its program
+    std::vector<index_t> extents;      // of the key's axes
+    std::vector<index_t> strides;      // [operands + outputs][axes]
+    index_t size = 0;                  // of the result
 
     int axes() const noexcept { return static_cast<int>(extents.size()); }
     const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
@@ -81,18 +81,18 @@ private:
     std::uint16_t first_like(const statement&, std::size_t i);
 
     classified c_;
-    std::vector<int> owners_;                 // of each axis before and after collapse
-    std::vector<node_shape> shapes_;          // of each word's value
+    std::vector<int> owners_;         // of each axis before and after collapse
+    std::vector<node_shape> shapes_;  // of each word's value
     std::vector<node_shape> stack_;
-    std::vector<index_t> room_;               // for one shape
+    std::vector<index_t> room_;  // for one shape
     std::vector<index_t> shape_pool_;
     std::vector<context> contexts_;
     std::vector<int> axis_pool_;
-    std::vector<int> binder_axes_;            // first axis of each binder, and one past the last
-    std::vector<index_t> raw_strides_;        // before collapse
+    std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
+    std::vector<index_t> raw_strides_;  // before collapse
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
-    std::vector<std::uint16_t> distinct_;     // operands unlike all before them
+    std::vector<std::uint16_t> distinct_;  // operands unlike all before them
 };
 
 }  // namespace ingot::runtime

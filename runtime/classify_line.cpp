@@ -1,5 +1,5 @@
-// Classification of the commonest statement, elementwise over contiguous arrays of one shape: a warm evaluation has 80 ns
-// for its key.
+// Classification of the commonest statement, elementwise over contiguous arrays of one shape: a warm evaluation has 80
+// ns for its key.
 #include <algorithm>
 
 #include "runtime/classify.hpp"
@@ -8,8 +8,9 @@ namespace ingot::runtime {
 
 using detail::operand_kind;
 
-/// The commonest statement by a straight path: no binder, new outputs, every leaf a scalar or an array that is contiguous
-/// and has the result's shape. The words are those that the general path would write. False where it is another.
+/// The commonest statement by a straight path: no binder, new outputs, every leaf a scalar or an array that is
+/// contiguous and has the result's shape. The words are those that the general path would write. False where it is
+/// another.
 bool classifier::classify_line(const statement& s, environment_class env) {
     for (const output& o : s.outputs)
         if (*o.memory) return false;
@@ -25,7 +26,8 @@ bool classifier::classify_line(const statement& s, environment_class env) {
                 if (l.strides()[j] != size) return false;
                 size *= l.shape()[j];
             }
-        } else if (!detail::same_shape(*first, l) || !std::equal(l.strides(), l.strides() + l.rank(), first->strides())) {
+        } else if (!detail::same_shape(*first, l) ||
+                   !std::equal(l.strides(), l.strides() + l.rank(), first->strides())) {
             return false;
         }
     }
@@ -63,8 +65,8 @@ bool classifier::classify_line(const statement& s, environment_class env) {
         const bool moves = o.kind == operand_kind::array;
         if (moves) {
             const std::size_t bytes = detail::size_of(o.type);
-            const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
-                                 static_cast<std::uintptr_t>(o.where->offset) * bytes;
+            const auto address =
+                reinterpret_cast<std::uintptr_t>(o.memory->data) + static_cast<std::uintptr_t>(o.where->offset) * bytes;
             head.vector = address % vector_bytes == 0;
             head.wide = is_far(bytes);
         }

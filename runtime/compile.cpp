@@ -44,8 +44,7 @@ std::string save_rejected(const source_text& source) {
     std::string text = "[compile] ";
     text += source.where == target::cuda ? "NVRTC" : "the host compiler";
     text += " rejected the source of";
-    for (const std::string& kernel : source.kernels)
-        text += " " + kernel;
+    for (const std::string& kernel : source.kernels) text += " " + kernel;
     const std::string saved = save_rejected(source);
     text += saved.empty() ? "; it could not be saved to a file" : "; it is saved in " + saved;
     std::string listing = numbered(source.text);

@@ -78,8 +78,7 @@ compilation compile_cuda(const source_text& source) {
     std::vector<std::string> options = cuda_options(source);
     options.push_back(architecture.option);
     std::vector<const char*> pointers;
-    for (const std::string& option : options)
-        pointers.push_back(option.c_str());
+    for (const std::string& option : options) pointers.push_back(option.c_str());
 
     program_handle program;
     check(api.nvrtcCreateProgram(program.out(), source.text.c_str(), "ingot_kernel.cu", 0, nullptr, nullptr),

@@ -64,14 +64,12 @@ std::filesystem::path host_compiler() {
 std::vector<std::string> host_options(const source_text& source) {
     std::vector<std::string> options =
         words_of("-O3 -std=c++20 -shared -fPIC -pipe -w -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti");
-    for (const std::string& feature : words_of(source.architecture))
-        options.push_back(feature);
+    for (const std::string& feature : words_of(source.architecture)) options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
     // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
     // privately and then offers its libm to nobody; its linker script brings libmvec where that is used, libgcc has the
     // complex products.
-    for (const std::string& last : words_of("-nostdlib -x c++ - -x none -lm -lgcc"))
-        options.push_back(last);
+    for (const std::string& last : words_of("-nostdlib -x c++ - -x none -lm -lgcc")) options.push_back(last);
     return options;
 }
 
@@ -85,8 +83,7 @@ compilation compile_host(const source_text& source) {
     const memory_file log("ingot compiler log");
     const memory_file object("ingot object");
     std::vector<std::string> command{compiler.string()};
-    for (std::string& option : host_options(source))
-        command.push_back(std::move(option));
+    for (std::string& option : host_options(source)) command.push_back(std::move(option));
     // The linker is the compiler's grandchild and inherits the descriptors: its own /proc names the same file.
     command.insert(command.end(), {"-o", "/proc/self/fd/3"});
 
@@ -136,15 +133,11 @@ std::string detect_architecture() {
 
 #elif defined(__aarch64__)
 
-std::string detect_architecture() {
-    return "-march=armv8-a";
-}
+std::string detect_architecture() { return "-march=armv8-a"; }
 
 #else
 
-std::string detect_architecture() {
-    return "";
-}
+std::string detect_architecture() { return ""; }
 
 #endif
 

@@ -32,9 +32,7 @@ void allocate_array(const char* operation, destination to, std::span<const index
                                 stream.device == device ? stream : *runtime::state_of(device).default_stream);
 }
 
-void fill_zeros(const buffer_ref& memory) {
-    runtime::fill(*memory, 0, memory->bytes, 0, *runtime::current().stream);
-}
+void fill_zeros(const buffer_ref& memory) { runtime::fill(*memory, 0, memory->bytes, 0, *runtime::current().stream); }
 
 void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape,
                   const integer_list* strides) {

@@ -129,9 +129,7 @@ device device::parse(std::string_view text) {
     return {kind == "host" ? device_kind::host : device_kind::cuda, static_cast<std::uint8_t>(index)};
 }
 
-std::string device::name() const {
-    return runtime::state_of(*this).backend->name();
-}
+std::string device::name() const { return runtime::state_of(*this).backend->name(); }
 
 void device::synchronize() const {
     runtime::device_state& d = runtime::state_of(*this);
@@ -146,9 +144,7 @@ std::string to_string(device_id d) {
     return kinds[static_cast<std::size_t>(d.kind())] + std::to_string(d.index());
 }
 
-std::ostream& operator<<(std::ostream& out, device_id d) {
-    return out << to_string(d);
-}
+std::ostream& operator<<(std::ostream& out, device_id d) { return out << to_string(d); }
 
 with_device::with_device(device_id d) {
     runtime::stream_state* const s = runtime::state_of(d).default_stream;

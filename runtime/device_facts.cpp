@@ -53,8 +53,7 @@ std::uint32_t processors_of([[maybe_unused]] device_id device) {
 #ifdef INGOT_HAS_CUDA_HEADERS
     static constinit std::atomic<std::uint32_t> known[max_devices]{};
     if (device.is_cuda())
-        return remembered(known, device,
-                          [&] { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device); });
+        return remembered(known, device, [&] { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device); });
 #endif
     return static_cast<std::uint32_t>(worker_count());
 }

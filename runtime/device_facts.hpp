@@ -1,4 +1,5 @@
-// What codegen and formulas ask of a device: its architecture and how many processors it has. Read once for each device.
+// What codegen and formulas ask of a device: its architecture and how many processors it has. Read once for each
+// device.
 #pragma once
 
 #include <cstdint>

@@ -36,13 +36,9 @@ hash128 checksum_of(std::string_view identity, std::span<const std::byte> code) 
     return hash_of(std::as_bytes(std::span(parts)));
 }
 
-std::string entry_name(const cache_key& key) {
-    return to_hex(key.name) + std::string(entry_suffix);
-}
+std::string entry_name(const cache_key& key) { return to_hex(key.name) + std::string(entry_suffix); }
 
-bool is_entry(std::string_view name) {
-    return name.size() == 32 + entry_suffix.size() && name.ends_with(entry_suffix);
-}
+bool is_entry(std::string_view name) { return name.size() == 32 + entry_suffix.size() && name.ends_with(entry_suffix); }
 
 void refuse(const std::filesystem::path& directory, std::string_view why) {
     warn_once("kernels are not cached on disk: " + directory.string() + " " + std::string(why));

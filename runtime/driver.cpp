@@ -67,15 +67,9 @@ driver_state& state() {
 
 }  // namespace
 
-const driver_api* driver() {
-    return state().api.load(std::memory_order_acquire);
-}
-bool has_driver() {
-    return driver() != nullptr;
-}
-const std::string& why_no_driver() {
-    return state().absence;
-}
+const driver_api* driver() { return state().api.load(std::memory_order_acquire); }
+bool has_driver() { return driver() != nullptr; }
+const std::string& why_no_driver() { return state().absence; }
 
 const driver_api& need_driver(const char* doing) {
     const driver_api* const api = driver();
@@ -97,9 +91,7 @@ void throw_driver_error(CUresult status, const char* doing) {
 }
 
 driver_replacement::driver_replacement(const driver_api& table) : replaced_(state().api.exchange(&table)) {}
-driver_replacement::~driver_replacement() {
-    state().api.store(replaced_);
-}
+driver_replacement::~driver_replacement() { state().api.store(replaced_); }
 
 }  // namespace ingot::runtime
 
@@ -107,9 +99,7 @@ driver_replacement::~driver_replacement() {
 
 namespace ingot::runtime {
 
-bool has_driver() {
-    return false;
-}
+bool has_driver() { return false; }
 
 const std::string& why_no_driver() {
     static const std::string& reason = *new std::string("this Ingot was built without CUDA's headers");

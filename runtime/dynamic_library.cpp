@@ -39,19 +39,15 @@ std::vector<fs::path> installed_toolkits() {
 std::vector<fs::path> cuda_library_folders() {
     std::vector<fs::path> folders = path_list("LD_LIBRARY_PATH");
     std::vector<fs::path> roots = path_list("CUDA_HOME");
-    for (const fs::path& root : path_list("CUDA_PATH"))
-        roots.push_back(root);
+    for (const fs::path& root : path_list("CUDA_PATH")) roots.push_back(root);
 #ifdef INGOT_BUILD_CUDA_ROOT
     roots.emplace_back(INGOT_BUILD_CUDA_ROOT);
 #endif
-    for (const fs::path& root : installed_toolkits())
-        roots.push_back(root);
+    for (const fs::path& root : installed_toolkits()) roots.push_back(root);
     for (const fs::path& root : roots) {
-        for (const char* const below : {"lib64", "lib", target_folder})
-            folders.push_back(root / below);
+        for (const char* const below : {"lib64", "lib", target_folder}) folders.push_back(root / below);
     }
-    for (const char* const folder : {multiarch_folder, "/usr/lib64", "/usr/lib"})
-        folders.emplace_back(folder);
+    for (const char* const folder : {multiarch_folder, "/usr/lib64", "/usr/lib"}) folders.emplace_back(folder);
     return folders;
 }
 

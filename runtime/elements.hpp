@@ -17,18 +17,30 @@ namespace ingot::runtime::interpreter {
 template <class F>
 void with_type(dtype t, F f) {
     switch (t) {
-        case dtype::b1: return f(bool{});
-        case dtype::i1: return f(std::int8_t{});
-        case dtype::u1: return f(std::uint8_t{});
-        case dtype::i2: return f(std::int16_t{});
-        case dtype::u2: return f(std::uint16_t{});
-        case dtype::i4: return f(std::int32_t{});
-        case dtype::u4: return f(std::uint32_t{});
-        case dtype::i8: return f(std::int64_t{});
-        case dtype::u8: return f(std::uint64_t{});
-        case dtype::f4: return f(float{});
-        case dtype::f8: return f(double{});
-        default: throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
+        case dtype::b1:
+            return f(bool{});
+        case dtype::i1:
+            return f(std::int8_t{});
+        case dtype::u1:
+            return f(std::uint8_t{});
+        case dtype::i2:
+            return f(std::int16_t{});
+        case dtype::u2:
+            return f(std::uint16_t{});
+        case dtype::i4:
+            return f(std::int32_t{});
+        case dtype::u4:
+            return f(std::uint32_t{});
+        case dtype::i8:
+            return f(std::int64_t{});
+        case dtype::u8:
+            return f(std::uint64_t{});
+        case dtype::f4:
+            return f(float{});
+        case dtype::f8:
+            return f(double{});
+        default:
+            throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
     }
 }
 
@@ -36,17 +48,25 @@ void with_type(dtype t, F f) {
 template <class F>
 void with_size(dtype t, F f) {
     switch (detail::size_of(t)) {
-        case 1: return f(std::uint8_t{});
-        case 2: return f(std::uint16_t{});
-        case 4: return f(std::uint32_t{});
-        default: return f(std::uint64_t{});
+        case 1:
+            return f(std::uint8_t{});
+        case 2:
+            return f(std::uint16_t{});
+        case 4:
+            return f(std::uint32_t{});
+        default:
+            return f(std::uint64_t{});
     }
 }
 
 template <class T>
-T* elements(void* p) { return static_cast<T*>(p); }
+T* elements(void* p) {
+    return static_cast<T*>(p);
+}
 template <class T>
-const T* elements(const void* p) { return static_cast<const T*>(p); }
+const T* elements(const void* p) {
+    return static_cast<const T*>(p);
+}
 
 inline void load(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
     with_size(t, [&](auto word) {
@@ -63,8 +83,8 @@ inline void store(dtype t, const void* from, const indices& at, std::size_t n, v
 }
 
 template <class T>
-void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at,
-                    std::size_t n, T* to) {
+void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at, std::size_t n,
+                    T* to) {
     namespace philox = detail::philox;
     for (std::size_t i = 0; i < n; ++i) {
         const auto element = static_cast<std::uint64_t>(at[i]);

@@ -48,7 +48,8 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     return found;
 }
 
-/// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for element.
+/// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for
+/// element.
 bool overlaps(const output& o, const operand& in, bool binders) {
     if (in.memory == nullptr || o.memory->get() != in.memory) return false;
     const std::size_t out_bytes = detail::size_of(o.type), in_bytes = detail::size_of(in.type);
@@ -87,8 +88,7 @@ void evaluate_buffered(slot& cache, const statement& s) {
     std::vector<buffer_ref> results(s.outputs.size());
     std::vector<detail::layout> layouts(s.outputs.size());
     std::vector<output> fresh;
-    for (std::size_t k = 0; k < s.outputs.size(); ++k)
-        fresh.push_back({s.outputs[k].type, &results[k], &layouts[k]});
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) fresh.push_back({s.outputs[k].type, &results[k], &layouts[k]});
     v1::evaluate(cache, s.program, s.operands, s.attributes, fresh);
     static constinit slot copies;
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {

@@ -1,5 +1,5 @@
-// Keys to loaded kernels: the second cache level, one sharded table in the library. It serves every slot, lazy trees, and
-// the same tree in two shared objects. What it hands out is immutable and never freed.
+// Keys to loaded kernels: the second cache level, one sharded table in the library. It serves every slot, lazy trees,
+// and the same tree in two shared objects. What it hands out is immutable and never freed.
 #pragma once
 
 #include <atomic>

@@ -90,7 +90,8 @@ std::uint64_t explanation::flops() const {
 
 std::ostream& operator<<(std::ostream& out, const explanation& e) {
     out << e.expression << "\n  key      " << e.key << "\n  pattern  " << e.pattern << ", " << e.kernels.size()
-        << (e.kernels.size() == 1 ? " kernel" : " kernels") << (e.in_memory ? ", loaded" : ", not compiled yet") << '\n';
+        << (e.kernels.size() == 1 ? " kernel" : " kernels") << (e.in_memory ? ", loaded" : ", not compiled yet")
+        << '\n';
     if (!e.missing.empty()) out << "  missing  " << e.missing << '\n';
     for (const kernel_explanation& k : e.kernels) {
         out << "  " << k.name << ": " << k.pattern << ", grid (" << k.grid[0] << ", " << k.grid[1] << ", " << k.grid[2]

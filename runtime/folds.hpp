@@ -27,26 +27,34 @@ struct sum {
     template <class T>
     static constexpr T identity = T(0);
     template <class T>
-    static T join(T a, T b) { return wrapping_add(a, b); }
+    static T join(T a, T b) {
+        return wrapping_add(a, b);
+    }
 };
 struct prod {
     template <class T>
     static constexpr T identity = T(1);
     template <class T>
-    static T join(T a, T b) { return wrapping_multiply(a, b); }
+    static T join(T a, T b) {
+        return wrapping_multiply(a, b);
+    }
 };
 /// The first NaN wins, then the extreme.
 struct min {
     template <class T>
     static constexpr T identity = T(0);
     template <class T>
-    static T join(T a, T b) { return a <= b || a != a ? a : b; }
+    static T join(T a, T b) {
+        return a <= b || a != a ? a : b;
+    }
 };
 struct max {
     template <class T>
     static constexpr T identity = T(0);
     template <class T>
-    static T join(T a, T b) { return a >= b || a != a ? a : b; }
+    static T join(T a, T b) {
+        return a >= b || a != a ? a : b;
+    }
 };
 
 /// Joins elements in a tree that their number alone decides: runs of 64 from the left, then runs pairwise.

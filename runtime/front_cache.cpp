@@ -17,8 +17,7 @@ struct thread_end {
     ~thread_end() {
         thread_cache* cache = std::exchange(cache_of_thread, nullptr);
         ending = true;
-        for (front_cache& front : cache->fronts)
-            front.collect([](buffer& b) { b.chunk->pool->release(b); });
+        for (front_cache& front : cache->fronts) front.collect([](buffer& b) { b.chunk->pool->release(b); });
         cache->owned.store(false, std::memory_order_release);
     }
 };
@@ -46,8 +45,6 @@ thread_cache* own_cache() {
     return cache_of_thread;
 }
 
-thread_cache* first_cache() noexcept {
-    return first.load(std::memory_order_acquire);
-}
+thread_cache* first_cache() noexcept { return first.load(std::memory_order_acquire); }
 
 }  // namespace ingot::runtime

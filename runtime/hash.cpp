@@ -10,12 +10,8 @@ namespace {
 constexpr std::uint64_t factor_low = 0x87c37b91114253d5u;
 constexpr std::uint64_t factor_high = 0x4cf5ad432745937fu;
 
-std::uint64_t scramble_low(std::uint64_t word) noexcept {
-    return std::rotl(word * factor_low, 31) * factor_high;
-}
-std::uint64_t scramble_high(std::uint64_t word) noexcept {
-    return std::rotl(word * factor_high, 33) * factor_low;
-}
+std::uint64_t scramble_low(std::uint64_t word) noexcept { return std::rotl(word * factor_low, 31) * factor_high; }
+std::uint64_t scramble_high(std::uint64_t word) noexcept { return std::rotl(word * factor_high, 33) * factor_low; }
 
 std::uint64_t avalanche(std::uint64_t word) noexcept {
     word = (word ^ (word >> 33)) * 0xff51afd7ed558ccdu;
@@ -52,8 +48,7 @@ std::string to_hex(const hash128& value) {
     constexpr char digits[] = "0123456789abcdef";
     std::string text;
     for (const std::uint64_t word : {value.high, value.low}) {
-        for (int shift = 60; shift >= 0; shift -= 4)
-            text += digits[(word >> shift) & 15];
+        for (int shift = 60; shift >= 0; shift -= 4) text += digits[(word >> shift) & 15];
     }
     return text;
 }

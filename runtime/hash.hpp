@@ -18,9 +18,7 @@ struct hash128 {
 };
 
 hash128 hash_of(std::span<const std::byte> bytes) noexcept;
-inline hash128 hash_of(std::string_view text) noexcept {
-    return hash_of(std::as_bytes(std::span(text)));
-}
+inline hash128 hash_of(std::string_view text) noexcept { return hash_of(std::as_bytes(std::span(text))); }
 
 /// 32 hexadecimal digits.
 std::string to_hex(const hash128& value);

@@ -118,8 +118,7 @@ void start(board& b) {
                        [] { new (&the_board()) board; });  // the parent's threads and jobs are not here
     static_cast<void>(once);
     try {
-        for (std::size_t i = 1; i < worker_count(); ++i)
-            std::thread([&b] { work(b); }).detach();
+        for (std::size_t i = 1; i < worker_count(); ++i) std::thread([&b] { work(b); }).detach();
     } catch (const std::system_error&) {  // no more threads to be had: fewer do the work, if slower
     }
     b.started.store(true, std::memory_order_release);

@@ -41,18 +41,30 @@ struct table {
 template <class F>
 void with_type(dtype t, F f) {
     switch (t) {
-        case dtype::b1: return f(bool{});
-        case dtype::i1: return f(std::int8_t{});
-        case dtype::u1: return f(std::uint8_t{});
-        case dtype::i2: return f(std::int16_t{});
-        case dtype::u2: return f(std::uint16_t{});
-        case dtype::i4: return f(std::int32_t{});
-        case dtype::u4: return f(std::uint32_t{});
-        case dtype::i8: return f(std::int64_t{});
-        case dtype::u8: return f(std::uint64_t{});
-        case dtype::f4: return f(float{});
-        case dtype::f8: return f(double{});
-        default: throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
+        case dtype::b1:
+            return f(bool{});
+        case dtype::i1:
+            return f(std::int8_t{});
+        case dtype::u1:
+            return f(std::uint8_t{});
+        case dtype::i2:
+            return f(std::int16_t{});
+        case dtype::u2:
+            return f(std::uint16_t{});
+        case dtype::i4:
+            return f(std::int32_t{});
+        case dtype::u4:
+            return f(std::uint32_t{});
+        case dtype::i8:
+            return f(std::int64_t{});
+        case dtype::u8:
+            return f(std::uint64_t{});
+        case dtype::f4:
+            return f(float{});
+        case dtype::f8:
+            return f(double{});
+        default:
+            throw dtype_error("[interpreter] cannot compute in " + std::string(name(t)));
     }
 }
 
@@ -60,17 +72,25 @@ void with_type(dtype t, F f) {
 template <class F>
 void with_size(dtype t, F f) {
     switch (detail::size_of(t)) {
-        case 1: return f(std::uint8_t{});
-        case 2: return f(std::uint16_t{});
-        case 4: return f(std::uint32_t{});
-        default: return f(std::uint64_t{});
+        case 1:
+            return f(std::uint8_t{});
+        case 2:
+            return f(std::uint16_t{});
+        case 4:
+            return f(std::uint32_t{});
+        default:
+            return f(std::uint64_t{});
     }
 }
 
 template <class T>
-T* elements(void* p) { return static_cast<T*>(p); }
+T* elements(void* p) {
+    return static_cast<T*>(p);
+}
 template <class T>
-const T* elements(const void* p) { return static_cast<const T*>(p); }
+const T* elements(const void* p) {
+    return static_cast<const T*>(p);
+}
 
 void load(dtype t, const void* from, const indices& at, std::size_t n, void* to) {
     with_size(t, [&](auto word) {
@@ -87,8 +107,8 @@ void store(dtype t, const void* from, const indices& at, std::size_t n, void* to
 }
 
 template <class T>
-void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at,
-                    std::size_t n, T* to) {
+void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at, std::size_t n,
+                    T* to) {
     namespace philox = detail::philox;
     for (std::size_t i = 0; i < n; ++i) {
         const auto element = static_cast<std::uint64_t>(at[i]);
@@ -108,8 +128,10 @@ void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, 
 
 std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t size) {
     switch (mode) {
-        case index_mode::wrap: return (index % size + size) % size;
-        case index_mode::clip: return std::clamp<std::int64_t>(index, 0, size - 1);
+        case index_mode::wrap:
+            return (index % size + size) % size;
+        case index_mode::clip:
+            return std::clamp<std::int64_t>(index, 0, size - 1);
         default:
             if (index < -size || index >= size)
                 throw index_error("[take] index " + std::to_string(index) + " is outside an axis of " +
@@ -186,19 +208,33 @@ private:
             void* to = r.buffers[s.to].get();
             const auto from = [&](int i) { return r.buffers[s.from[i]].get(); };
             switch (n.kind) {
-                case node_kind::operand: evaluate_operand(n, where, to); break;
+                case node_kind::operand:
+                    evaluate_operand(n, where, to);
+                    break;
                 case node_kind::constant:
                     with_type(n.type, [&](auto zero) {
                         using T = decltype(zero);
                         std::fill_n(elements<T>(to), where.count, detail::bodies::cast<T>(n.value));
                     });
                     break;
-                case node_kind::map: s.map(from(0), from(1), from(2), to, where.count); break;
-                case node_kind::cast: s.cast(from(0), to, where.count); break;
-                case node_kind::reduce: read_table(s.id, n, nullptr, where, to); break;
-                case node_kind::scan: read_table(s.id, n, &operands_[n.pick], where, to); break;
-                case node_kind::gather: evaluate_gather(n, from(1), where, to); break;
-                case node_kind::unravel: evaluate_unravel(n, where, to); break;
+                case node_kind::map:
+                    s.map(from(0), from(1), from(2), to, where.count);
+                    break;
+                case node_kind::cast:
+                    s.cast(from(0), to, where.count);
+                    break;
+                case node_kind::reduce:
+                    read_table(s.id, n, nullptr, where, to);
+                    break;
+                case node_kind::scan:
+                    read_table(s.id, n, &operands_[n.pick], where, to);
+                    break;
+                case node_kind::gather:
+                    evaluate_gather(n, from(1), where, to);
+                    break;
+                case node_kind::unravel:
+                    evaluate_unravel(n, where, to);
+                    break;
             }
         }
     }
@@ -260,15 +296,24 @@ private:
     template <class T, class F>
     static void with_fold(fold code, F f) {
         switch (code) {
-            case fold::sum: return f(folds::tree<folds::sum, T>{});
-            case fold::prod: return f(folds::tree<folds::prod, T>{});
-            case fold::min: return f(folds::tree<folds::min, T>{});
-            case fold::max: return f(folds::tree<folds::max, T>{});
-            case fold::argmin: return f(folds::place<folds::min, T>{});
-            case fold::argmax: return f(folds::place<folds::max, T>{});
-            case fold::all: return f(folds::all<T>{});
-            case fold::any: return f(folds::any<T>{});
-            case fold::count_nonzero: return f(folds::count_nonzero<T>{});
+            case fold::sum:
+                return f(folds::tree<folds::sum, T>{});
+            case fold::prod:
+                return f(folds::tree<folds::prod, T>{});
+            case fold::min:
+                return f(folds::tree<folds::min, T>{});
+            case fold::max:
+                return f(folds::tree<folds::max, T>{});
+            case fold::argmin:
+                return f(folds::place<folds::min, T>{});
+            case fold::argmax:
+                return f(folds::place<folds::max, T>{});
+            case fold::all:
+                return f(folds::all<T>{});
+            case fold::any:
+                return f(folds::any<T>{});
+            case fold::count_nonzero:
+                return f(folds::count_nonzero<T>{});
         }
     }
 
@@ -326,11 +371,16 @@ private:
                 });
             };
             switch (static_cast<fold>(n.code)) {
-                case fold::sum: return scan(folds::sum{});
-                case fold::prod: return scan(folds::prod{});
-                case fold::min: return scan(folds::min{});
-                case fold::max: return scan(folds::max{});
-                default: throw error("[interpreter] this fold has no scan");
+                case fold::sum:
+                    return scan(folds::sum{});
+                case fold::prod:
+                    return scan(folds::prod{});
+                case fold::min:
+                    return scan(folds::min{});
+                case fold::max:
+                    return scan(folds::max{});
+                default:
+                    throw error("[interpreter] this fold has no scan");
             }
         });
     }

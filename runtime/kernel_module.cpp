@@ -25,8 +25,7 @@ cache_key key_of(const source_text& source) {
     std::string text = "ingot cache " + std::to_string(cache_abi);
     text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
     text += "\narchitecture " + source.architecture + "\noptions";
-    for (const std::string& option : compiler_options(source))
-        text += " " + option;
+    for (const std::string& option : compiler_options(source)) text += " " + option;
     text += "\ncompiler " + compiler_identity(source.where) + "\nsource\n" + source.text;
     return cache_key(std::move(text));
 }
@@ -36,14 +35,11 @@ cache_key key_of(const source_text& source) {
 std::string unique_path(int descriptor) {
     static std::atomic<unsigned> serial{0};
     std::string path = "/proc/self/fd";
-    for (unsigned rest = ++serial; rest != 0; rest >>= 1)
-        path += (rest & 1) != 0 ? "/." : "/";
+    for (unsigned rest = ++serial; rest != 0; rest >>= 1) path += (rest & 1) != 0 ? "/." : "/";
     return path + "/" + std::to_string(descriptor);
 }
 
-std::string name_of(const source_text& source) {
-    return source.kernels.empty() ? "kernel" : source.kernels.front();
-}
+std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
 
 }  // namespace
 
@@ -90,9 +86,7 @@ struct kernel_store::pending_load {
     }
 };
 
-std::vector<std::byte> kernel_store::code(const source_text& source) {
-    return code(source, key_of(source));
-}
+std::vector<std::byte> kernel_store::code(const source_text& source) { return code(source, key_of(source)); }
 
 std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
     if (!cache_) return compile(source);

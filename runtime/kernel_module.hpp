@@ -82,8 +82,6 @@ kernel_store& kernels();
 /// handle, for NVRTC cannot start while a process ends: one that exits meanwhile would wait for ever.
 [[nodiscard]] std::jthread open_nvrtc_beside(const kernel_store& store);
 
-inline std::shared_ptr<const kernel_module> load(const source_text& source) {
-    return kernels().load(source);
-}
+inline std::shared_ptr<const kernel_module> load(const source_text& source) { return kernels().load(source); }
 
 }  // namespace ingot::runtime

@@ -25,8 +25,7 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
         if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
     }
     std::uint64_t value = (outer * ((inner + f.inner_divide - 1) / f.inner_divide) + f.divide_by - 1) / f.divide_by;
-    if (f.per_processor != 0)
-        value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
+    if (f.per_processor != 0) value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
     return value;
 }
 
@@ -62,9 +61,12 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
             const output& o = from.s.outputs[a.index];
             return put(at, from.address((*o.memory)->data, o.where->offset, o.type));
         }
-        case argument_kind::temporary_pointer: return put(at, from.temporaries[a.index]->data);
-        case argument_kind::scratch_pointer: return put(at, from.scratch);
-        case argument_kind::scalar_value: return put(at, from.s.operands[a.index].bits[0], a.bytes);
+        case argument_kind::temporary_pointer:
+            return put(at, from.temporaries[a.index]->data);
+        case argument_kind::scratch_pointer:
+            return put(at, from.scratch);
+        case argument_kind::scalar_value:
+            return put(at, from.s.operands[a.index].bits[0], a.bytes);
         case argument_kind::generator_key:
             put(at, from.s.operands[a.index].bits[0], 8);
             return put(at + 8, from.s.operands[a.index].bits[1], 8);
@@ -84,7 +86,8 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
             put(at, d.multiplier, a.bytes);
             return put(at + a.bytes, d.shift, a.bytes);
         }
-        case argument_kind::processors: return put(at, from.processors, a.bytes);
+        case argument_kind::processors:
+            return put(at, from.processors, a.bytes);
     }
 }
 
@@ -93,15 +96,17 @@ void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t bloc
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
-void run_cuda(const loaded_kernel& kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments, const stream_state& stream) {
+void run_cuda(const loaded_kernel& kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments,
+              const stream_state& stream) {
     void* parameters[] = {arguments};
     const auto status = [&] {
         const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step.shared_bytes));
         const auto native = reinterpret_cast<CUstream>(stream.native);
-        const auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]), z = static_cast<unsigned>(grid[2]);
+        const auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]),
+                   z = static_cast<unsigned>(grid[2]);
         if (step.cluster == 1)
-            return driver()->cuLaunchKernel(function, x, y, z, step.threads, 1, 1, step.shared_bytes, native, parameters,
-                                            nullptr);
+            return driver()->cuLaunchKernel(function, x, y, z, step.threads, 1, 1, step.shared_bytes, native,
+                                            parameters, nullptr);
         CUlaunchAttribute attribute{};
         attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
         attribute.value.clusterDim = {step.cluster, 1, 1};
@@ -119,8 +124,10 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
     std::vector<bound_output> outputs;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
-        operands.push_back({o.memory ? o.memory->data : nullptr, {o.bits[0], o.bits[1]},
-                            o.where ? o.where->offset : 0, c.strides_of(i)});
+        operands.push_back({o.memory ? o.memory->data : nullptr,
+                            {o.bits[0], o.bits[1]},
+                            o.where ? o.where->offset : 0,
+                            c.strides_of(i)});
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
@@ -142,8 +149,8 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
     const std::uint32_t processors = processors_of(stream.device);
     std::vector<buffer_ref> temporaries;
     for (const codegen::temporary& t : e.plan.temporaries) {
-        temporaries.push_back(allocate_buffer(
-            value_of(t.elements, c.extents, processors) * detail::size_of(t.type), stream.device, stream));
+        temporaries.push_back(allocate_buffer(value_of(t.elements, c.extents, processors) * detail::size_of(t.type),
+                                              stream.device, stream));
         order_write(*temporaries.back(), stream);
     }
 

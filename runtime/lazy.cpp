@@ -170,9 +170,7 @@ std::vector<piece> pieces_of(const statement& s) {
     return order;
 }
 
-void splice(spliced& out, const tree_node& root, const kept_results& results) {
-    splicer(out, results).write(root, 0);
-}
+void splice(spliced& out, const tree_node& root, const kept_results& results) { splicer(out, results).write(root, 0); }
 
 void splice(spliced& out, const statement& s, const kept_results& results) {
     splicer writer(out, results);
@@ -242,8 +240,8 @@ void flat_statement::evaluate_pieces(const statement& s) {
 
 void flat_statement::evaluate_reshaped() {
     const spliced old = std::exchange(words_, {});
-    std::vector<beginning> values;         // on the program's stack
-    std::vector<std::uint32_t> moved;      // where each old word is now
+    std::vector<beginning> values;     // on the program's stack
+    std::vector<std::uint32_t> moved;  // where each old word is now
     std::size_t next_operand = 0, binder = 0;
     for (const word code : old.program) {
         const word_kind kind = detail::kind_of_word(code);

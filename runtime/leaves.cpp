@@ -92,8 +92,10 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
             shapes[k] = parts[k].other->shape;
             own = parts[k].other->device;
         }
-        if (device == no_device) device = own;
-        else if (own != no_device && own != device) throw_two_devices(operation, device, own);
+        if (device == no_device)
+            device = own;
+        else if (own != no_device && own != device)
+            throw_two_devices(operation, device, own);
     }
     int rank = 0;
     return broadcast_shapes(operation, shapes, n, room, rank);
@@ -115,8 +117,10 @@ void join_leaves(const char* operation, leaf_block& to, leaf_record* leaves, con
         if (part.taken) {
             relocate(leaves + at, part.first, count, rank);
             to.count = static_cast<std::int16_t>(at += count);
-            if (part.block) *part.block = leaf_block{};
-            else ::new (part.first) leaf_record(part.first->type);
+            if (part.block)
+                *part.block = leaf_block{};
+            else
+                ::new (part.first) leaf_record(part.first->type);
         } else {
             for (int i = 0; i < count; ++i) {
                 duplicate(leaves + at, part.first + i, rank);
@@ -127,9 +131,7 @@ void join_leaves(const char* operation, leaf_block& to, leaf_record* leaves, con
     to.rank = static_cast<std::int16_t>(highest);
 }
 
-void throw_tree_moved_from() {
-    throw error("this expression was moved from and has no value");
-}
+void throw_tree_moved_from() { throw error("this expression was moved from and has no value"); }
 
 void copy_leaves(leaf_block& to, leaf_record* room, const leaf_block& from, const leaf_record* leaves) {
     for (int i = 0; i < from.count; ++i) {

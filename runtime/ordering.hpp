@@ -18,8 +18,7 @@ void for_each_reader(std::uint64_t readers, F&& f) {
     for (stream_index i = 0; i < distinct_streams; ++i)
         if (readers >> i & 1u) f(stream_at(i));
     if (readers & shared_bit)
-        for (stream_index i = distinct_streams; i < stream_count(); ++i)
-            f(stream_at(i));
+        for (stream_index i = distinct_streams; i < stream_count(); ++i) f(stream_at(i));
 }
 
 namespace slow {

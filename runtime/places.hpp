@@ -28,8 +28,7 @@ inline std::int64_t volume(extents_of_axes extents, const indices& axes) {
 }
 
 /// to[i] = (begin + i) / inner % extent.
-inline void count_digits(std::int64_t begin, std::int64_t inner, std::int64_t extent, std::size_t n,
-                         std::int64_t* to) {
+inline void count_digits(std::int64_t begin, std::int64_t inner, std::int64_t extent, std::size_t n, std::int64_t* to) {
     std::int64_t digit = begin / inner % extent, left = inner - begin % inner;
     for (std::size_t i = 0; i < n; ++i) {
         to[i] = digit;

@@ -26,15 +26,11 @@ std::uint32_t pieces_of_chunk(std::size_t capacity, std::size_t whole_memory) {
 }
 
 /// The largest block that is not wasted on a request for so much.
-std::size_t largest_fit(std::size_t capacity) {
-    return capacity + capacity / 4;
-}
+std::size_t largest_fit(std::size_t capacity) { return capacity + capacity / 4; }
 
 constexpr unsigned char guard_byte = 0xa5;
 
-std::string in_bytes(std::size_t n) {
-    return std::to_string(n) + " bytes";
-}
+std::string in_bytes(std::size_t n) { return std::to_string(n) + " bytes"; }
 
 }  // namespace
 
@@ -233,8 +229,7 @@ void pool::collect_held(bool waiting) {
 /// Without the mutex, for a front cache may change hands to a stream of another pool at any time.
 void pool::collect_fronts() noexcept {
     for (thread_cache* c = first_cache(); c; c = c->next)
-        for (front_cache& front : c->fronts)
-            front.collect([](buffer& b) { b.chunk->pool->put_or_hold(b); });
+        for (front_cache& front : c->fronts) front.collect([](buffer& b) { b.chunk->pool->put_or_hold(b); });
 }
 
 /// Gives every chunk that is free as a whole back to the device, after the streams that used it.
@@ -252,8 +247,7 @@ void pool::give_back() {
         free_bytes_ -= b.capacity;
         at = free_.erase(at);
     }
-    for (const stream_index home : homes)
-        stream_at(home).backend->synchronize(stream_at(home).native);
+    for (const stream_index home : homes) stream_at(home).backend->synchronize(stream_at(home).native);
     for (chunk* c : whole) {
         release_raw(c->base, c->bytes);
         total_ -= c->bytes;

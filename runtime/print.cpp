@@ -100,8 +100,7 @@ template <class T>
 decimal to_fixed(T value, int digits) {
     char text[512];
     const char* const begin = text;
-    const char* const end =
-        std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed, digits).ptr;
+    const char* const end = std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed, digits).ptr;
     const char* const point = std::find(begin, end, '.');
     return {std::string(begin, point), point < end ? std::string(point + 1, end) : "", ""};
 }
@@ -236,18 +235,30 @@ std::vector<std::string> words_of(const shown_elements& shown) {
 
 std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
     switch (type) {
-        case dtype::b1: return words_of<bool>(shown);
-        case dtype::i1: return words_of<std::int8_t>(shown);
-        case dtype::u1: return words_of<std::uint8_t>(shown);
-        case dtype::i2: return words_of<std::int16_t>(shown);
-        case dtype::u2: return words_of<std::uint16_t>(shown);
-        case dtype::i4: return words_of<std::int32_t>(shown);
-        case dtype::u4: return words_of<std::uint32_t>(shown);
-        case dtype::i8: return words_of<std::int64_t>(shown);
-        case dtype::u8: return words_of<std::uint64_t>(shown);
-        case dtype::f4: return words_of<float>(shown);
-        case dtype::f8: return words_of<double>(shown);
-        default: throw dtype_error("[print] no way to print " + std::string(name(type)));
+        case dtype::b1:
+            return words_of<bool>(shown);
+        case dtype::i1:
+            return words_of<std::int8_t>(shown);
+        case dtype::u1:
+            return words_of<std::uint8_t>(shown);
+        case dtype::i2:
+            return words_of<std::int16_t>(shown);
+        case dtype::u2:
+            return words_of<std::uint16_t>(shown);
+        case dtype::i4:
+            return words_of<std::int32_t>(shown);
+        case dtype::u4:
+            return words_of<std::uint32_t>(shown);
+        case dtype::i8:
+            return words_of<std::int64_t>(shown);
+        case dtype::u8:
+            return words_of<std::uint64_t>(shown);
+        case dtype::f4:
+            return words_of<float>(shown);
+        case dtype::f8:
+            return words_of<double>(shown);
+        default:
+            throw dtype_error("[print] no way to print " + std::string(name(type)));
     }
 }
 

@@ -31,8 +31,11 @@ void for_each_own_argument(const graph& g, node_id id, F f) {
         case node_kind::cast:
             for (int i = 0; i < n.arity; ++i) f(i, n.arguments[i]);
             break;
-        case node_kind::gather: f(1, n.arguments[1]); break;
-        default: break;
+        case node_kind::gather:
+            f(1, n.arguments[1]);
+            break;
+        default:
+            break;
     }
 }
 
@@ -51,8 +54,7 @@ step make_step(const graph& g, node_id id) {
     }
     if (n.kind == node_kind::cast) {
         s.cast = bodies::cast_for(g.nodes[n.arguments[0]].type, n.type);
-        if (s.cast == nullptr)
-            throw dtype_error("[astype] cannot compute in " + std::string(name(n.type)));
+        if (s.cast == nullptr) throw dtype_error("[astype] cannot compute in " + std::string(name(n.type)));
     }
     return s;
 }

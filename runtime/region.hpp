@@ -20,7 +20,7 @@ using buffer = std::unique_ptr<std::byte[]>;
 
 struct step {
     codegen::node_id id = codegen::no_node;
-    std::uint32_t to = 0;                // buffer
+    std::uint32_t to = 0;  // buffer
     std::uint32_t from[3] = {0, 0, 0};
     bodies::map_block map = nullptr;
     bodies::cast_block cast = nullptr;

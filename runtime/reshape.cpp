@@ -65,7 +65,8 @@ bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound) {
                 new_count *= new_shape[static_cast<std::size_t>(new_axis)];
             }
             if (new_count == old_count) break;
-            for (; l.shape()[old_axis] == 1; --old_axis) {}
+            for (; l.shape()[old_axis] == 1; --old_axis) {
+            }
             if (l.strides()[old_axis] != step * old_count) return false;
             old_count *= l.shape()[old_axis];
             --old_axis;

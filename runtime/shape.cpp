@@ -15,8 +15,8 @@ std::string to_text(std::span<const index_t> shape) {
 
 int checked_axis(const char* operation, index_t axis, int rank) {
     if (axis < -rank || axis >= rank)
-        throw shape_error("[" + std::string(operation) + "] axis " + std::to_string(axis) + " is out of range for rank " +
-                          std::to_string(rank));
+        throw shape_error("[" + std::string(operation) + "] axis " + std::to_string(axis) +
+                          " is out of range for rank " + std::to_string(rank));
     return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -32,16 +32,10 @@ stream_state* find_retired(const backend* device) {
 
 }  // namespace
 
-stream_state& stream_at(stream_index i) noexcept {
-    return *table[i].load(std::memory_order_acquire);
-}
-stream_index stream_count() noexcept {
-    return entries.load(std::memory_order_acquire);
-}
+stream_state& stream_at(stream_index i) noexcept { return *table[i].load(std::memory_order_acquire); }
+stream_index stream_count() noexcept { return entries.load(std::memory_order_acquire); }
 
-std::mutex& stream_table_mutex() noexcept {
-    return table_mutex;
-}
+std::mutex& stream_table_mutex() noexcept { return table_mutex; }
 
 stream_state& acquire_stream(device_state& device) {
     const std::lock_guard lock(table_mutex);
@@ -68,21 +62,15 @@ stream_state& acquire_stream(device_state& device) {
     return *made.release();
 }
 
-void keep_stream(stream_state& s) noexcept {
-    s.owners.fetch_add(1, std::memory_order_relaxed);
-}
-void drop_stream(stream_state& s) noexcept {
-    s.owners.fetch_sub(1, std::memory_order_release);
-}
+void keep_stream(stream_state& s) noexcept { s.owners.fetch_add(1, std::memory_order_relaxed); }
+void drop_stream(stream_state& s) noexcept { s.owners.fetch_sub(1, std::memory_order_release); }
 
 void synchronize(stream_state& s) {
     s.backend->synchronize(s.native);
     throw_reported(s);
 }
 
-void throw_reported(stream_state& s) {
-    s.pool->throw_broken_guards();
-}
+void throw_reported(stream_state& s) { s.pool->throw_broken_guards(); }
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     // A synchronous backend runs the work of several threads on one stream at the same time.
@@ -105,9 +93,7 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
 
 stream::stream() : stream(current_device()) {}
 stream::stream(device_id d) : state_(&runtime::acquire_stream(runtime::state_of(d))) {}
-void stream::synchronize() const {
-    runtime::synchronize(*state_);
-}
+void stream::synchronize() const { runtime::synchronize(*state_); }
 void stream::wait(const event& e) const {
     if (!e.backend_ || e.backend_->synchronous()) return;
     if (state_->synchronous)
@@ -115,16 +101,10 @@ void stream::wait(const event& e) const {
     else
         state_->backend->wait(state_->native, runtime::native_event{e.native_});
 }
-bool stream::done() const {
-    return state_->backend->idle(state_->native);
-}
-ingot::device stream::device() const {
-    return state_->device;
-}
+bool stream::done() const { return state_->backend->idle(state_->native); }
+ingot::device stream::device() const { return state_->device; }
 
-void synchronize() {
-    runtime::synchronize(*runtime::current().stream);
-}
+void synchronize() { runtime::synchronize(*runtime::current().stream); }
 
 event::~event() {
     if (backend_) backend_->destroy_event(runtime::native_event{native_});
@@ -141,17 +121,13 @@ void event::record(const stream& s) {
     backend_->record(runtime::native_event{native_}, state.native);
 }
 
-void event::record() {
-    record(current_stream());
-}
+void event::record() { record(current_stream()); }
 
 void event::synchronize() const {
     if (backend_) backend_->synchronize(runtime::native_event{native_});
 }
 
-bool event::done() const {
-    return !backend_ || backend_->done(runtime::native_event{native_});
-}
+bool event::done() const { return !backend_ || backend_->done(runtime::native_event{native_}); }
 
 float elapsed(const event& from, const event& to) {
     if (!from.backend_ || from.backend_ != to.backend_)

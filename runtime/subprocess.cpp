@@ -57,8 +57,7 @@ std::vector<char*> environment_of_child() {
 
 program_end run_program(const std::vector<std::string>& arguments, std::span<const int> descriptors) {
     std::vector<char*> argv;
-    for (const std::string& argument : arguments)
-        argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     const spawn_settings settings(descriptors);
 

@@ -16,9 +16,7 @@ namespace {
 constexpr std::size_t host_piece = std::size_t{1} << 20;    // what one worker copies at a time
 constexpr std::size_t staged_piece = std::size_t{4} << 20;  // long enough to hide what starting a copy costs
 
-char* at(const buffer& b, std::size_t offset) {
-    return static_cast<char*>(b.data) + offset;
-}
+char* at(const buffer& b, std::size_t offset) { return static_cast<char*>(b.data) + offset; }
 
 stream_state& stream_for(device_id device, stream_state& preferred) {
     return preferred.device == device ? preferred : *state_of(device).default_stream;

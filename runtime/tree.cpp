@@ -134,22 +134,24 @@ extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_ro
     bool alike = true;
     for (const tree_ref& a : arguments.subspan(1)) {
         if (a->rank == 0 || (a->shape == result.data && a->rank == result.rank)) continue;
-        if (result.rank == 0) result = a->extents();
-        else alike &= detail::same_extents(result, a->extents());
+        if (result.rank == 0)
+            result = a->extents();
+        else
+            alike &= detail::same_extents(result, a->extents());
     }
     if (alike) return result;
     extents_ref shapes[3];
     std::transform(arguments.begin(), arguments.end(), shapes, [](const tree_ref& a) { return a->extents(); });
     int rank = 0;
-    const int source =
-        detail::broadcast_shapes(name_of(code), shapes, static_cast<int>(arguments.size()), room, rank);
+    const int source = detail::broadcast_shapes(name_of(code), shapes, static_cast<int>(arguments.size()), room, rank);
     return source >= 0 ? shapes[source] : extents_ref{room, rank};
 }
 
 device_id common_device(word code, std::span<tree_ref> arguments) {
     device_id d = detail::no_device;
     for (const tree_ref& a : arguments) {
-        if (d == detail::no_device) d = a->device;
+        if (d == detail::no_device)
+            d = a->device;
         else if (a->device != d && a->device != detail::no_device)
             detail::throw_two_devices(name_of(code), d, a->device);
     }
@@ -195,10 +197,15 @@ std::vector<bool> beneath_binders(std::span<const word> program) {
 void destroy(tree_node& n) {
     switch (kind_of(n)) {
         case word_kind::leaf:
-        case word_kind::generator: static_cast<placed&>(n).~placed(); break;
+        case word_kind::generator:
+            static_cast<placed&>(n).~placed();
+            break;
         case word_kind::scan:
-        case word_kind::unravel: static_cast<picking_branch&>(n).~picking_branch(); break;
-        default: break;  // nothing but numbers and pointers
+        case word_kind::unravel:
+            static_cast<picking_branch&>(n).~picking_branch();
+            break;
+        default:
+            break;  // nothing but numbers and pointers
     }
     ::operator delete(&n);
 }
@@ -210,8 +217,10 @@ tree_ref finish_leaf(placed* n) {
     n->nodes = 1;
     n->argument_bytes = narrow(bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16));
     add(n->hash, n->code);
-    if (n->kept) add(n->hash, n->kept->hash);
-    else add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
+    if (n->kept)
+        add(n->hash, n->kept->hash);
+    else
+        add(n->hash, std::bit_cast<std::uintptr_t>(n->memory.get()));
     add(n->hash, n->where);
     add(n->hash, n->bits[0]);
     add(n->hash, n->bits[1]);
@@ -231,8 +240,10 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     detail::shape_room room;
     extents_ref shape{nullptr, 0};
     const device_id device = common_device(code, arguments);
-    if (kind == word_kind::map) shape = broadcast(code, arguments, room);
-    else if (!pick) shape = leading(arguments[0]->extents(), bound);
+    if (kind == word_kind::map)
+        shape = broadcast(code, arguments, room);
+    else if (!pick)
+        shape = leading(arguments[0]->extents(), bound);
 
     branch* n;
     if (pick) {
@@ -315,8 +326,12 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
         tree_ref result;
         switch (kind_of_word(code)) {
             case word_kind::leaf:
-            case word_kind::generator: result = make_placed(code, *o); break;
-            case word_kind::scalar: result = make_number(code, *o); break;
+            case word_kind::generator:
+                result = make_placed(code, *o);
+                break;
+            case word_kind::scalar:
+                result = make_number(code, *o);
+                break;
             case word_kind::lazy:
                 result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));
                 break;
@@ -331,7 +346,8 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
                                      o ? o->where : nullptr, size_with_pick(arguments, o));
                 break;
-            case word_kind::reference: throw error("[lazy] a program that is spliced already");
+            case word_kind::reference:
+                throw error("[lazy] a program that is spliced already");
         }
         stack[height++] = std::move(result);
     }

@@ -37,8 +37,8 @@ struct picking_branch : branch {
 struct placed : tree_node {
     detail::layout where;
     buffer_ref memory;
-    tree_node* kept = nullptr;           // counted; the tree whose values the leaf will hold
-    std::uint64_t bits[2] = {0, 0};      // a generator's seed and call number
+    tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
+    std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
 };
 /// scalar.
 struct number : tree_node {

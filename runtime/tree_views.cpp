@@ -21,7 +21,7 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
         int next = 0;
     };
     node_table met;
-    std::vector<tree_ref> kept;    // what shared nodes became, by their number in `met`
+    std::vector<tree_ref> kept;     // what shared nodes became, by their number in `met`
     std::vector<tree_ref> results;  // of the arguments that are done
     std::vector<frame> open{{root.get(), bound}};
     while (!open.empty()) {

@@ -101,8 +101,12 @@ void view_by_index(view_room& view, extents_ref shape, const index_item* items, 
     };
     for (const index_item& item : std::span(items, static_cast<std::size_t>(count))) {
         switch (item.what) {
-            case form::newaxis: w.standing(1); break;
-            case form::ellipsis: pass_over(); break;
+            case form::newaxis:
+                w.standing(1);
+                break;
+            case form::ellipsis:
+                pass_over();
+                break;
             case form::slice:
                 take_slice(w, item, axis, shape.data[axis]);
                 ++axis;

@@ -6,8 +6,7 @@ namespace bench {
 
 void where_loop(const float* x, const float* y, float* z, std::ptrdiff_t n) {
 #pragma omp parallel for simd schedule(static)
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-        z[i] = x[i] - 2 > y[i] ? x[i] * y[i] : x[i] + y[i];
+    for (std::ptrdiff_t i = 0; i < n; ++i) z[i] = x[i] - 2 > y[i] ? x[i] * y[i] : x[i] + y[i];
 }
 
 void black_scholes_loop(const float* spot, const float* strike, const float* time, float* call, float* put, float rate,

@@ -94,7 +94,7 @@ strong_leaf<T> element_leaf(const char* operation, S scalar) {
         return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
     } else if constexpr (std::is_floating_point_v<number> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         using limits = std::numeric_limits<T>;
-        const T saturated = std::isnan(value)                               ? T(0)
+        const T saturated = std::isnan(value)                                ? T(0)
                             : value <= static_cast<number>(limits::lowest()) ? limits::lowest()
                             : value >= static_cast<number>(limits::max())    ? limits::max()
                                                                              : static_cast<T>(value);
@@ -107,8 +107,10 @@ strong_leaf<T> element_leaf(const char* operation, S scalar) {
 /// The node of a right-hand side.
 template <class T, class E>
 decltype(auto) source_node(const char* operation, E&& e) {
-    if constexpr (weak_scalar<E>) return element_leaf<T>(operation, static_cast<std::remove_cvref_t<E>>(e));
-    else return as_node(std::forward<E>(e));
+    if constexpr (weak_scalar<E>)
+        return element_leaf<T>(operation, static_cast<std::remove_cvref_t<E>>(e));
+    else
+        return as_node(std::forward<E>(e));
 }
 /// How many references to `b` end with the statement: none where the right-hand side is an lvalue.
 template <class E, class N>
@@ -119,19 +121,29 @@ std::uint32_t own_references(const N& node, const buffer* b) {
 /// The leaves within arrays and selections, which nobody else may write.
 struct access {
     template <class T>
-    static leaf<T>& target(array<T>& a) noexcept { return a.leaf_; }
+    static leaf<T>& target(array<T>& a) noexcept {
+        return a.leaf_;
+    }
     template <class T>
-    static leaf<T>& target(selection<T>& s) noexcept { return *s.target_; }
+    static leaf<T>& target(selection<T>& s) noexcept {
+        return *s.target_;
+    }
     template <class T>
-    static leaf<T>& seen(selection<T>& s) noexcept { return s.seen_; }
+    static leaf<T>& seen(selection<T>& s) noexcept {
+        return s.seen_;
+    }
 };
 
 template <class D>
 struct written_type {};
 template <class T>
-struct written_type<array<T>&> { using type = T; };
+struct written_type<array<T>&> {
+    using type = T;
+};
 template <class T>
-struct written_type<selection<T>> { using type = T; };
+struct written_type<selection<T>> {
+    using type = T;
+};
 
 /// What may be written: an array that is no temporary, or a selection in the statement that made it.
 template <class D>
@@ -180,12 +192,12 @@ concept updatable = writable<D> && applicable<O, leaf<typename written_type<D>::
                     same_kind(signature_of<O, leaf<typename written_type<D>::type>, E>().result,
                               dtype_of<typename written_type<D>::type>);
 
-#define INGOT_COMPOUND(symbol, name)                        \
-    template <class D, class E>                             \
-        requires updatable<op::name, D, E>                  \
-    D&& operator symbol(D&& to, E&& e) {                    \
+#define INGOT_COMPOUND(symbol, name)                               \
+    template <class D, class E>                                    \
+        requires updatable<op::name, D, E>                         \
+    D&& operator symbol(D && to, E && e) {                         \
         update<op::name>(std::forward<D>(to), std::forward<E>(e)); \
-        return std::forward<D>(to);                         \
+        return std::forward<D>(to);                                \
     }
 INGOT_COMPOUND(+=, add)
 INGOT_COMPOUND(-=, subtract)

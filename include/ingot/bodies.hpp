@@ -35,7 +35,8 @@ inline double from_bits(std::uint64_t x) { return std::bit_cast<double>(x); }
 template <class T>
 using unsigned_of = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
 template <class T>
-using signed_of = std::conditional_t<sizeof(T) == 1, std::int8_t,
+using signed_of = std::conditional_t<
+    sizeof(T) == 1, std::int8_t,
     std::conditional_t<sizeof(T) == 2, std::int16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
 
 /// One row's bodies by kind; `spelling` and `mixed` are those that replace them for a dtype or an i8 beside a u8.
@@ -46,14 +47,14 @@ struct spelling : std::false_type {};
 template <op O>
 struct mixed : std::false_type {};
 
-#define INGOT_BODY(name, text)                                                                           \
-    template <class R, class T, class A, class B>                                                        \
-    static R name([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] T c) {                    \
-        using U [[maybe_unused]] = unsigned_of<T>;                                                       \
-        using S [[maybe_unused]] = signed_of<T>;                                                         \
-        [[maybe_unused]] constexpr int none = 0;                                                         \
-        text;                                                                                            \
-        return R{};                                                                                      \
+#define INGOT_BODY(name, text)                                                        \
+    template <class R, class T, class A, class B>                                     \
+    static R name([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] T c) { \
+        using U [[maybe_unused]] = unsigned_of<T>;                                    \
+        using S [[maybe_unused]] = signed_of<T>;                                      \
+        [[maybe_unused]] constexpr int none = 0;                                      \
+        text;                                                                         \
+        return R{};                                                                   \
     }
 #define INGOT_OPERATOR(name, arity, r, cost, ulp, on_boolean, on_integer, on_floating) \
     template <>                                                                        \
@@ -62,18 +63,18 @@ struct mixed : std::false_type {};
         INGOT_BODY(integer, on_integer)                                                \
         INGOT_BODY(floating, on_floating)                                              \
     };
-#define INGOT_MIXED(name, text)                  \
-    template <>                                  \
-    struct mixed<op::name> : std::true_type {    \
-        INGOT_BODY(of, text)                     \
+#define INGOT_MIXED(name, text)               \
+    template <>                               \
+    struct mixed<op::name> : std::true_type { \
+        INGOT_BODY(of, text)                  \
     };
 #define INGOT_SPELLING(name, where, type, ulp, text) INGOT_SPELLING_##where(name, type, text)
 #define INGOT_SPELLING_host(name, type, text)
 #define INGOT_SPELLING_cuda(name, type, text)
-#define INGOT_SPELLING_all(name, type, text)                                      \
-    template <>                                                                   \
-    struct spelling<op::name, type_of<dtype::type>> : std::true_type {    \
-        INGOT_BODY(of, text)                                                      \
+#define INGOT_SPELLING_all(name, type, text)                           \
+    template <>                                                        \
+    struct spelling<op::name, type_of<dtype::type>> : std::true_type { \
+        INGOT_BODY(of, text)                                           \
     };
 #include <ingot/operators.def>
 #undef INGOT_SPELLING_host

@@ -145,9 +145,8 @@ auto arange(A start, B stop, C step = 1) {
     using common = std::common_type_t<A, B, C>;
     const type second = static_cast<type>(static_cast<common>(start) + static_cast<common>(step));
     const type difference = static_cast<type>(second - first);
-    return detail::generated<type>(n, [=](index_t i) {
-        return static_cast<type>(first + static_cast<type>(static_cast<type>(i) * difference));
-    });
+    return detail::generated<type>(
+        n, [=](index_t i) { return static_cast<type>(first + static_cast<type>(static_cast<type>(i) * difference)); });
 }
 template <class T = void, weak_scalar A>
 auto arange(A stop) {

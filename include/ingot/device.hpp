@@ -154,12 +154,8 @@ private:
 INGOT_API float elapsed(const event& from, const event& to);
 
 /// The current device and stream of the calling thread.
-inline device_id current_device() {
-    return runtime::current().device;
-}
-inline stream current_stream() {
-    return stream(*runtime::current().stream);
-}
+inline device_id current_device() { return runtime::current().device; }
+inline stream current_stream() { return stream(*runtime::current().stream); }
 
 /// Waits for the current stream.
 INGOT_API void synchronize();

@@ -25,8 +25,8 @@ inline constexpr std::size_t dtype_count = 15;
 enum class kind : std::uint8_t { boolean, integer, floating, complex };
 
 struct dtype_facts {
-    std::string_view name;   // NumPy's
-    std::uint8_t size;       // bytes
+    std::string_view name;  // NumPy's
+    std::uint8_t size;      // bytes
     detail::kind kind;
     bool is_signed;
 };
@@ -103,12 +103,12 @@ template <>
 struct dtype_of_type<std::complex<double>> : std::integral_constant<dtype, dtype::c16> {};
 template <std::integral T>
     requires(!std::same_as<T, bool>)
-struct dtype_of_type<T>
-    : std::integral_constant<dtype, static_cast<dtype>(1 + 2 * (sizeof(T) == 1   ? 0
-                                                                : sizeof(T) == 2 ? 1
-                                                                : sizeof(T) == 4 ? 2
-                                                                                 : 3) +
-                                                       (std::is_signed_v<T> ? 0 : 1))> {};
+struct dtype_of_type<T> : std::integral_constant<dtype, static_cast<dtype>(1 +
+                                                                           2 * (sizeof(T) == 1   ? 0
+                                                                                : sizeof(T) == 2 ? 1
+                                                                                : sizeof(T) == 4 ? 2
+                                                                                                 : 3) +
+                                                                           (std::is_signed_v<T> ? 0 : 1))> {};
 
 template <class T>
 inline constexpr dtype dtype_of = dtype_of_type<T>::value;
@@ -116,31 +116,57 @@ inline constexpr dtype dtype_of = dtype_of_type<T>::value;
 template <dtype D>
 struct type_of_dtype;
 template <>
-struct type_of_dtype<dtype::b1> { using type = bool; };
+struct type_of_dtype<dtype::b1> {
+    using type = bool;
+};
 template <>
-struct type_of_dtype<dtype::i1> { using type = std::int8_t; };
+struct type_of_dtype<dtype::i1> {
+    using type = std::int8_t;
+};
 template <>
-struct type_of_dtype<dtype::u1> { using type = std::uint8_t; };
+struct type_of_dtype<dtype::u1> {
+    using type = std::uint8_t;
+};
 template <>
-struct type_of_dtype<dtype::i2> { using type = std::int16_t; };
+struct type_of_dtype<dtype::i2> {
+    using type = std::int16_t;
+};
 template <>
-struct type_of_dtype<dtype::u2> { using type = std::uint16_t; };
+struct type_of_dtype<dtype::u2> {
+    using type = std::uint16_t;
+};
 template <>
-struct type_of_dtype<dtype::i4> { using type = std::int32_t; };
+struct type_of_dtype<dtype::i4> {
+    using type = std::int32_t;
+};
 template <>
-struct type_of_dtype<dtype::u4> { using type = std::uint32_t; };
+struct type_of_dtype<dtype::u4> {
+    using type = std::uint32_t;
+};
 template <>
-struct type_of_dtype<dtype::i8> { using type = std::int64_t; };
+struct type_of_dtype<dtype::i8> {
+    using type = std::int64_t;
+};
 template <>
-struct type_of_dtype<dtype::u8> { using type = std::uint64_t; };
+struct type_of_dtype<dtype::u8> {
+    using type = std::uint64_t;
+};
 template <>
-struct type_of_dtype<dtype::f4> { using type = float; };
+struct type_of_dtype<dtype::f4> {
+    using type = float;
+};
 template <>
-struct type_of_dtype<dtype::f8> { using type = double; };
+struct type_of_dtype<dtype::f8> {
+    using type = double;
+};
 template <>
-struct type_of_dtype<dtype::c8> { using type = std::complex<float>; };
+struct type_of_dtype<dtype::c8> {
+    using type = std::complex<float>;
+};
 template <>
-struct type_of_dtype<dtype::c16> { using type = std::complex<double>; };
+struct type_of_dtype<dtype::c16> {
+    using type = std::complex<double>;
+};
 
 /// The C++ type in which elements of dtype D reach the host.
 template <dtype D>

@@ -64,8 +64,10 @@ INGOT_API int broadcast_shapes(const char* operation, const extents_ref* shapes,
 
 template <class E>
 constexpr operand_type operand_type_of() {
-    if constexpr (array_expression<E>) return {std::remove_cvref_t<E>::type, false};
-    else return {weak_dtype<std::remove_cvref_t<E>>(), true};
+    if constexpr (array_expression<E>)
+        return {std::remove_cvref_t<E>::type, false};
+    else
+        return {weak_dtype<std::remove_cvref_t<E>>(), true};
 }
 
 /// One application of a row, for all types of operands that have these dtypes.
@@ -106,8 +108,10 @@ template <class N>
 using held = std::conditional_t<flat_node<N>, listed, N>;
 template <class N, class A>
 decltype(auto) hold(A&& a) {
-    if constexpr (flat_node<N>) return listed{};
-    else return std::forward<A>(a);
+    if constexpr (flat_node<N>)
+        return listed{};
+    else
+        return std::forward<A>(a);
 }
 
 /// An elementwise operator over its operands. R: dtype of the result. The leaves of operands that are flat are in its
@@ -188,7 +192,9 @@ public:
     }
     device_id on_device() const noexcept {
         device_id device = no_device;
-        for_each([&](const auto& part) { if (device == no_device) device = part.on_device(); });
+        for_each([&](const auto& part) {
+            if (device == no_device) device = part.on_device();
+        });
         return device;
     }
     std::uint32_t count(const buffer* b) const noexcept {
@@ -208,9 +214,13 @@ private:
 
     /// f of every operand in order: of a listed one's leaves, or of the node itself. All at once where all are listed.
     template <class F>
-    void for_each(const F& f) const { walk(*this, f); }
+    void for_each(const F& f) const {
+        walk(*this, f);
+    }
     template <class F>
-    void for_each(const F& f) { walk(*this, f); }
+    void for_each(const F& f) {
+        walk(*this, f);
+    }
     template <class Self, class F>
     static void walk(Self& self, const F& f) {
         if constexpr (flat) {
@@ -240,8 +250,10 @@ private:
 /// What a node stores for an expression: itself, or the leaf of an array or selection.
 template <class E>
 decltype(auto) as_node(E&& e) {
-    if constexpr (requires { std::forward<E>(e).as_leaf(); }) return std::forward<E>(e).as_leaf();
-    else return std::forward<E>(e);
+    if constexpr (requires { std::forward<E>(e).as_leaf(); })
+        return std::forward<E>(e).as_leaf();
+    else
+        return std::forward<E>(e);
 }
 
 /// A weak scalar as operand number I of row O, where the row computes in `d`.
@@ -263,8 +275,10 @@ weak_leaf as_scalar_operand(S scalar, dtype d) {
 /// What a node stores for operand number I of an application with signature `s`.
 template <op O, std::size_t I, class A>
 decltype(auto) as_argument(A&& a, const signature& s) {
-    if constexpr (array_expression<A>) return as_node(std::forward<A>(a));
-    else return as_scalar_operand<O, I>(static_cast<std::remove_cvref_t<A>>(a), s.computes[I]);
+    if constexpr (array_expression<A>)
+        return as_node(std::forward<A>(a));
+    else
+        return as_scalar_operand<O, I>(static_cast<std::remove_cvref_t<A>>(a), s.computes[I]);
 }
 
 template <op O, class... A>

@@ -22,12 +22,15 @@ enum class fold_rule : std::uint8_t {
 constexpr dtype fold_dtype(fold_rule rule, dtype of) {
     switch (rule) {
         case fold_rule::counts:
-        case fold_rule::place: return dtype::i8;
-        case fold_rule::truth: return dtype::b1;
+        case fold_rule::place:
+            return dtype::i8;
+        case fold_rule::truth:
+            return dtype::b1;
         case fold_rule::sums:
             if (kind_of(of) > kind::integer) return of;
             return kind_of(of) == kind::integer && !is_signed(of) ? dtype::u8 : dtype::i8;
-        default: return of;
+        default:
+            return of;
     }
 }
 

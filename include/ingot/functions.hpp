@@ -9,31 +9,31 @@
 namespace ingot {
 namespace detail {
 
-#define INGOT_OPERATOR(name, arity, ...)                                                        \
-    template <class... A>                                                                       \
-        requires(sizeof...(A) == arity && applicable<op::name, A...>)                           \
-    auto name(A&&... a) {                                                                       \
-        return apply_operator<op::name>(std::forward<A>(a)...);                                 \
+#define INGOT_OPERATOR(name, arity, ...)                              \
+    template <class... A>                                             \
+        requires(sizeof...(A) == arity && applicable<op::name, A...>) \
+    auto name(A&&... a) {                                             \
+        return apply_operator<op::name>(std::forward<A>(a)...);       \
     }
-#define INGOT_ALIAS(alias, name)                                                                \
-    template <class... A>                                                                       \
-        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>)           \
-    auto alias(A&&... a) {                                                                      \
-        return apply_operator<op::name>(std::forward<A>(a)...);                                 \
+#define INGOT_ALIAS(alias, name)                                                      \
+    template <class... A>                                                             \
+        requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>) \
+    auto alias(A&&... a) {                                                            \
+        return apply_operator<op::name>(std::forward<A>(a)...);                       \
     }
 #include <ingot/operators.def>
 
-#define INGOT_BINARY(symbol, name)                                                              \
-    template <class A, class B>                                                                 \
-        requires applicable<op::name, A, B>                                                     \
-    auto operator symbol(A&& a, B&& b) {                                                        \
-        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b));                \
+#define INGOT_BINARY(symbol, name)                                               \
+    template <class A, class B>                                                  \
+        requires applicable<op::name, A, B>                                      \
+    auto operator symbol(A&& a, B&& b) {                                         \
+        return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b)); \
     }
-#define INGOT_UNARY(symbol, name)                                                               \
-    template <class A>                                                                          \
-        requires applicable<op::name, A>                                                        \
-    auto operator symbol(A&& a) {                                                               \
-        return apply_operator<op::name>(std::forward<A>(a));                                    \
+#define INGOT_UNARY(symbol, name)                            \
+    template <class A>                                       \
+        requires applicable<op::name, A>                     \
+    auto operator symbol(A&& a) {                            \
+        return apply_operator<op::name>(std::forward<A>(a)); \
     }
 INGOT_BINARY(+, add)
 INGOT_BINARY(-, subtract)

@@ -87,11 +87,16 @@ struct index_item {
 template <index_argument I>
 constexpr index_item as_index_item(I i) {
     using enum index_item::form;
-    if constexpr (integer_argument<I>) return {integer, static_cast<index_t>(i)};
-    else if constexpr (std::same_as<I, ingot::slice>) return {slice, i.start(), i.stop(), i.step()};
-    else if constexpr (std::same_as<I, all_t>) return {slice, open_end, open_end};
-    else if constexpr (std::same_as<I, newaxis_t>) return {newaxis};
-    else return {ellipsis};
+    if constexpr (integer_argument<I>)
+        return {integer, static_cast<index_t>(i)};
+    else if constexpr (std::same_as<I, ingot::slice>)
+        return {slice, i.start(), i.stop(), i.step()};
+    else if constexpr (std::same_as<I, all_t>)
+        return {slice, open_end, open_end};
+    else if constexpr (std::same_as<I, newaxis_t>)
+        return {newaxis};
+    else
+        return {ellipsis};
 }
 
 /// A view and the room for its numbers, on the stack.

@@ -1,5 +1,6 @@
 // The key: all that decides the code of a kernel, and nothing else. It is a flat sequence of 32-bit words, written on
-// every evaluation (so it is laid out to be written fast) and compared in full; the lowerer gets it and nothing besides.
+// every evaluation (so it is laid out to be written fast) and compared in full; the lowerer gets it and nothing
+// besides.
 //
 //   header      version | target | math | checks | wide index; architecture | number of outputs;
 //               number of program words; of operands; of axes
@@ -32,7 +33,7 @@ enum class stride_class : std::uint8_t { broadcast, unit, strided };
 struct key_header {
     detail::target where = target::host;
     math_mode math = math_mode::standard;
-    bool wide_index = false;  // a linear index over some kernel space needs 64 bits
+    bool wide_index = false;         // a linear index over some kernel space needs 64 bits
     std::uint32_t architecture = 0;  // 90 for sm_90; 0 on the host
     std::uint32_t outputs = 0, program = 0, operands = 0, axes = 0;
 };
@@ -94,10 +95,10 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
     return (axes + stride_classes_per_word - 1) / stride_classes_per_word;
 }
 
-/// Length classes. The innermost axis of the outputs' space: 1 where it is shorter than 32 and the rank above 1 (threads
-/// then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes it binds:
-/// 1 up to 32, then k for up to 2^(k + 4), and `looped_bucket` beyond 2^17. The outermost axis of the outputs' space:
-/// 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
+/// Length classes. The innermost axis of the outputs' space: 1 where it is shorter than 32 and the rank above 1
+/// (threads then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes
+/// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped_bucket` beyond 2^17. The outermost axis of the
+/// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;

@@ -24,7 +24,9 @@ class layout {
 public:
     layout() noexcept : rank_(0) {}
     /// A layout of this rank whose shape and strides are yet to be written.
-    explicit layout(int rank) : rank_(rank) { if (rank > inline_rank) heap_ = allocate(rank); }
+    explicit layout(int rank) : rank_(rank) {
+        if (rank > inline_rank) heap_ = allocate(rank);
+    }
     layout(const layout& other) : offset(other.offset), rank_(other.rank_) {
         if (rank_ > inline_rank) heap_ = allocate(rank_);
         copy_numbers(other);
@@ -37,7 +39,9 @@ public:
         take_numbers(other);
         return *this;
     }
-    ~layout() { if (rank_ > inline_rank) delete[] heap_; }
+    ~layout() {
+        if (rank_ > inline_rank) delete[] heap_;
+    }
 
     int rank() const noexcept { return rank_; }
     index_t* shape() noexcept { return rank_ > inline_rank ? heap_ : inline_; }
@@ -99,9 +103,14 @@ inline layout contiguous_layout(std::span<const index_t> shape) {
 }
 
 /// An affine view of a result: for each old axis a start, for each new axis an extent and the old axes it steps over.
-/// One new axis on no old axis is a newaxis or a broadcast, on two a diagonal; two new axes on one old a sliding window.
+/// One new axis on no old axis is a newaxis or a broadcast, on two a diagonal; two new axes on one old a sliding
+/// window.
 struct axis_view {
-    struct step { int new_axis; int old_axis; index_t by; };
+    struct step {
+        int new_axis;
+        int old_axis;
+        index_t by;
+    };
     int old_rank = 0;
     int new_rank = 0;
     const index_t* new_shape = nullptr;  // new_rank extents

@@ -27,7 +27,7 @@ struct tree_node {
     std::atomic<std::uint32_t> references{1};
     word code = 0;
     tree_hash hash;
-    const index_t* shape = nullptr;    // held by this node or one beneath it
+    const index_t* shape = nullptr;  // held by this node or one beneath it
     std::uint8_t rank = 0;
     std::uint8_t bound = 0;            // a binder's attribute word
     device_id device;                  // no_device: scalars alone

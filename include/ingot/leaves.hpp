@@ -53,13 +53,17 @@ struct alignas(16) leaf_record {
         : kind(operand_kind::scalar), type(t), exponent(e), value(v) {}
     leaf_record(const leaf_record& other)
         : memory(other.memory), kind(other.kind), type(other.type), exponent(other.exponent), value() {
-        if (is_array()) ::new (&where) layout(other.where);
-        else value = other.value;
+        if (is_array())
+            ::new (&where) layout(other.where);
+        else
+            value = other.value;
     }
     leaf_record(leaf_record&& other) noexcept
         : memory(std::move(other.memory)), kind(other.kind), type(other.type), exponent(other.exponent), value() {
-        if (is_array()) ::new (&where) layout(std::move(other.where));
-        else value = other.value;
+        if (is_array())
+            ::new (&where) layout(std::move(other.where));
+        else
+            value = other.value;
     }
     leaf_record& operator=(leaf_record other) noexcept {
         this->~leaf_record();
@@ -240,9 +244,12 @@ template <class S>
 std::uint64_t scalar_bits(S value, dtype d) {
     using enum dtype;
     switch (d) {
-        case b1: return bits_of_value(value != S(0));
-        case f4: return bits_of_value(static_cast<float>(value));
-        case f8: return bits_of_value(static_cast<double>(value));
+        case b1:
+            return bits_of_value(value != S(0));
+        case f4:
+            return bits_of_value(static_cast<float>(value));
+        case f8:
+            return bits_of_value(static_cast<double>(value));
         default:
             if constexpr (std::is_floating_point_v<S>)
                 return 0;  // a float beside integers computes in f8: never here
@@ -269,21 +276,31 @@ constexpr bool fits(S value, dtype d) {
 /// The number behind a weak scalar: enumerations and characters as integers, long double as double.
 template <class S>
 constexpr auto plain_number(S value) {
-    if constexpr (std::is_same_v<S, bool>) return value;
-    else if constexpr (std::is_enum_v<S>) return static_cast<long long>(value);
-    else if constexpr (std::is_same_v<S, long double>) return static_cast<double>(value);
-    else if constexpr (std::is_floating_point_v<S>) return value;
-    else if constexpr (std::is_signed_v<S>) return static_cast<std::int64_t>(value);
-    else return static_cast<std::uint64_t>(value);
+    if constexpr (std::is_same_v<S, bool>)
+        return value;
+    else if constexpr (std::is_enum_v<S>)
+        return static_cast<long long>(value);
+    else if constexpr (std::is_same_v<S, long double>)
+        return static_cast<double>(value);
+    else if constexpr (std::is_floating_point_v<S>)
+        return value;
+    else if constexpr (std::is_signed_v<S>)
+        return static_cast<std::int64_t>(value);
+    else
+        return static_cast<std::uint64_t>(value);
 }
 
 /// The dtype whose kind a weak scalar has; its size counts only where scalars alone decide.
 template <class S>
 constexpr dtype weak_dtype() {
-    if constexpr (std::is_enum_v<S>) return dtype::i8;
-    else if constexpr (std::is_same_v<S, long double>) return dtype::f8;
-    else if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool> && sizeof(S) < 4) return dtype::i4;
-    else return dtype_of<S>;
+    if constexpr (std::is_enum_v<S>)
+        return dtype::i8;
+    else if constexpr (std::is_same_v<S, long double>)
+        return dtype::f8;
+    else if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool> && sizeof(S) < 4)
+        return dtype::i4;
+    else
+        return dtype_of<S>;
 }
 
 [[noreturn]] INGOT_API void throw_negative_exponent(long long value, dtype type);

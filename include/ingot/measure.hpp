@@ -22,18 +22,18 @@ struct kernel_explanation {
     std::string pattern;  ///< "map", "row reduction", ...
     std::string reason;   ///< why this tile and launch shape
     std::array<std::uint64_t, 3> grid{1, 1, 1};
-    std::uint32_t block = 0;          ///< threads
-    std::uint64_t bytes_read = 0;     ///< each element it needs once
+    std::uint32_t block = 0;       ///< threads
+    std::uint64_t bytes_read = 0;  ///< each element it needs once
     std::uint64_t bytes_written = 0;
-    std::uint64_t flops = 0;          ///< by each operator's stated cost
+    std::uint64_t flops = 0;  ///< by each operator's stated cost
 };
 
 /// What an expression becomes. Prints itself.
 struct explanation {
     std::string expression;
     std::string pattern;
-    std::string key;      ///< in words
-    std::string missing;  ///< not empty: the pattern has no kernel yet, and why
+    std::string key;         ///< in words
+    std::string missing;     ///< not empty: the pattern has no kernel yet, and why
     bool in_memory = false;  ///< a kernel of this key is loaded
     std::vector<kernel_explanation> kernels;
 
@@ -104,8 +104,8 @@ struct benchmark_options {
     int warm_up = 10;
     std::string_view name = "benchmark";
 };
-/// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it on
-/// the current stream.
+/// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it
+/// on the current stream.
 INGOT_API benchmark_result benchmark(const std::function<void()>& fn, const benchmark_options& options = {});
 
 }  // namespace ingot

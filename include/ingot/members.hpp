@@ -43,11 +43,17 @@ public:
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection.
     template <index_argument... I>
-    auto operator()(I... indices) const& { return index_into(self(), indices...); }
+    auto operator()(I... indices) const& {
+        return index_into(self(), indices...);
+    }
     template <index_argument... I>
-    auto operator()(I... indices) & { return index_into(static_cast<E&>(*this), indices...); }
+    auto operator()(I... indices) & {
+        return index_into(static_cast<E&>(*this), indices...);
+    }
     template <index_argument... I>
-    auto operator()(I... indices) && { return index_into(static_cast<E&&>(*this), indices...); }
+    auto operator()(I... indices) && {
+        return index_into(static_cast<E&&>(*this), indices...);
+    }
 
     /// The axes reversed.
     auto T() const {

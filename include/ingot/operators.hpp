@@ -54,14 +54,20 @@ constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>
 inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
 
 /// Other names of rows.
-struct alias_facts { std::string_view name; op of; };
+struct alias_facts {
+    std::string_view name;
+    op of;
+};
 inline constexpr alias_facts alias_table[] = {
 #define INGOT_ALIAS(alias, name) {#alias, op::name},
 #include <ingot/operators.def>
 };
 
 /// The functions that bodies may call, overloaded for float and double.
-struct function_facts { std::string_view name; std::uint8_t arity; };
+struct function_facts {
+    std::string_view name;
+    std::uint8_t arity;
+};
 inline constexpr function_facts function_table[] = {
 #define INGOT_FUNCTION(name, arity) {#name, arity},
 #include <ingot/operators.def>
@@ -86,7 +92,10 @@ inline constexpr spelling_facts spelling_table[] = {
 };
 
 /// Comparisons of an i8 with a u8, whose operands differ in type.
-struct mixed_facts { op of; std::string_view body; };
+struct mixed_facts {
+    op of;
+    std::string_view body;
+};
 inline constexpr mixed_facts mixed_table[] = {
 #define INGOT_MIXED(name, body) {op::name, #body},
 #include <ingot/operators.def>
@@ -128,7 +137,8 @@ constexpr dtype floating_of(dtype t) {
     return size_of(t) <= 2 ? dtype::f4 : dtype::f8;
 }
 
-/// Promotes the operands [first, n): strong ones by the table, then weak ones by kind; scalars alone by their C++ types.
+/// Promotes the operands [first, n): strong ones by the table, then weak ones by kind; scalars alone by their C++
+/// types.
 constexpr dtype promote_operands(const operand_type* operands, int first, int n) {
     bool strong = false;
     dtype result = dtype::b1;
@@ -167,13 +177,17 @@ constexpr signature resolve(op o, const operand_type* operands) {
     s.result = common;
     kind body_kind = kind_of(common);
     switch (row.rule) {
-        case rule::selection: s.computes[0] = dtype::b1; break;
+        case rule::selection:
+            s.computes[0] = dtype::b1;
+            break;
         case rule::logical:
             for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = dtype::b1;
             s.result = dtype::b1;
             body_kind = kind::boolean;
             break;
-        case rule::predicate: s.result = dtype::b1; break;
+        case rule::predicate:
+            s.result = dtype::b1;
+            break;
         case rule::comparison: {
             s.result = dtype::b1;
             if (n == 2 && kind_of(operands[0].type) == kind::integer && kind_of(operands[1].type) == kind::integer) {
@@ -188,7 +202,8 @@ constexpr signature resolve(op o, const operand_type* operands) {
             }
             break;
         }
-        default: break;
+        default:
+            break;
     }
     s.legal = row.has(body_kind);
     return s;

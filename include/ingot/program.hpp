@@ -1,5 +1,5 @@
-// The vocabulary of trees: a tree is a postfix program of 32-bit words, made constexpr from its C++ type (or at run time
-// from a lazy), plus one operand for each leaf in program order and one attribute word for each binder.
+// The vocabulary of trees: a tree is a postfix program of 32-bit words, made constexpr from its C++ type (or at run
+// time from a lazy), plus one operand for each leaf in program order and one attribute word for each binder.
 //
 // Every node that is not elementwise is a *binder*: it binds the trailing axes of its operand, and the operand's
 // remaining leading axes are the result's axes:
@@ -54,12 +54,16 @@ constexpr bool is_binder(word_kind k) {
 /// How many values a word takes from the stack.
 constexpr int arity_of_word(word w) {
     switch (kind_of_word(w)) {
-        case word_kind::map: return facts(op_of_word(w)).arity;
+        case word_kind::map:
+            return facts(op_of_word(w)).arity;
         case word_kind::reduce:
         case word_kind::scan:
-        case word_kind::unravel: return 1;
-        case word_kind::gather: return 2;
-        default: return 0;
+        case word_kind::unravel:
+            return 1;
+        case word_kind::gather:
+            return 2;
+        default:
+            return 0;
     }
 }
 /// How many operands a word takes from the operand list.
@@ -70,8 +74,10 @@ constexpr int operands_of_word(word w) {
         case word_kind::generator:
         case word_kind::scan:
         case word_kind::unravel:
-        case word_kind::lazy: return 1;
-        default: return 0;
+        case word_kind::lazy:
+            return 1;
+        default:
+            return 0;
     }
 }
 

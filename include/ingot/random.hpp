@@ -23,8 +23,7 @@ class random_leaf : public node_members<random_leaf<T, K>> {
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;
-    static constexpr std::array<word, 1> program{
-        make_word(word_kind::generator, type, static_cast<std::uint32_t>(K))};
+    static constexpr std::array<word, 1> program{make_word(word_kind::generator, type, static_cast<std::uint32_t>(K))};
     static constexpr int operands = 1, binders = 0, nodes = 1;
 
     random_leaf(random_call call, layout counter)
@@ -75,10 +74,14 @@ public:
     }
     /// 0 <= u < 1.
     template <floating_element T>
-    auto uniform(const shape_like& shape) { return make<T, detail::generator_kind::uniform>("uniform", shape); }
+    auto uniform(const shape_like& shape) {
+        return make<T, detail::generator_kind::uniform>("uniform", shape);
+    }
     /// Mean 0, deviation 1.
     template <floating_element T>
-    auto normal(const shape_like& shape) { return make<T, detail::generator_kind::normal>("normal", shape); }
+    auto normal(const shape_like& shape) {
+        return make<T, detail::generator_kind::normal>("normal", shape);
+    }
 
 private:
     template <class T, detail::generator_kind K>

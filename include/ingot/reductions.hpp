@@ -1,6 +1,6 @@
-// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. The folds are nodes of
-// their own, one for each row of folds.def; what is made of them is written in the language below, and so are softmax and
-// its like. `all` is the index `:` too (indexing.hpp).
+// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. The folds are nodes
+// of their own, one for each row of folds.def; what is made of them is written in the language below, and so are
+// softmax and its like. `all` is the index `:` too (indexing.hpp).
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,10 @@ struct reduction {
 /// How many elements each result is made of.
 inline index_t count_reduced(const reduction& how, extents_ref shape) {
     index_t n = 1;
-    if (how.over) for (const index_t a : how.over->values()) n *= shape.data[checked_axis(how.operation, a, shape.rank)];
-    else for (const index_t extent : shape.span()) n *= extent;
+    if (how.over)
+        for (const index_t a : how.over->values()) n *= shape.data[checked_axis(how.operation, a, shape.rank)];
+    else
+        for (const index_t extent : shape.span()) n *= extent;
     return n;
 }
 
@@ -68,7 +70,8 @@ inline void check_not_over_nothing(const char* operation, extents_ref arranged, 
     index_t results = 1, each = 1;
     for (int j = 0; j < arranged.rank; ++j) (j < arranged.rank - bound ? results : each) *= arranged.data[j];
     if (each == 0 && results != 0)
-        throw shape_error("[" + std::string(operation) + "] of no elements has no result: an axis of extent 0 is reduced");
+        throw shape_error("[" + std::string(operation) +
+                          "] of no elements has no result: an axis of extent 0 is reduced");
 }
 
 template <fold F, class E>
@@ -92,10 +95,10 @@ auto reduced(const reduction& how, E&& e) {
     return result(std::move(operand), a.bound, no_place{});
 }
 
-#define INGOT_FOLD(name, ...)                                 \
-    template <class E>                                        \
-    auto name##_of(const reduction& how, E&& e) {             \
-        return reduced<fold::name>(how, std::forward<E>(e));  \
+#define INGOT_FOLD(name, ...)                                \
+    template <class E>                                       \
+    auto name##_of(const reduction& how, E&& e) {            \
+        return reduced<fold::name>(how, std::forward<E>(e)); \
     }
 #include <ingot/folds.def>
 
@@ -104,8 +107,10 @@ auto reduced(const reduction& how, E&& e) {
 /// e, where its elements have a fraction; else as double.
 template <class E>
 decltype(auto) with_fractions(E&& e) {
-    if constexpr (kind_of(node_of<E>::type) <= kind::integer) return astype<double>(std::forward<E>(e));
-    else return std::forward<E>(e);
+    if constexpr (kind_of(node_of<E>::type) <= kind::integer)
+        return astype<double>(std::forward<E>(e));
+    else
+        return std::forward<E>(e);
 }
 template <class E>
 inline constexpr bool may_be_nan = kind_of(node_of<E>::type) > kind::integer;
@@ -157,46 +162,55 @@ auto without_nan(const E& e, double instead) {
 }
 template <class E>
 auto nansum_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>) return sum_of(how, without_nan(e, 0));
-    else return sum_of(how, e);
+    if constexpr (may_be_nan<E>)
+        return sum_of(how, without_nan(e, 0));
+    else
+        return sum_of(how, e);
 }
 template <class E>
 auto nanprod_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>) return prod_of(how, without_nan(e, 1));
-    else return prod_of(how, e);
+    if constexpr (may_be_nan<E>)
+        return prod_of(how, without_nan(e, 1));
+    else
+        return prod_of(how, e);
 }
 template <class E>
 auto nanmax_of(const reduction& how, const E& e) {
     constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    if constexpr (may_be_nan<E>) return where(all_of(how, isnan(e)), nan, max_of(how, without_nan(e, -infinity)));
-    else return max_of(how, e);
+    if constexpr (may_be_nan<E>)
+        return where(all_of(how, isnan(e)), nan, max_of(how, without_nan(e, -infinity)));
+    else
+        return max_of(how, e);
 }
 template <class E>
 auto nanmin_of(const reduction& how, const E& e) {
     constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    if constexpr (may_be_nan<E>) return where(all_of(how, isnan(e)), nan, min_of(how, without_nan(e, infinity)));
-    else return min_of(how, e);
+    if constexpr (may_be_nan<E>)
+        return where(all_of(how, isnan(e)), nan, min_of(how, without_nan(e, infinity)));
+    else
+        return min_of(how, e);
 }
 template <class E>
 auto nanmean_of(const reduction& how, const E& e) {
     if constexpr (may_be_nan<E>)
         return nansum_of(how, e) / astype<typename node_of<E>::value_type>(count_nonzero_of(how, !isnan(e)));
-    else return mean_of(how, e);
+    else
+        return mean_of(how, e);
 }
 
 /// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
-#define INGOT_REDUCTION(name, tag)                                \
-    template <array_expression E, tag... T>                       \
-    auto name(E&& e, T... tags) {                                 \
-        reduction how{#name, nullptr};                            \
-        (how.note(tags), ...);                                    \
-        return name##_of(how, std::forward<E>(e));                \
-    }                                                             \
-    template <array_expression E, tag... T>                       \
-    auto name(E&& e, const axes& over, T... tags) {               \
-        reduction how{#name, &over};                              \
-        (how.note(tags), ...);                                    \
-        return name##_of(how, std::forward<E>(e));                \
+#define INGOT_REDUCTION(name, tag)                  \
+    template <array_expression E, tag... T>         \
+    auto name(E&& e, T... tags) {                   \
+        reduction how{#name, nullptr};              \
+        (how.note(tags), ...);                      \
+        return name##_of(how, std::forward<E>(e));  \
+    }                                               \
+    template <array_expression E, tag... T>         \
+    auto name(E&& e, const axes& over, T... tags) { \
+        reduction how{#name, &over};                \
+        (how.note(tags), ...);                      \
+        return name##_of(how, std::forward<E>(e));  \
     }
 #define INGOT_FOLD(name, ...) INGOT_REDUCTION(name, keeps_tag)
 #define INGOT_FOLD_OBJECT(...)
@@ -221,7 +235,8 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const int rank = e.ndim();
     std::vector<index_t> behind;  // new axes that put a vector along the reduced one
     if (how.over && how.over->count() == 1 && weights.ndim() == 1)
-        for (int j = checked_axis(how.operation, (*how.over)[0], rank); ++j < rank;) behind.push_back(-1 - static_cast<index_t>(behind.size()));
+        for (int j = checked_axis(how.operation, (*how.over)[0], rank); ++j < rank;)
+            behind.push_back(-1 - static_cast<index_t>(behind.size()));
     const auto w = broadcast_to(expand_dims(weights, axes(behind)), shape);
     return sum_of(how, with_fractions(e) * w) / sum_of(how, with_fractions(w));
 }
@@ -244,7 +259,8 @@ auto average(const E& e, const axes& over, const W& weights, T...) {
 
 // ---- of two operands -------------------------------------------------------------------------------------------
 
-[[noreturn]] inline void throw_not_two_vectors(const char* operation, std::span<const index_t> a, std::span<const index_t> b) {
+[[noreturn]] inline void throw_not_two_vectors(const char* operation, std::span<const index_t> a,
+                                               std::span<const index_t> b) {
     throw shape_error("[" + std::string(operation) + "] shapes " + to_text(a) + " and " + to_text(b) +
                       ": two vectors of one length are wanted");
 }
@@ -257,8 +273,10 @@ auto product_sum(const char* operation, A&& a, B&& b) {
     auto products = std::forward<A>(a) * std::forward<B>(b);
     using T = typename decltype(products)::value_type;
     auto total = sum_of({operation, nullptr}, std::move(products));
-    if constexpr (std::is_same_v<T, typename decltype(total)::value_type>) return total;
-    else return astype<T>(std::move(total));
+    if constexpr (std::is_same_v<T, typename decltype(total)::value_type>)
+        return total;
+    else
+        return astype<T>(std::move(total));
 }
 template <array_expression A, array_expression B>
 auto dot(A&& a, B&& b) {

@@ -1,7 +1,7 @@
 // Every function of the operator table over scalars: all arguments arithmetic, the result a C++ scalar of the type
-// that the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace ingot`
-// is not the C library's abs(int). Unqualified, a function that the C library has for double is the C library's: they
-// agree, but for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
+// that the row gives them. So one generic lambda serves a number and an array, and `abs(-0.5f)` under `using namespace
+// ingot` is not the C library's abs(int). Unqualified, a function that the C library has for double is the C library's:
+// they agree, but for remainder(double, double), which rounds to nearest there; write ingot::remainder, or fmod.
 #pragma once
 
 #include <concepts>
@@ -30,9 +30,12 @@ template <op O, class First, class Second = First, class Third = Second>
 auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
     constexpr int arity = facts(O).arity;
     constexpr signature s = [] {
-        if constexpr (arity == 1) return scalar_signature<O, First>();
-        else if constexpr (arity == 2) return scalar_signature<O, First, Second>();
-        else return scalar_signature<O, First, Second, Third>();
+        if constexpr (arity == 1)
+            return scalar_signature<O, First>();
+        else if constexpr (arity == 2)
+            return scalar_signature<O, First, Second>();
+        else
+            return scalar_signature<O, First, Second, Third>();
     }();
     using A = type_of<s.computes[0]>;
     using B = type_of<s.computes[arity > 1 ? 1 : 0]>;
@@ -45,17 +48,17 @@ auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
 
 }  // namespace detail
 
-#define INGOT_OPERATOR(name, ...)                            \
-    template <class... A>                                    \
+#define INGOT_OPERATOR(name, ...)                                      \
+    template <class... A>                                              \
         requires detail::applicable_to_scalars<detail::op::name, A...> \
-    auto name(A... a) {                                      \
-        return detail::apply_to_scalars<detail::op::name>(a...); \
+    auto name(A... a) {                                                \
+        return detail::apply_to_scalars<detail::op::name>(a...);       \
     }
-#define INGOT_ALIAS(alias, name)                             \
-    template <class... A>                                    \
+#define INGOT_ALIAS(alias, name)                                       \
+    template <class... A>                                              \
         requires detail::applicable_to_scalars<detail::op::name, A...> \
-    auto alias(A... a) {                                     \
-        return detail::apply_to_scalars<detail::op::name>(a...); \
+    auto alias(A... a) {                                               \
+        return detail::apply_to_scalars<detail::op::name>(a...);       \
     }
 #include <ingot/operators.def>
 

@@ -33,7 +33,9 @@ class integer_list {
 public:
     integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
     template <integer_argument I>
-    integer_list(I i) { push(static_cast<index_t>(i)); }
+    integer_list(I i) {
+        push(static_cast<index_t>(i));
+    }
     integer_list(std::initializer_list<any_integer> list) {
         for (any_integer i : list) push(i.value);
     }

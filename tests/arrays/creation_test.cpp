@@ -96,8 +96,8 @@ TEST_CASE("arange computes as NumPy does") {
     static_assert(std::same_as<decltype(arange(3)), array<int>>);
     static_assert(std::same_as<decltype(arange(0, 1, 0.1)), array<double>>);
     // np.arange(0, 1, 0.1) and np.arange(0, 1, 0.1, np.float32)
-    CHECK(holds(arange(0, 1, 0.1), {10}, {0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.5, 0.6000000000000001,
-                                          0.7000000000000001, 0.8, 0.9}));
+    CHECK(holds(arange(0, 1, 0.1), {10},
+                {0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 0.5, 0.6000000000000001, 0.7000000000000001, 0.8, 0.9}));
     CHECK(arange<float>(0, 1, 0.1)(3).item() == 0.1f * 3.0f);
     CHECK(arange(1, 2, 0.1)(7).item() == 1.7000000000000006);  // 1 + 7 * (1.1 - 1)
     CHECK_THROWS_AS(arange(0, 5, 0), shape_error);

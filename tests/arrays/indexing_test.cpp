@@ -59,7 +59,7 @@ TEST_CASE("a slice of a sum is the sum of slices") {
     CHECK(holds((e > 150)(1, newaxis), {1, 3}, {true, true, true}));
     CHECK(holds(where(x > 2, x, 0 - x)(0)(slice(1)), {2}, {-2, 3}));
     CHECK(holds(e(all, all, newaxis), {2, 3, 1}, {121, 142, 163, 224, 245, 266}));
-    CHECK(holds((row + 1)(newaxis) * column, {2, 3}, {1100, 2100, 3100, 2200, 4200, 6200}));
+    CHECK(holds((row + 1)(newaxis)*column, {2, 3}, {1100, 2100, 3100, 2200, 4200, 6200}));
 }
 
 TEST_CASE("views of views compose") {

@@ -109,63 +109,36 @@ private:
 }  // namespace
 
 TEST_CASE("printing is NumPy's") {
-    CHECK(printed(array<int>{1, 20, -300}) ==
-          R"([   1   20 -300])");
-    CHECK(printed(array<float>{1, 2, 3}) ==
-          R"([1. 2. 3.])");
-    CHECK(printed(array<double>{0.1, 2.25, -3}) ==
-          R"([ 0.1   2.25 -3.  ])");
-    CHECK(printed(array<float>{0.1, 1.0 / 3, 100}) ==
-          R"([  0.1          0.33333334 100.        ])");
-    CHECK(printed(array<double>{0.1, 1.0 / 3, 100}) ==
-          R"([  0.1          0.33333333 100.        ])");
-    CHECK(printed(array<double>{1e-5, 1}) ==
-          R"([1.e-05 1.e+00])");
-    CHECK(printed(array<double>{1e8, 1}) ==
-          R"([1.e+08 1.e+00])");
-    CHECK(printed(array<double>{1e300, -2.5e-300, 0}) ==
-          R"([ 1.0e+300 -2.5e-300  0.0e+000])");
-    CHECK(printed(array<float>{0.0001, 0.05}) ==
-          R"([0.0001 0.05  ])");
-    CHECK(printed(array<double>{0.001, 1}) ==
-          R"([0.001 1.   ])");
-    CHECK(printed(array<double>{0.001, 1.1}) ==
-          R"([1.0e-03 1.1e+00])");
-    CHECK(printed(array<double>{not_a_number, 1, inf, -inf, -0.0}) ==
-          R"([ nan   1.  inf -inf  -0.])");
-    CHECK(printed(array<double>{not_a_number, not_a_number}) ==
-          R"([nan nan])");
-    CHECK(printed(array<double>{-inf, 1e20}) ==
-          R"([  -inf 1.e+20])");
+    CHECK(printed(array<int>{1, 20, -300}) == R"([   1   20 -300])");
+    CHECK(printed(array<float>{1, 2, 3}) == R"([1. 2. 3.])");
+    CHECK(printed(array<double>{0.1, 2.25, -3}) == R"([ 0.1   2.25 -3.  ])");
+    CHECK(printed(array<float>{0.1, 1.0 / 3, 100}) == R"([  0.1          0.33333334 100.        ])");
+    CHECK(printed(array<double>{0.1, 1.0 / 3, 100}) == R"([  0.1          0.33333333 100.        ])");
+    CHECK(printed(array<double>{1e-5, 1}) == R"([1.e-05 1.e+00])");
+    CHECK(printed(array<double>{1e8, 1}) == R"([1.e+08 1.e+00])");
+    CHECK(printed(array<double>{1e300, -2.5e-300, 0}) == R"([ 1.0e+300 -2.5e-300  0.0e+000])");
+    CHECK(printed(array<float>{0.0001, 0.05}) == R"([0.0001 0.05  ])");
+    CHECK(printed(array<double>{0.001, 1}) == R"([0.001 1.   ])");
+    CHECK(printed(array<double>{0.001, 1.1}) == R"([1.0e-03 1.1e+00])");
+    CHECK(printed(array<double>{not_a_number, 1, inf, -inf, -0.0}) == R"([ nan   1.  inf -inf  -0.])");
+    CHECK(printed(array<double>{not_a_number, not_a_number}) == R"([nan nan])");
+    CHECK(printed(array<double>{-inf, 1e20}) == R"([  -inf 1.e+20])");
     CHECK(printed(array<bool>{{true, false}, {false, false}}) ==
           R"([[ True False]
  [False False]])");
-    CHECK(printed(array<bool>{true, true}) ==
-          R"([ True  True])");
-    CHECK(printed(array<std::int8_t>{-128, 127}) ==
-          R"([-128  127])");
-    CHECK(printed(array<std::uint64_t>{0, 18446744073709551615u}) ==
-          R"([                   0 18446744073709551615])");
-    CHECK(printed(full<double>({}, 1.0)) ==
-          R"(1.0)");
-    CHECK(printed(full<float>({}, 0.1f)) ==
-          R"(0.1)");
-    CHECK(printed(full<double>({}, 1e16)) ==
-          R"(1e+16)");
-    CHECK(printed(full<double>({}, 1.5e-5)) ==
-          R"(1.5e-05)");
-    CHECK(printed(full<float>({}, 123456789.0f)) ==
-          R"(123456790.0)");
-    CHECK(printed(full<double>({}, -inf)) ==
-          R"(-inf)");
-    CHECK(printed(full<bool>({}, true)) ==
-          R"(True)");
-    CHECK(printed(full<int>({}, -7)) ==
-          R"(-7)");
-    CHECK(printed(zeros<float>({0})) ==
-          R"([])");
-    CHECK(printed(zeros<float>({2, 0, 3})) ==
-          R"([])");
+    CHECK(printed(array<bool>{true, true}) == R"([ True  True])");
+    CHECK(printed(array<std::int8_t>{-128, 127}) == R"([-128  127])");
+    CHECK(printed(array<std::uint64_t>{0, 18446744073709551615u}) == R"([                   0 18446744073709551615])");
+    CHECK(printed(full<double>({}, 1.0)) == R"(1.0)");
+    CHECK(printed(full<float>({}, 0.1f)) == R"(0.1)");
+    CHECK(printed(full<double>({}, 1e16)) == R"(1e+16)");
+    CHECK(printed(full<double>({}, 1.5e-5)) == R"(1.5e-05)");
+    CHECK(printed(full<float>({}, 123456789.0f)) == R"(123456790.0)");
+    CHECK(printed(full<double>({}, -inf)) == R"(-inf)");
+    CHECK(printed(full<bool>({}, true)) == R"(True)");
+    CHECK(printed(full<int>({}, -7)) == R"(-7)");
+    CHECK(printed(zeros<float>({0})) == R"([])");
+    CHECK(printed(zeros<float>({2, 0, 3})) == R"([])");
     CHECK(printed(counted({2, 3})) ==
           R"([[0 1 2]
  [3 4 5]])");
@@ -187,8 +160,7 @@ TEST_CASE("printing is NumPy's") {
  0.85714287 1.         1.1428572  1.2857143  1.4285715  1.5714285
  1.7142857  1.8571428  2.         2.142857   2.2857144  2.4285715
  2.5714285  2.7142856 ])");
-    CHECK(printed(counted({1001})) ==
-          R"([   0    1    2 ...  998  999 1000])");
+    CHECK(printed(counted({1001})) == R"([   0    1    2 ...  998  999 1000])");
     CHECK(printed(counted({1000})(slice(0, 40)) * 12345) ==
           R"([     0  12345  24690  37035  49380  61725  74070  86415  98760 111105
  123450 135795 148140 160485 172830 185175 197520 209865 222210 234555

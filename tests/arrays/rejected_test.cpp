@@ -47,13 +47,25 @@ static_assert(subtracts<bools, ints> && !subtracts<bools, bools> && !subtracts<b
 static_assert(shifts<ints, int> && shifts<ints, ints> && !shifts<floats, int> && !shifts<ints, float>);
 static_assert(negates<ints> && negates<floats> && !negates<bools>);
 static_assert(inverts<ints> && inverts<bools> && !inverts<floats>);
-static_assert(requires(ints i) { +i; !i; });
+static_assert(requires(ints i) {
+    +i;
+    !i;
+});
 
 // truth
 static_assert(!std::is_convertible_v<decltype(std::declval<floats>() == 1), bool>);
 static_assert(!std::is_constructible_v<bool, decltype(std::declval<floats>() == std::declval<floats>())>);
 static_assert(!std::is_constructible_v<bool, bools>);
-static_assert(requires(floats x) { x == x; x == 1; 1 == x; x != x; x != 1; 1 != x; x && true; false || x; });
+static_assert(requires(floats x) {
+    x == x;
+    x == 1;
+    1 == x;
+    x != x;
+    x != 1;
+    1 != x;
+    x && true;
+    false || x;
+});
 
 // whole arrays
 static_assert(assigns<floats&, floats> && assigns<floats&, ints> && assigns<ints&, tree>);
@@ -106,8 +118,10 @@ static_assert(std::same_as<decltype((std::declval<ints&>() + 1).eval()), array<i
 
 TEST_CASE("a generic function asks whether an operator is there") {
     const auto negated = [](const auto& e) {
-        if constexpr (requires { -e; }) return true;
-        else return false;
+        if constexpr (requires { -e; })
+            return true;
+        else
+            return false;
     };
     CHECK(negated(array<float>{1}));
     CHECK_FALSE(negated(array<bool>{true}));

@@ -39,8 +39,7 @@ void age(const fs::path& file, long seconds) {
 
 std::size_t entries_in(const fs::path& directory) {
     std::size_t count = 0;
-    for (const auto& item : fs::directory_iterator(directory))
-        count += item.path().extension() == ".kernel";
+    for (const auto& item : fs::directory_iterator(directory)) count += item.path().extension() == ".kernel";
     return count;
 }
 
@@ -51,11 +50,9 @@ TEST_CASE("one file a kernel, in a directory of mode 0700") {
     const fs::path directory = scratch.path() / "deep" / "cache";
     auto cache = cache_in(directory);
     CHECK(fs::status(directory).permissions() == fs::perms::owner_all);
-    for (int i = 0; i < 5; ++i)
-        cache.publish(cache_key("kernel " + std::to_string(i)), bytes_of(100, i));
+    for (int i = 0; i < 5; ++i) cache.publish(cache_key("kernel " + std::to_string(i)), bytes_of(100, i));
     CHECK(entries_in(directory) == 5);
-    for (int i = 0; i < 5; ++i)
-        CHECK(cache.find(cache_key("kernel " + std::to_string(i))) == bytes_of(100, i));
+    for (int i = 0; i < 5; ++i) CHECK(cache.find(cache_key("kernel " + std::to_string(i))) == bytes_of(100, i));
     CHECK_FALSE(cache.find(cache_key("kernel 5")));
 }
 
@@ -239,8 +236,7 @@ TEST_CASE("kill -9 while publishing leaves a good file or none, and what it leav
     CHECK(none > 0);
     CHECK(good > 0);
 
-    for (const auto& item : fs::directory_iterator(scratch.path()))
-        age(item.path(), 3600);
+    for (const auto& item : fs::directory_iterator(scratch.path())) age(item.path(), 3600);
     cache_in(scratch.path()).evict();
     for (const auto& item : fs::directory_iterator(scratch.path())) {
         CHECK_FALSE(item.path().filename().string().starts_with("tmp."));
@@ -268,11 +264,9 @@ TEST_CASE("least recently used files go past the size cap") {
 TEST_CASE("publishing alone keeps the cache near its cap") {
     const scratch_directory scratch;
     auto cache = cache_in(scratch.path(), 1'000'000);
-    for (int i = 0; i < 100; ++i)
-        cache.publish(cache_key("kernel " + std::to_string(i)), bytes_of(50'000, i));
+    for (int i = 0; i < 100; ++i) cache.publish(cache_key("kernel " + std::to_string(i)), bytes_of(50'000, i));
     std::uintmax_t total = 0;
-    for (const auto& item : fs::directory_iterator(scratch.path()))
-        total += item.file_size();
+    for (const auto& item : fs::directory_iterator(scratch.path())) total += item.file_size();
     CHECK(total < 1'300'000);
     CHECK(total > 500'000);
 }

@@ -18,13 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-int answer_of(const kernel_module& module) {
-    return reinterpret_cast<int (*)()>(module.host_function("answer"))();
-}
+int answer_of(const kernel_module& module) { return reinterpret_cast<int (*)()>(module.host_function("answer"))(); }
 
-std::uint64_t compiles() {
-    return ingot::counters().compiles;
-}
+std::uint64_t compiles() { return ingot::counters().compiles; }
 
 bool is_mapped(const std::string& library) {
     std::ifstream maps("/proc/self/maps");
@@ -43,8 +39,7 @@ std::uint64_t compiles_of_race(kernel_store& store, int value, int threads) {
     for (int i = 0; i < threads; ++i) {
         team.emplace_back([&] { wrong += answer_of(*store.load(answering(value))) != value; });
     }
-    for (std::thread& member : team)
-        member.join();
+    for (std::thread& member : team) member.join();
     return compiles() - before + static_cast<std::uint64_t>(100 * wrong);
 }
 
@@ -95,8 +90,7 @@ TEST_CASE("source, options, architecture and compiler each make a name of their 
     options.options = {"-ffp-contract=off"};
     architecture.architecture = "-O3";
     const std::uint64_t before = compiles();
-    for (const source_text& source : {answering(13), answering(14), options, architecture})
-        store.load(source);
+    for (const source_text& source : {answering(13), answering(14), options, architecture}) store.load(source);
     CHECK(compiles() - before == 4);
 
     const fs::path other = scratch.path() / "another-compiler";
@@ -185,8 +179,7 @@ TEST_CASE("a rejected source is an error for every waiting thread, and the next 
             }
         });
     }
-    for (std::thread& member : team)
-        member.join();
+    for (std::thread& member : team) member.join();
     CHECK(errors == 8);
 
     const environment_variable chosen("INGOT_CXX", "/nowhere/c++");
@@ -222,13 +215,11 @@ TEST_CASE("counters add up over threads") {
     std::vector<std::thread> team;
     for (int i = 0; i < 8; ++i) {
         team.emplace_back([] {
-            for (int n = 0; n < 1000; ++n)
-                add(counter::kernel_launches);
+            for (int n = 0; n < 1000; ++n) add(counter::kernel_launches);
             add(counter::bytes_in_use, 100);
         });
     }
-    for (std::thread& member : team)
-        member.join();
+    for (std::thread& member : team) member.join();
     add(counter::bytes_in_use, -800);
     const auto after = ingot::counters();
     CHECK(after.kernel_launches - before.kernel_launches == 8000);

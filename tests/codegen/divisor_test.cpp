@@ -27,7 +27,8 @@ TEST_CASE("a quotient by multiplication is exact at every edge of its range") {
             for (std::uint64_t near = 0; near < 3; ++near) {
                 const std::uint64_t d = (std::uint64_t{1} << shift) + near - (shift > 0 ? 1 : 0);
                 if (d == 0 || d > top) continue;
-                for (const std::uint64_t n : {std::uint64_t{0}, d - 1, d, 2 * d - 1, top - top % d, top - top % d - 1, top})
+                for (const std::uint64_t n :
+                     {std::uint64_t{0}, d - 1, d, 2 * d - 1, top - top % d, top - top % d - 1, top})
                     if (n <= top) CHECK(quotient(n, d, bits) == n / d);
             }
     }

@@ -135,8 +135,8 @@ private:
                                                : stride_class::broadcast;
         return o;
     }
-    key_builder& operand(detail::word_kind word, detail::operand_kind kind, dtype t, std::string_view strides, bool vector,
-                         bool wide, std::uint32_t code = 0) {
+    key_builder& operand(detail::word_kind word, detail::operand_kind kind, dtype t, std::string_view strides,
+                         bool vector, bool wide, std::uint32_t code = 0) {
         operand_class o = make(kind, t, strides, vector, wide);
         o.head.same_as = static_cast<std::uint16_t>(k_.operands.size());
         k_.operands.push_back(o);

@@ -57,8 +57,7 @@ TEST_CASE("a serialised key is lowered and scheduled alike in another process") 
 TEST_CASE("words that are no key are refused") {
     const std::vector<std::uint32_t> words = encode(golden_trees()[0].on(detail::target::host));
     CHECK_THROWS_AS(decode({}), error);
-    for (std::size_t n = 0; n < words.size(); ++n)
-        CHECK_THROWS_AS(decode(std::span(words).first(n)), error);
+    for (std::size_t n = 0; n < words.size(); ++n) CHECK_THROWS_AS(decode(std::span(words).first(n)), error);
     std::vector<std::uint32_t> longer = words;
     longer.push_back(0);
     CHECK_THROWS_AS(decode(longer), error);
@@ -72,7 +71,8 @@ TEST_CASE("keys with a bit flipped are refused or planned, and never read out of
     int planned = 0, refused = 0;
     for (const named_tree& tree : golden_trees())
         for (int i = 0; i < 200; ++i) {
-            std::vector<std::uint32_t> words = encode(tree.on(i % 2 == 0 ? detail::target::host : detail::target::cuda));
+            std::vector<std::uint32_t> words =
+                encode(tree.on(i % 2 == 0 ? detail::target::host : detail::target::cuda));
             words[random() % words.size()] ^= 1u << random() % 32;
             try {
                 make_plan(decode(words));

@@ -81,7 +81,8 @@ TEST_CASE("a chain of a hundred thousand nodes is lowered without a deep stack")
 
 TEST_CASE("two reductions of one row share a loop, and what they read") {
     const std::vector<named_tree> trees = golden_trees();
-    const auto tree = std::find_if(trees.begin(), trees.end(), [](const named_tree& t) { return t.name == "two_sums_of_a_row"; });
+    const auto tree =
+        std::find_if(trees.begin(), trees.end(), [](const named_tree& t) { return t.name == "two_sums_of_a_row"; });
     REQUIRE(tree != trees.end());
     const key k = tree->on(target::host);
     CHECK(count(lower(k, loops::own), node_kind::operand) == 2);
@@ -105,7 +106,8 @@ TEST_CASE("a node knows the axes along which it changes") {
     const graph g = lower(k);
     CHECK(g.nodes[g.roots[0]].axes == 3);
     for (const node& n : g.nodes)
-        if (n.kind == node_kind::operand && k.operands[n.index].head.kind == detail::operand_kind::scalar) CHECK(n.axes == 0);
+        if (n.kind == node_kind::operand && k.operands[n.index].head.kind == detail::operand_kind::scalar)
+            CHECK(n.axes == 0);
 }
 
 TEST_CASE("a program that leaves too much or takes what is not there is refused") {

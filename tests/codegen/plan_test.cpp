@@ -12,7 +12,8 @@ namespace {
 using detail::fold;
 using detail::target;
 
-key softmax(target where) {  // exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1) by rows; axes i, j, and one for each binder
+key softmax(
+    target where) {  // exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1) by rows; axes i, j, and one for each binder
     key_builder b(where);
     b.axes(2).bound_axis(0, 8, 2).bound_axis(1, 8, 2).bound_axis(2, 8, 2);
     b.leaf(dtype::f4, "s1").same(dtype::f4, "s01", 0).reduce(fold::max, dtype::f4).map("subtract").map("exp");
@@ -54,7 +55,11 @@ TEST_CASE("a reduction along another axis ends the kernel: two steps with a temp
     for (const target where : {target::cuda, target::host}) {
         key_builder b(where);  // sum(x * sum(y, 0), 1): axes i, k of the inner sum, j of the outer
         b.axes(1).bound_axis(0, 5).bound_axis(1, 5);
-        b.leaf(dtype::f4, "s01").leaf(dtype::f4, "0s1").reduce(fold::sum, dtype::f4).map("multiply").reduce(fold::sum, dtype::f4);
+        b.leaf(dtype::f4, "s01")
+            .leaf(dtype::f4, "0s1")
+            .reduce(fold::sum, dtype::f4)
+            .map("multiply")
+            .reduce(fold::sum, dtype::f4);
         const plan p = make_plan(b.output(dtype::f4, "1").done());
         CHECK(p.pattern == "reduction");
         CHECK(p.missing == "");
@@ -68,7 +73,12 @@ TEST_CASE("a reduction along another axis ends the kernel: two steps with a temp
 
 TEST_CASE("what stands above a reduction on its own axes is computed once, in its kernel") {
     key_builder b(target::cuda);  // x / sqrt(sum(x * x, 1)): axes i, j, k
-    b.axes(2).bound_axis(0, 5, 2).leaf(dtype::f4, "s1").same(dtype::f4, "s01", 0).same(dtype::f4, "s01", 0).map("multiply");
+    b.axes(2)
+        .bound_axis(0, 5, 2)
+        .leaf(dtype::f4, "s1")
+        .same(dtype::f4, "s01", 0)
+        .same(dtype::f4, "s01", 0)
+        .map("multiply");
     b.reduce(fold::sum, dtype::f4).map("sqrt").map("divide");
     const plan p = make_plan(b.output(dtype::f4, "s1").done());
     REQUIRE(p.steps.size() == 2);

@@ -67,7 +67,9 @@ inline const std::vector<named_tree>& golden_trees() {
              return b.output(i4, "1").done();
          }},
         {"mixed_comparison",
-         [](target t) { return key_builder(t).axes(1).leaf(i8, "1").leaf(u8, "1").map("less").output(b1, "1").done(); }},
+         [](target t) {
+             return key_builder(t).axes(1).leaf(i8, "1").leaf(u8, "1").map("less").output(b1, "1").done();
+         }},
         {"cube",
          [](target t) {
              key_builder b(t);
@@ -80,7 +82,10 @@ inline const std::vector<named_tree>& golden_trees() {
              b.strict().axes(1).leaf(f4, "1").leaf(f4, "1").map("multiply").leaf(f4, "1").map("add");
              return b.output(f4, "1").done();
          }},
-        {"uniform", [](target t) { return key_builder(t).axes(1).random(generator_kind::uniform, f4, "1").output(f4, "1").done(); }},
+        {"uniform",
+         [](target t) {
+             return key_builder(t).axes(1).random(generator_kind::uniform, f4, "1").output(f4, "1").done();
+         }},
         {"normal_rows",
          [](target t) {
              key_builder b(t);
@@ -117,11 +122,23 @@ inline const std::vector<named_tree>& golden_trees() {
          }},
         {"sum_of_long_rows",
          [row](target t) {
-             return key_builder(t).axes(1).bound_axis(0, row(1 << 16)).leaf(f4, "s1").reduce(fold::sum, f4).output(f4, "1").done();
+             return key_builder(t)
+                 .axes(1)
+                 .bound_axis(0, row(1 << 16))
+                 .leaf(f4, "s1")
+                 .reduce(fold::sum, f4)
+                 .output(f4, "1")
+                 .done();
          }},
         {"sum_of_columns",
          [row](target t) {
-             return key_builder(t).axes(1).bound_axis(0, row(1 << 16)).leaf(f8, "1s").reduce(fold::sum, f8).output(f8, "1").done();
+             return key_builder(t)
+                 .axes(1)
+                 .bound_axis(0, row(1 << 16))
+                 .leaf(f8, "1s")
+                 .reduce(fold::sum, f8)
+                 .output(f8, "1")
+                 .done();
          }},
         {"sum_over_two_axes",
          [row](target t) {
@@ -139,11 +156,22 @@ inline const std::vector<named_tree>& golden_trees() {
          }},
         {"max_of_rows",
          [row](target t) {
-             return key_builder(t).axes(1).bound_axis(0, row(500)).leaf(f4, "s1").reduce(fold::max, f4).output(f4, "1").done();
+             return key_builder(t)
+                 .axes(1)
+                 .bound_axis(0, row(500))
+                 .leaf(f4, "s1")
+                 .reduce(fold::max, f4)
+                 .output(f4, "1")
+                 .done();
          }},
         {"argmax",
          [row](target t) {
-             return key_builder(t).bound_axis(0, row(1 << 20)).leaf(f4, "1").reduce(fold::argmax, i8).output(i8, "").done();
+             return key_builder(t)
+                 .bound_axis(0, row(1 << 20))
+                 .leaf(f4, "1")
+                 .reduce(fold::argmax, i8)
+                 .output(i8, "")
+                 .done();
          }},
         {"argmin_of_columns",
          [row](target t) {
@@ -153,7 +181,13 @@ inline const std::vector<named_tree>& golden_trees() {
          }},
         {"any_of_rows",
          [row](target t) {
-             return key_builder(t).axes(1).bound_axis(0, row(17)).leaf(f8, "s1").reduce(fold::any, b1).output(b1, "1").done();
+             return key_builder(t)
+                 .axes(1)
+                 .bound_axis(0, row(17))
+                 .leaf(f8, "s1")
+                 .reduce(fold::any, b1)
+                 .output(b1, "1")
+                 .done();
          }},
         {"min_and_count_of_uint16",
          [row](target t) {

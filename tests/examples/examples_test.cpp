@@ -27,8 +27,7 @@ std::string output_of(const std::string& command) {
     std::FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
     std::string text;
-    for (int c; (c = std::fgetc(pipe)) != EOF;)
-        text += static_cast<char>(c);
+    for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
     REQUIRE_MESSAGE(pclose(pipe) == 0, command, "\n", text);
     return text;
 }
@@ -45,9 +44,7 @@ TEST_CASE("the page of the operators is made from their table") {
 
 namespace {
 
-std::string example(const std::string& arguments) {
-    return output_of(INGOT_TEST_EXAMPLES "/" + arguments);
-}
+std::string example(const std::string& arguments) { return output_of(INGOT_TEST_EXAMPLES "/" + arguments); }
 
 /// The numbers that follow `label`, as many as there are in a row.
 std::vector<double> numbers_after(const std::string& text, const std::string& label) {
@@ -62,9 +59,7 @@ std::vector<double> numbers_after(const std::string& text, const std::string& la
     }
 }
 
-double normal_distribution(double z) {
-    return std::erfc(-z / std::sqrt(2.0)) / 2;
-}
+double normal_distribution(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
 
 }  // namespace
 

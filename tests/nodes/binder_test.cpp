@@ -7,11 +7,11 @@
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;
-using reference::indices;
 using detail::fold;
 using detail::make_word;
 using detail::word;
 using detail::word_kind;
+using reference::indices;
 
 namespace {
 
@@ -65,9 +65,8 @@ TEST_CASE("sums over any axes, kept or not, are the sums of hand-made loops") {
     const auto e = x * row;
     const auto every = reference::of(e);
     std::vector<double> expected(8), kept;
-    reference::evaluator::for_each({2, 3, 4}, [&](const indices& i) {
-        expected[static_cast<std::size_t>(i[0] * 4 + i[2])] += every.at(i);
-    });
+    reference::evaluator::for_each(
+        {2, 3, 4}, [&](const indices& i) { expected[static_cast<std::size_t>(i[0] * 4 + i[2])] += every.at(i); });
     const auto s = sum(e, 1), k = sum(e, 1, keepdims);
     CHECK(shape_of(s) == indices{2, 4});
     CHECK(shape_of(k) == indices{2, 1, 4});

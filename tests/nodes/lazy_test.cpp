@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <map>
 #include <pthread.h>
+#include <map>
 
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
@@ -12,11 +12,11 @@
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;
-using reference::indices;
 using detail::make_word;
 using detail::op;
 using detail::word;
 using detail::word_kind;
+using reference::indices;
 
 namespace {
 
@@ -32,8 +32,10 @@ public:
     explicit interpreted(const E& e) : gathered_(reference::gather(e)) {
         const runtime::statement s{gathered_.program, gathered_.operands, gathered_.attributes, {}};
         for (const runtime::piece& p : runtime::pieces_of(s)) {
-            if (p.source) runtime::splice(spliced_, *p.source, *this);
-            else runtime::splice(spliced_, s, *this);
+            if (p.source)
+                runtime::splice(spliced_, *p.source, *this);
+            else
+                runtime::splice(spliced_, s, *this);
             programs.push_back(spliced_.program);
             if (!p.source) break;
             const std::vector<double> values = evaluated().values();
@@ -118,13 +120,13 @@ TEST_CASE("a node that is shared is a reference, in its own context alone") {
     const auto x = m.as({2, 3});
     const lazy<double> a = x + 1;
     const lazy<double> b = a * a;
-    CHECK(words(b) == std::vector<word>{leaf_word, scalar_word, map_word(op::add), reference_word(2),
-                                        map_word(op::multiply)});
+    CHECK(words(b) ==
+          std::vector<word>{leaf_word, scalar_word, map_word(op::add), reference_word(2), map_word(op::multiply)});
     // Beneath the sum the shared node is computed over other axes: it is written again.
     const auto normalised = a / sum(a);
-    CHECK(words(normalised) ==
-          std::vector<word>{leaf_word, scalar_word, map_word(op::add), leaf_word, scalar_word, map_word(op::add),
-                            make_word(word_kind::reduce, dtype::f8, 0), map_word(op::divide)});
+    CHECK(words(normalised) == std::vector<word>{leaf_word, scalar_word, map_word(op::add), leaf_word, scalar_word,
+                                                 map_word(op::add), make_word(word_kind::reduce, dtype::f8, 0),
+                                                 map_word(op::divide)});
     const interpreted i(normalised);
     double total = 0;
     for (const double v : i.evaluated().values()) total += v;

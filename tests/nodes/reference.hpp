@@ -122,8 +122,10 @@ private:
         while (a.size() < b.size()) a.insert(a.begin(), 1);
         for (std::size_t k = 0; k < b.size(); ++k) {
             index_t& n = a[a.size() - b.size() + k];
-            if (n == 1) n = b[k];
-            else if (b[k] != 1 && b[k] != n) throw std::logic_error("shapes do not fit");
+            if (n == 1)
+                n = b[k];
+            else if (b[k] != 1 && b[k] != n)
+                throw std::logic_error("shapes do not fit");
         }
         return a;
     }
@@ -131,10 +133,13 @@ private:
     indices shape_of(const node& n) const {
         switch (kind_of_word(n.code)) {
             case word_kind::leaf:
-            case word_kind::generator: return extents(*g_.operands[n.operand].where);
-            case word_kind::scalar: return {};
+            case word_kind::generator:
+                return extents(*g_.operands[n.operand].where);
+            case word_kind::scalar:
+                return {};
             case word_kind::scan:
-            case word_kind::unravel: return extents(*g_.operands[n.operand].where);
+            case word_kind::unravel:
+                return extents(*g_.operands[n.operand].where);
             case word_kind::reduce:
             case word_kind::gather: {
                 indices s = shape_of(argument(n, 0));
@@ -180,17 +185,24 @@ private:
             throw std::logic_error("read outside a buffer");
         const void* const data = host_data(*o.memory);
         switch (o.type) {
-            case dtype::f4: return static_cast<const float*>(data)[p];
-            case dtype::f8: return static_cast<const double*>(data)[p];
-            case dtype::i8: return static_cast<double>(static_cast<const std::int64_t*>(data)[p]);
-            default: throw std::logic_error("a dtype that the tests do not use");
+            case dtype::f4:
+                return static_cast<const float*>(data)[p];
+            case dtype::f8:
+                return static_cast<const double*>(data)[p];
+            case dtype::i8:
+                return static_cast<double>(static_cast<const std::int64_t*>(data)[p]);
+            default:
+                throw std::logic_error("a dtype that the tests do not use");
         }
     }
     static double scalar(const operand& o) {
         switch (o.type) {
-            case dtype::f4: return std::bit_cast<float>(static_cast<std::uint32_t>(o.bits[0]));
-            case dtype::f8: return std::bit_cast<double>(o.bits[0]);
-            default: return static_cast<double>(static_cast<std::int64_t>(o.bits[0]));
+            case dtype::f4:
+                return std::bit_cast<float>(static_cast<std::uint32_t>(o.bits[0]));
+            case dtype::f8:
+                return std::bit_cast<double>(o.bits[0]);
+            default:
+                return static_cast<double>(static_cast<std::int64_t>(o.bits[0]));
         }
     }
 
@@ -198,8 +210,10 @@ private:
         switch (kind_of_word(n.code)) {
             case word_kind::leaf:
             case word_kind::scalar:
-            case word_kind::generator: return read(g_.operands[n.operand], i);
-            case word_kind::map: return map_value(n, i);
+            case word_kind::generator:
+                return read(g_.operands[n.operand], i);
+            case word_kind::map:
+                return map_value(n, i);
             case word_kind::reduce: {
                 const node& of = argument(n, 0);
                 indices bound = shape_of(of);
@@ -237,7 +251,8 @@ private:
                     inner[k] = p % all[all.size() - inner.size() + k];
                 return value(of, inner);
             }
-            default: throw std::logic_error("a word that is not evaluated");
+            default:
+                throw std::logic_error("a word that is not evaluated");
         }
     }
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "tests/operators/sweep.hpp"
 #include "runtime/interpreter.hpp"
+#include "tests/operators/sweep.hpp"
 
 namespace {
 

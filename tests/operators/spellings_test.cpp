@@ -57,10 +57,14 @@ float __fmul_rz(float a, float b) {
 double exact(ingot::detail::op row, double a) {
     using ingot::detail::op;
     switch (row) {
-        case op::exp: return std::exp(a);
-        case op::log: return std::log(a);
-        case op::ndtr: return std::erfc(-a * 0.70710678118654752440) / 2;
-        default: return std::numeric_limits<double>::quiet_NaN();
+        case op::exp:
+            return std::exp(a);
+        case op::log:
+            return std::log(a);
+        case op::ndtr:
+            return std::erfc(-a * 0.70710678118654752440) / 2;
+        default:
+            return std::numeric_limits<double>::quiet_NaN();
     }
 }
 
@@ -159,9 +163,24 @@ TEST_CASE("quick bodies are correctly rounded or call a value rare, and call no 
         {"divide", bodies::quick_divide, [](float a, float b) { return a / b; }},
         {"sqrt", bodies::quick_sqrt, [](float a, float) { return std::sqrt(a); }},
     };
-    constexpr float edges[] = {0.0f, 0x1p-149f, 0x1p-127f, 0x1p-126f, 0x1.8p-125f, 0x1p-101f, 0x1p-100f, 0x1p-50f, 1.0f,
-                               0x1p100f, 0x1p125f, 0x1.fffffep125f, 0x1p126f, 0x1.000002p126f, 0x1.000004p126f,
-                               0x1p127f, std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity(),
+    constexpr float edges[] = {0.0f,
+                               0x1p-149f,
+                               0x1p-127f,
+                               0x1p-126f,
+                               0x1.8p-125f,
+                               0x1p-101f,
+                               0x1p-100f,
+                               0x1p-50f,
+                               1.0f,
+                               0x1p100f,
+                               0x1p125f,
+                               0x1.fffffep125f,
+                               0x1p126f,
+                               0x1.000002p126f,
+                               0x1.000004p126f,
+                               0x1p127f,
+                               std::numeric_limits<float>::max(),
+                               std::numeric_limits<float>::infinity(),
                                std::numeric_limits<float>::quiet_NaN()};
     const auto same = [](float x, float y) { return x == y && std::signbit(x) == std::signbit(y); };
     division_error = 0;

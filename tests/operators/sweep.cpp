@@ -78,8 +78,8 @@ std::vector<sweep_case> ask_numpy() {
     table.close();
 
     const char* chosen = std::getenv("INGOT_PYTHON");
-    const std::string command = "'" + std::string(chosen != nullptr ? chosen : "python3") + "' '" INGOT_TEST_SOURCES
-                                "/oracle/rows.py' '" + (folder / "table").string() + "' '" +
+    const std::string command = "'" + std::string(chosen != nullptr ? chosen : "python3") +
+                                "' '" INGOT_TEST_SOURCES "/oracle/rows.py' '" + (folder / "table").string() + "' '" +
                                 (folder / "results").string() + "'";
     const int status = std::system(command.c_str());
     std::ifstream results(folder / "results", std::ios::binary);
@@ -109,16 +109,36 @@ T element(const void* p, std::size_t i) {
 std::string print_element(dtype t, const void* p, std::size_t i) {
     std::ostringstream out;
     switch (t) {
-        case dtype::f4: out.precision(9), out << element<float>(p, i); break;
-        case dtype::f8: out.precision(17), out << element<double>(p, i); break;
-        case dtype::u8: out << element<std::uint64_t>(p, i); break;
-        case dtype::i8: out << element<std::int64_t>(p, i); break;
-        case dtype::u4: out << element<std::uint32_t>(p, i); break;
-        case dtype::i4: out << element<std::int32_t>(p, i); break;
-        case dtype::u2: out << element<std::uint16_t>(p, i); break;
-        case dtype::i2: out << element<std::int16_t>(p, i); break;
-        case dtype::i1: out << static_cast<int>(element<std::int8_t>(p, i)); break;
-        default: out << static_cast<int>(element<std::uint8_t>(p, i)); break;
+        case dtype::f4:
+            out.precision(9), out << element<float>(p, i);
+            break;
+        case dtype::f8:
+            out.precision(17), out << element<double>(p, i);
+            break;
+        case dtype::u8:
+            out << element<std::uint64_t>(p, i);
+            break;
+        case dtype::i8:
+            out << element<std::int64_t>(p, i);
+            break;
+        case dtype::u4:
+            out << element<std::uint32_t>(p, i);
+            break;
+        case dtype::i4:
+            out << element<std::int32_t>(p, i);
+            break;
+        case dtype::u2:
+            out << element<std::uint16_t>(p, i);
+            break;
+        case dtype::i2:
+            out << element<std::int16_t>(p, i);
+            break;
+        case dtype::i1:
+            out << static_cast<int>(element<std::int8_t>(p, i));
+            break;
+        default:
+            out << static_cast<int>(element<std::uint8_t>(p, i));
+            break;
     }
     return out.str();
 }
@@ -177,9 +197,9 @@ verdict judge(const sweep_case& c, const row_evaluator& evaluate, double ulp) {
         bool right = false;
         double off = 0;
         if (!c.exact) {
-            off = c.result == dtype::f4 ? distance(element<float>(out.data(), i), element<double>(c.answers.data(), i))
-                                        : distance(element<double>(out.data(), i),
-                                                   element<long double>(c.answers.data(), i));
+            off = c.result == dtype::f4
+                      ? distance(element<float>(out.data(), i), element<double>(c.answers.data(), i))
+                      : distance(element<double>(out.data(), i), element<long double>(c.answers.data(), i));
             right = off <= ulp;
             v.worst_ulp = std::max(v.worst_ulp, off);
         } else if (c.result == dtype::f4) {

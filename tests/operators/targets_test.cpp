@@ -65,8 +65,7 @@ std::vector<std::vector<std::byte>> evaluate_together(std::span<const sweep_case
 
 TEST_CASE("every row compiled for the current device computes what NumPy computes, in every dtype") {
     std::map<std::size_t, std::vector<const sweep_case*>> by_size;
-    for (const sweep_case& c : testing::sweep_cases())
-        by_size[c.count].push_back(&c);
+    for (const sweep_case& c : testing::sweep_cases()) by_size[c.count].push_back(&c);
     const auto target = current_device().is_cuda() ? detail::evaluator::cuda : detail::evaluator::host;
     for (const auto& [count, all] : by_size)
         for (std::size_t first = 0; first < all.size(); first += together) {

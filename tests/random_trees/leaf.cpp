@@ -19,15 +19,28 @@ T any_value(random_engine& random) {
         return chance(random, 50);
     } else if constexpr (std::is_integral_v<T>) {
         switch (random() % 4) {
-            case 0: return static_cast<T>(random());
-            case 1: return std::numeric_limits<T>::max();
-            case 2: return std::numeric_limits<T>::min();
-            default: return static_cast<T>(random() % 17);
+            case 0:
+                return static_cast<T>(random());
+            case 1:
+                return std::numeric_limits<T>::max();
+            case 2:
+                return std::numeric_limits<T>::min();
+            default:
+                return static_cast<T>(random() % 17);
         }
     } else {
-        constexpr T special[] = {T(0), T(-0.0), T(1), T(-1), T(0.5), std::numeric_limits<T>::infinity(),
-                                 -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
-                                 std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), T(2.5), T(1e9)};
+        constexpr T special[] = {T(0),
+                                 T(-0.0),
+                                 T(1),
+                                 T(-1),
+                                 T(0.5),
+                                 std::numeric_limits<T>::infinity(),
+                                 -std::numeric_limits<T>::infinity(),
+                                 std::numeric_limits<T>::quiet_NaN(),
+                                 std::numeric_limits<T>::denorm_min(),
+                                 std::numeric_limits<T>::max(),
+                                 T(2.5),
+                                 T(1e9)};
         if (chance(random, 30)) return special[random() % std::size(special)];
         const double whole = static_cast<double>(random() % 20001) - 10000;
         return static_cast<T>(std::ldexp(whole, static_cast<int>(random() % 9) - 8));
@@ -139,14 +152,17 @@ std::vector<std::byte> materialised(const random_leaf& leaf) {
     for_each_element(leaf.where, leaf.context, [&](std::size_t i, std::size_t element) {
         std::byte* to = out.data() + i * bytes;
         switch (leaf.kind) {
-            case operand_kind::scalar: std::memcpy(to, &leaf.bits[0], bytes); break;
+            case operand_kind::scalar:
+                std::memcpy(to, &leaf.bits[0], bytes);
+                break;
             case operand_kind::generator: {
                 const float f = uniform_number<float>(leaf, element);
                 const double d = uniform_number<double>(leaf, element);
                 leaf.type == dtype::f4 ? std::memcpy(to, &f, sizeof f) : std::memcpy(to, &d, sizeof d);
                 break;
             }
-            default: std::memcpy(to, leaf.bytes.data() + element * bytes, bytes);
+            default:
+                std::memcpy(to, leaf.bytes.data() + element * bytes, bytes);
         }
     });
     return out;

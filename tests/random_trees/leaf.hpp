@@ -35,17 +35,28 @@ index_t size_of_shape(const extents& shape);
 template <class F>
 auto with_type(dtype t, F f) {
     switch (t) {
-        case dtype::b1: return f(bool{});
-        case dtype::i1: return f(std::int8_t{});
-        case dtype::u1: return f(std::uint8_t{});
-        case dtype::i2: return f(std::int16_t{});
-        case dtype::u2: return f(std::uint16_t{});
-        case dtype::i4: return f(std::int32_t{});
-        case dtype::u4: return f(std::uint32_t{});
-        case dtype::i8: return f(std::int64_t{});
-        case dtype::u8: return f(std::uint64_t{});
-        case dtype::f4: return f(float{});
-        default: return f(double{});
+        case dtype::b1:
+            return f(bool{});
+        case dtype::i1:
+            return f(std::int8_t{});
+        case dtype::u1:
+            return f(std::uint8_t{});
+        case dtype::i2:
+            return f(std::int16_t{});
+        case dtype::u2:
+            return f(std::uint16_t{});
+        case dtype::i4:
+            return f(std::int32_t{});
+        case dtype::u4:
+            return f(std::uint32_t{});
+        case dtype::i8:
+            return f(std::int64_t{});
+        case dtype::u8:
+            return f(std::uint64_t{});
+        case dtype::f4:
+            return f(float{});
+        default:
+            return f(double{});
     }
 }
 

@@ -74,8 +74,10 @@ bounded apply(dtype t, op row, const bounded* x) {
     if (row == op::greater) return {x[0].value > x[1].value ? 1.0l : 0.0l, 0};  // of leaves, which are exact
     const bounded &a = x[0], &b = x[1];
     switch (row) {
-        case op::add: return rounded(t, row, a.value + b.value, a.error + b.error);
-        case op::subtract: return rounded(t, row, a.value - b.value, a.error + b.error);
+        case op::add:
+            return rounded(t, row, a.value + b.value, a.error + b.error);
+        case op::subtract:
+            return rounded(t, row, a.value - b.value, a.error + b.error);
         case op::multiply:
             return rounded(t, row, a.value * b.value,
                            std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error);
@@ -85,12 +87,15 @@ bounded apply(dtype t, op row, const bounded* x) {
             const long double q = a.value / b.value;
             return rounded(t, row, q, (a.error + std::abs(q) * b.error) / least);
         }
-        case op::maximum: return {std::max(a.value, b.value), std::max(a.error, b.error)};
-        case op::minimum: return {std::min(a.value, b.value), std::max(a.error, b.error)};
-        default: break;
+        case op::maximum:
+            return {std::max(a.value, b.value), std::max(a.error, b.error)};
+        case op::minimum:
+            return {std::min(a.value, b.value), std::max(a.error, b.error)};
+        default:
+            break;
     }
-    const function& f = *std::find_if(std::begin(functions), std::end(functions),
-                                      [row](const function& g) { return g.row == row; });
+    const function& f =
+        *std::find_if(std::begin(functions), std::end(functions), [row](const function& g) { return g.row == row; });
     return rounded(t, row, f.value(a.value), f.steepest(a.value - a.error, a.value + a.error) * a.error);
 }
 
@@ -109,8 +114,10 @@ struct grower {
         for (std::size_t i = 0; i * size_of(leaf.type) < leaf.bytes.size(); ++i) {
             const double d = static_cast<double>(random() >> 11) * 0x1p-50 - 4;  // -4 to 4
             const auto f = static_cast<float>(d);
-            if (leaf.type == dtype::f4) std::memcpy(leaf.bytes.data() + 4 * i, &f, 4);
-            else std::memcpy(leaf.bytes.data() + 8 * i, &d, 8);
+            if (leaf.type == dtype::f4)
+                std::memcpy(leaf.bytes.data() + 4 * i, &f, 4);
+            else
+                std::memcpy(leaf.bytes.data() + 8 * i, &d, 8);
         }
         tree.program.push_back(make_word(word_kind::leaf, leaf.type));
         tree.leaves.push_back(std::move(leaf));

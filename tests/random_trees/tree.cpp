@@ -153,8 +153,8 @@ value apply(word w, const std::vector<value>& operands, std::size_t elements) {
     std::vector<buffer_ref> memory;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         program.push_back(make_word(word_kind::leaf, operands[i].type));
-        memory.push_back(unowned_buffer(const_cast<std::byte*>(operands[i].bytes.data()), operands[i].bytes.size(),
-                                        device::host()));
+        memory.push_back(
+            unowned_buffer(const_cast<std::byte*>(operands[i].bytes.data()), operands[i].bytes.size(), device::host()));
         leaves[i].type = operands[i].type;
         leaves[i].where = &line;
         leaves[i].memory = memory.back().get();

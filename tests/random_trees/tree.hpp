@@ -31,9 +31,9 @@ struct random_tree {
 
 /// What a generator may use.
 struct tree_options {
-    int nodes = 6;      // maps, at most
-    int sums = 20;      // percent of inner nodes that are sums
-    int targets = 40;   // percent of trees that are written into memory that is there
+    int nodes = 6;     // maps, at most
+    int sums = 20;     // percent of inner nodes that are sums
+    int targets = 40;  // percent of trees that are written into memory that is there
 };
 
 /// `shape`: of the result, so that several trees can be outputs of one kernel.

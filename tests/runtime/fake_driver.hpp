@@ -103,13 +103,11 @@ public:
     }
     void synchronize_event(std::uintptr_t event) {
         const std::lock_guard lock(mutex_);
-        while (events_[event].passed != events_[event].recorded)
-            step();
+        while (events_[event].passed != events_[event].recorded) step();
     }
     void synchronize_stream(std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
-        while (!streams_[stream].empty())
-            step();
+        while (!streams_[stream].empty()) step();
     }
     void released(const void* data, std::size_t bytes) {
         const std::lock_guard lock(mutex_);
@@ -152,8 +150,7 @@ private:
         const auto waiting = [&] {
             return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return !s.empty(); });
         };
-        for (auto n = random_() % 4 == 0 ? random_() % 6 : 0; n > 0 && waiting(); --n)
-            step();
+        for (auto n = random_() % 4 == 0 ? random_() % 6 : 0; n > 0 && waiting(); --n) step();
     }
 
     std::mutex mutex_;
@@ -171,8 +168,7 @@ class fake_backend final : public runtime::backend {
 public:
     fake_backend(fake_driver& driver, std::size_t memory) : driver_(driver), memory_{memory, memory} {}
     ~fake_backend() override {
-        for (void* p : quarantine_)
-            std::free(p);
+        for (void* p : quarantine_) std::free(p);
     }
 
     std::string name() const override { return "fake"; }
@@ -219,12 +215,9 @@ public:
     void launch(native_stream s, const runtime::launch_record& r) override {
         std::vector<words> touched;
         const auto* const k = static_cast<const fake_kernel*>(r.argument);
-        for (const auto& [w, value] : k->reads)
-            touched.push_back(w);
-        for (const auto& [w, value] : k->writes)
-            touched.push_back(w);
-        driver_.enqueue(
-            number(s), [r] { r.body(r.argument); }, std::move(touched));
+        for (const auto& [w, value] : k->reads) touched.push_back(w);
+        for (const auto& [w, value] : k->writes) touched.push_back(w);
+        driver_.enqueue(number(s), [r] { r.body(r.argument); }, std::move(touched));
     }
 
 private:
@@ -245,8 +238,7 @@ inline void launch(runtime::stream_state& s, fake_kernel kernel) {
         const std::unique_ptr<fake_kernel> k(static_cast<fake_kernel*>(argument));
         for (const auto& [w, value] : k->reads)
             if (!w.hold(value)) k->driver->violation("a kernel read a value that is not the program's");
-        for (const auto& [w, value] : k->writes)
-            w.set(value);
+        for (const auto& [w, value] : k->writes) w.set(value);
     };
     s.backend->launch(s.native, {run, new fake_kernel(std::move(kernel))});
 }

@@ -40,21 +40,17 @@ unsigned first_seed() {
     return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : std::random_device{}();
 }
 
-words words_of(const buffer& b) {
-    return {static_cast<char*>(b.data), b.bytes};
-}
+words words_of(const buffer& b) { return {static_cast<char*>(b.data), b.bytes}; }
 
 /// A program being run: values with what they must be, and streams.
 class program {
 public:
     explicit program(unsigned seed, std::size_t streams) : random_(seed) {
-        for (std::size_t i = 0; i < streams; ++i)
-            streams_.emplace_back(i % 3 == 2 ? fake1 : fake0);
+        for (std::size_t i = 0; i < streams; ++i) streams_.emplace_back(i % 3 == 2 ? fake1 : fake0);
     }
 
     void run(int statements) {
-        for (int i = 0; i < statements; ++i)
-            try {
+        for (int i = 0; i < statements; ++i) try {
                 statement();
             } catch (const out_of_memory&) {  // the small device may be full
                 values_.resize(values_.size() / 2);
@@ -214,8 +210,7 @@ TEST_CASE("streams past the sixty-third share a bit and are ordered all the same
 TEST_CASE("streams that share a bit each wait for the writer") {
     driver().seed(1);
     std::vector<stream> all;
-    while (all.size() < 3 || all[all.size() - 3].state().index < distinct_streams)
-        all.emplace_back(fake0);
+    while (all.size() < 3 || all[all.size() - 3].state().index < distinct_streams) all.emplace_back(fake0);
     stream_state &writer = all.front().state(), &one = all.back().state(), &other = all[all.size() - 2].state();
     const buffer_ref b = allocate_buffer(512, fake0, writer);
     for (std::uint64_t i = 0; i < 100; ++i) {
@@ -272,7 +267,6 @@ TEST_CASE("threads on streams of their own and on a shared one keep the order of
                 copy_to_host(*made, 0, sizeof seen, &seen, own.state());
             }
         });
-    for (std::thread& t : threads)
-        t.join();
+    for (std::thread& t : threads) t.join();
     expect_sound(seed);
 }

@@ -60,9 +60,7 @@ struct fresh_fake {
     device_state& state;
 };
 
-words words_of(const buffer& b) {
-    return {static_cast<char*>(b.data), b.bytes};
-}
+words words_of(const buffer& b) { return {static_cast<char*>(b.data), b.bytes}; }
 
 void write(fresh_fake& on, stream_state& s, buffer& b, std::uint64_t value) {
     order_write(b, s);
@@ -141,11 +139,9 @@ TEST_CASE("what a thread keeps for itself is found when it is wanted") {
     std::thread thread([&] {
         host.allocate(4096);
         freed = true;
-        while (!looked)
-            std::this_thread::yield();
+        while (!looked) std::this_thread::yield();
     });
-    while (!freed)
-        std::this_thread::yield();
+    while (!freed) std::this_thread::yield();
     CHECK(host.memory.used_bytes() == 0);
     host.memory.free_all_blocks();
     CHECK(host.memory.total_bytes() == 0);
@@ -214,11 +210,9 @@ TEST_CASE("threads that allocate and free at once never share a block") {
                 std::swap(s.kept, b);
             }
         });
-    for (std::thread& t : threads)
-        t.join();
+    for (std::thread& t : threads) t.join();
     CHECK(mixed == 0);
-    for (shelf& s : shelves)
-        s.kept = {};
+    for (shelf& s : shelves) s.kept = {};
     CHECK(host.memory.used_bytes() == 0);
     host.memory.free_all_blocks();
     CHECK(host.memory.total_bytes() == 0);
@@ -247,8 +241,7 @@ TEST_CASE("the counters say what was handed out and what is held") {
     const fresh_host host(19);
     const counter_values before = counters();
     const buffer_ref kept = host.allocate(1000);
-    for (int i = 0; i < 5; ++i)
-        host.allocate(10'000);
+    for (int i = 0; i < 5; ++i) host.allocate(10'000);
     CHECK(counters().bytes_allocated - before.bytes_allocated == 51'000);
     CHECK(counters().bytes_in_use - before.bytes_in_use == 1000);
 }
@@ -290,8 +283,7 @@ TEST_CASE("when memory is short a block is taken from a busy stream, behind its 
     for (std::uint64_t i = 0; i < 50; ++i) {
         buffer_ref b = allocate_buffer(32 * KiB, fake.id, s.state());
         write(fake, s.state(), *b, i);
-        for (int k = 0; k < 4; ++k)
-            read(fake, s.state(), *b, i);
+        for (int k = 0; k < 4; ++k) read(fake, s.state(), *b, i);
         b = {};
         const buffer_ref c = allocate_buffer(32 * KiB, fake.id, t.state());
         write(fake, t.state(), *c, 1000 + i);
@@ -307,8 +299,7 @@ TEST_CASE("a block that another stream still reads is not handed out") {
     for (std::uint64_t i = 0; i < 50; ++i) {
         buffer_ref b = allocate_buffer(4096, fake.id, s.state());
         write(fake, s.state(), *b, i);
-        for (int k = 0; k < 4; ++k)
-            read(fake, t.state(), *b, i);
+        for (int k = 0; k < 4; ++k) read(fake, t.state(), *b, i);
         b = {};
         const buffer_ref c = allocate_buffer(4096, fake.id, s.state());
         write(fake, s.state(), *c, 1000 + i);
@@ -370,8 +361,7 @@ TEST_CASE("copies longer than a staged piece arrive whole, from any offset") {
     fresh_fake fake(7, 64 * MiB);
     const stream s(fake.id);
     std::vector<std::uint32_t> out(5'000'001), in(out.size());
-    for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<std::uint32_t>(i * 2654435761u);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::uint32_t>(i * 2654435761u);
     const std::size_t bytes = out.size() * 4;
     const buffer_ref b = allocate_buffer(bytes + 40, fake.id, s.state());
     copy_from_host(*b, 40, bytes, out.data(), s.state());

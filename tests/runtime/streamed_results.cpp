@@ -32,9 +32,8 @@ TEST_CASE("a large result is that of its pieces, wherever it begins") {
     const index_t n = large + 64 + 5;
     const array<std::uint8_t> x = bytes_of(n, 3), y = bytes_of(n, 7);
     const array<std::uint8_t> whole = where(x > y, x * y, x + y);
-    CHECK(holds_pieces(whole, [&](auto range) {
-        return where(x(range) > y(range), x(range) * y(range), x(range) + y(range));
-    }));
+    CHECK(holds_pieces(
+        whole, [&](auto range) { return where(x(range) > y(range), x(range) * y(range), x(range) + y(range)); }));
 
     for (const index_t first : {1, 64}) {
         const auto middle = slice(first, -1);

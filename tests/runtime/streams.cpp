@@ -108,8 +108,7 @@ TEST_CASE("streams are new while others live, and are used again when they end")
         }
     }
     const stream_index count = stream_count();
-    for (int i = 0; i < 100; ++i)
-        CHECK(seen.contains(&stream(host).state()));
+    for (int i = 0; i < 100; ++i) CHECK(seen.contains(&stream(host).state()));
     CHECK(stream_count() == count);
 }
 
@@ -127,8 +126,7 @@ TEST_CASE("threads that make and end streams get different ones") {
                 here.fetch_sub(1);
             }
         });
-    for (std::thread& t : threads)
-        t.join();
+    for (std::thread& t : threads) t.join();
     CHECK(shared == 0);
 }
 

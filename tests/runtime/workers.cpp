@@ -33,8 +33,7 @@ constexpr bool thread_sanitizer = false;
 bool each_once(std::size_t blocks) {
     std::vector<std::atomic<int>> visits(blocks);
     run_on_workers(blocks, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            ++visits[i];
+        for (std::size_t i = begin; i < end; ++i) ++visits[i];
     });
     for (const std::atomic<int>& v : visits)
         if (v != 1) return false;
@@ -57,8 +56,7 @@ bool well_in_child(F f) {
 }  // namespace
 
 TEST_CASE("every block is worked on once") {
-    for (const std::size_t blocks : {0u, 1u, 2u, 3u, 17u, 1000u, 100'000u})
-        CHECK(each_once(blocks));
+    for (const std::size_t blocks : {0u, 1u, 2u, 3u, 17u, 1000u, 100'000u}) CHECK(each_once(blocks));
 }
 
 TEST_CASE("any number of threads use the workers at once") {
@@ -69,8 +67,7 @@ TEST_CASE("any number of threads use the workers at once") {
             for (std::size_t i = 0; i < 200; ++i)
                 if (!each_once(1 + i % 70)) ++failures;
         });
-    for (std::thread& t : threads)
-        t.join();
+    for (std::thread& t : threads) t.join();
     CHECK(failures == 0);
 }
 

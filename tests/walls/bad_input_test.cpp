@@ -144,8 +144,7 @@ TEST_CASE("out of memory says how much was wanted, frees what is cached first, a
     CHECK(sum(shared).item() == 1 << 22);
     {
         const pool_limit limit(std::size_t{40} << 20);  // two results, not twenty
-        for (int k = 0; k < 20; ++k)
-            CHECK(eval(x * k)(7).item() == static_cast<float>(2 * k));
+        for (int k = 0; k < 20; ++k) CHECK(eval(x * k)(7).item() == static_cast<float>(2 * k));
     }
 }
 
@@ -153,9 +152,8 @@ TEST_CASE("an assignment that does not fit changes nothing") {
     array<float> x{1, 2, 3};
     const array<float> before = x;
     CHECK(thrown<shape_error>([&] { x(all) = zeros<float>(2); }) == "[assign] shape (2,) does not broadcast into (3,)");
-    CHECK(thrown<shape_error>([&] {
-              assign(x, zeros<float>({2, 3}));
-          }) == "[assign] shape (2, 3) does not broadcast into (3,)");
+    CHECK(thrown<shape_error>([&] { assign(x, zeros<float>({2, 3})); }) ==
+          "[assign] shape (2, 3) does not broadcast into (3,)");
     CHECK(thrown<shape_error>([&] { x.set(std::vector<float>(4)); }).find("[set] ") == 0);
     CHECK(thrown<shape_error>([&] { (void)x.item(); }).find("[item] ") == 0);
     CHECK(thrown<dtype_error>([&] {

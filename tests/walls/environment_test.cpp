@@ -29,17 +29,14 @@ said evaluate(const std::string& environment) {
     FILE* pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
     std::array<char, 4096> part;
-    while (const std::size_t n = fread(part.data(), 1, part.size(), pipe))
-        s.out.append(part.data(), n);
+    while (const std::size_t n = fread(part.data(), 1, part.size(), pipe)) s.out.append(part.data(), n);
     CHECK(pclose(pipe) == 0);
     std::ifstream file(errors);
     s.warnings.assign(std::istreambuf_iterator<char>(file), {});
     return s;
 }
 
-std::string cache_at(const fs::path& path) {
-    return "INGOT_CACHE_DIR='" + path.string() + "'";
-}
+std::string cache_at(const fs::path& path) { return "INGOT_CACHE_DIR='" + path.string() + "'"; }
 
 /// A program in the scratch directory that stands for the compiler.
 std::string compiler_that(const scratch_directory& scratch, const std::string& does) {

@@ -12,9 +12,7 @@ struct cost {
     friend bool operator==(const cost&, const cost&) = default;
 };
 
-cost total(const explanation& e) {
-    return {e.kernels.size(), e.bytes_read(), e.bytes_written(), e.flops()};
-}
+cost total(const explanation& e) { return {e.kernels.size(), e.bytes_read(), e.bytes_written(), e.flops()}; }
 
 /// The explanation, once it agrees with what running does: as many kernels, and no other memory than the result's.
 template <class E>

@@ -87,12 +87,12 @@ int wrong_statements(index_t pitch, index_t first) {
 
 int wrong_everywhere() {
     constexpr index_t gib = index_t{1} << 30;
-    return wrong_statements<std::int8_t>(gib / 2 + 16, 0)        // reaches to 1.5 GiB: 32-bit offsets
-           + wrong_statements<std::int8_t>(gib - 64, 3)          // beyond 2^31 bytes, misaligned
-           + wrong_statements<std::uint8_t>(2 * gib + 1, 0)      // beyond 2^32 bytes, an odd pitch
-           + wrong_statements<float>(gib / 4, 0)                 // rows 2^30 bytes apart: beyond 2^31
-           + wrong_statements<float>(gib + 3, 1)                 // beyond 2^32 bytes, misaligned
-           + wrong_statements<double>(gib / 2 + 2, 0)            // aligned
+    return wrong_statements<std::int8_t>(gib / 2 + 16, 0)    // reaches to 1.5 GiB: 32-bit offsets
+           + wrong_statements<std::int8_t>(gib - 64, 3)      // beyond 2^31 bytes, misaligned
+           + wrong_statements<std::uint8_t>(2 * gib + 1, 0)  // beyond 2^32 bytes, an odd pitch
+           + wrong_statements<float>(gib / 4, 0)             // rows 2^30 bytes apart: beyond 2^31
+           + wrong_statements<float>(gib + 3, 1)             // beyond 2^32 bytes, misaligned
+           + wrong_statements<double>(gib / 2 + 2, 0)        // aligned
            + wrong_statements<std::int64_t>(gib / 4 - 1, 5);
 }
 
@@ -109,9 +109,7 @@ TEST_CASE("views beyond 2^31 and 2^32 bytes, interpreted" * doctest::skip(thread
     CHECK(status == 0);
 }
 
-TEST_CASE("views beyond 2^31 and 2^32 bytes, compiled") {
-    CHECK(wrong_everywhere() == 0);
-}
+TEST_CASE("views beyond 2^31 and 2^32 bytes, compiled") { CHECK(wrong_everywhere() == 0); }
 
 TEST_CASE("sums over more than 2^31 elements count them all") {
     const with_device g(device::host());

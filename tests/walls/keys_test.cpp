@@ -13,11 +13,9 @@ namespace {
 template <class T>
 array<T> small_values(const shape_like& shape) {
     index_t n = 1;
-    for (const index_t extent : shape)
-        n *= extent;
+    for (const index_t extent : shape) n *= extent;
     std::vector<T> values(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<T>(i % 23);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i % 23);
     return asarray(values, shape);
 }
 
@@ -65,8 +63,7 @@ TEST_CASE("over 1000 random shapes of one class a map with a row and a column co
 TEST_CASE("over row lengths 1 to 10^6 a row sum compiles at most 24 times for each alignment") {
     std::vector<index_t> lengths{1, 3, 7, 12, 100, 600000, 999999, 1000000};
     for (index_t n = 2; n <= 1 << 19; n *= 2)
-        for (const index_t d : {-1, 0, 1})
-            lengths.push_back(n + d);
+        for (const index_t d : {-1, 0, 1}) lengths.push_back(n + d);
     for (const bool aligned : {false, true}) {
         CAPTURE(aligned);
         const auto kernels = new_kernels([&] {
@@ -91,8 +88,7 @@ TEST_CASE("a new scalar compiles nothing, and integer and float spellings are on
               CHECK(holds(y * 2.0, {3}, {2, 8, 18}));
               CHECK(holds(y * 0.5f, {3}, {0.5f, 2, 4.5f}));
               CHECK(holds(y * static_cast<unsigned char>(7), {3}, {7, 28, 63}));
-              for (float k = 0; k < 10; ++k)
-                  CHECK(holds(y * k, {3}, {k, 4 * k, 9 * k}));
+              for (float k = 0; k < 10; ++k) CHECK(holds(y * k, {3}, {k, 4 * k, 9 * k}));
           }) == 0);
 }
 
@@ -151,8 +147,7 @@ TEST_CASE("the special exponents are kernels of their own, all others share one"
               CHECK(power(x, -2).to_host()[2] == doctest::Approx(16));
               CHECK(power(x, 7).to_host()[0] == 1);
           }) == 1);
-    for (const double e : {2.0, 3.0, -1.0})
-        CHECK(source(power(x, e)).find("pow(") == std::string::npos);
+    for (const double e : {2.0, 3.0, -1.0}) CHECK(source(power(x, e)).find("pow(") == std::string::npos);
     CHECK(source(power(x, 1.5)).find("pow(") != std::string::npos);
     // A value of an array, and a strong one, are no literal.
     const std::vector<double> squares = power(x, array<double>{2}).to_host(), wanted{1, 16, 0.0625};

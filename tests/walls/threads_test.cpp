@@ -23,8 +23,7 @@ int failures(int threads, F f) {
     for (int t = 0; t < threads; ++t)
         team.emplace_back([&, t] {
             --waiting;
-            while (waiting > 0)
-                std::this_thread::yield();
+            while (waiting > 0) std::this_thread::yield();
             try {
                 failed += !f(t);
             } catch (const std::exception& e) {
@@ -32,24 +31,21 @@ int failures(int threads, F f) {
                 ++failed;
             }
         });
-    for (std::thread& member : team)
-        member.join();
+    for (std::thread& member : team) member.join();
     return failed;
 }
 
 /// A tree of `length` steps, so that every length is a kernel of its own.
 lazy<int> chain(const array<int>& x, int length) {
     lazy<int> l = x;
-    for (int k = 0; k < length; ++k)
-        l = l * 3 + x;
+    for (int k = 0; k < length; ++k) l = l * 3 + x;
     return l;
 }
 bool is_chain(const array<int>& r, int length) {
     std::vector<int> wanted(100);
     for (int i = 0; i < 100; ++i) {
         auto v = static_cast<unsigned>(i);  // wraps, as the arrays do
-        for (int k = 0; k < length; ++k)
-            v = v * 3 + static_cast<unsigned>(i);
+        for (int k = 0; k < length; ++k) v = v * 3 + static_cast<unsigned>(i);
         wanted[static_cast<std::size_t>(i)] = static_cast<int>(v);
     }
     return r.to_host() == wanted;
@@ -192,8 +188,7 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" * doctest
     for (int t = 0; t < 4; ++t)
         busy.emplace_back([&, t] {
             const with_device host(device::host());
-            for (int k = 0; !stop; ++k)
-                (void)eval(chain(x, 14 + (k + t) % 4));
+            for (int k = 0; !stop; ++k) (void)eval(chain(x, 14 + (k + t) % 4));
         });
     int well = 0;
     for (int child = 0; child < 10; ++child) {
@@ -209,8 +204,7 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" * doctest
         well += status == 0;
     }
     stop = true;
-    for (std::thread& t : busy)
-        t.join();
+    for (std::thread& t : busy) t.join();
     CHECK(well == 10);
     CHECK(is_chain(chain(x, 14), 14));
 }
