@@ -39,7 +39,8 @@ bool is_row_program(const key& k, const graph& g) {
     const std::uint64_t outputs = axes_of_outputs(k);
     std::uint64_t shared_extents = 0;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner != 0 && k.axes[a].partner != 0) shared_extents |= axis_bit(g.loop_axis[a]) | axis_bit(static_cast<int>(a));
+        if (k.axes[a].owner != 0 && k.axes[a].partner != 0)
+            shared_extents |= axis_bit(g.loop_axis[a]) | axis_bit(static_cast<int>(a));
     return std::all_of(g.nodes.begin(), g.nodes.end(), [&](const node& n) {
         if (n.kind != node_kind::reduce) return true;
         if ((n.axes & ~outputs) != 0) return false;
@@ -73,7 +74,8 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
         p.pattern = "map";
         add_step(p, "map", "elementwise");
     }
-    p.missing = "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
+    p.missing =
+        "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
 }
 
 /// The one kernel of a graph without temporaries.
@@ -87,13 +89,25 @@ void emit(const key& k, const graph& g, plan& p) {
     }
 }
 
+/// Declarations of the loads of CUDA's vector types. Templates call them before they are defined, and
+/// argument-dependent lookup finds the global namespace for those types, not the step's.
+std::string declared_loads(const std::string& source) {
+    std::string declarations;
+    for (std::size_t at = source.find(" stream(const "); at != std::string::npos;
+         at = source.find(" stream(const ", at + 1)) {
+        const std::size_t begin = source.rfind('\n', at) + 1, end = source.find(" {\n", at);
+        if (source.compare(begin, 10, "__device__") == 0) declarations += source.substr(begin, end - begin) + ";\n";
+    }
+    return declarations;
+}
+
 /// The source of a step among several: names of its own, for its types and for its kernel.
 std::string in_namespace(std::string source, const std::string& name, launch& step) {
     const std::string kernel = name + '_' + step.kernel;
     const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
     source.replace(declared, step.kernel.size(), kernel);
     step.kernel = kernel;
-    return "namespace " + name + " {\n" + source + "}  // namespace " + name + '\n';
+    return "namespace " + name + " {\n" + declared_loads(source) + source + "}  // namespace " + name + '\n';
 }
 
 void emit_stages(const key& k, staging s, plan& p) {
@@ -120,7 +134,8 @@ plan make_plan(const key& k) {
     p.contract = k.header.math != math_mode::strict;
     const bool cuda = k.header.where == target::cuda;
     const bool reshapes = has(g, node_kind::unravel);
-    const auto unspelled = std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
+    const auto unspelled =
+        std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
     if (unspelled != g.nodes.end()) {
         plan_missing(k, g, p, "dtype " + std::string(name(unspelled->type)));
         return p;
@@ -143,7 +158,8 @@ std::string describe(const plan& p) {
     std::string out = p.pattern + ": " + std::to_string(p.steps.size()) + (p.steps.size() == 1 ? " step" : " steps");
     for (const launch& s : p.steps) out += "\n  " + s.pattern + " (" + s.reason + ")";
     for (const temporary& t : p.temporaries)
-        out += "\n  temporary of " + std::string(name(t.type)) + ", " + std::to_string(std::popcount(t.elements.axes)) + " axes";
+        out += "\n  temporary of " + std::string(name(t.type)) + ", " + std::to_string(std::popcount(t.elements.axes)) +
+               " axes";
     if (!p.missing.empty()) out += "\n  missing: " + p.missing;
     return out + '\n';
 }

@@ -1,0 +1,205 @@
+// Every fold and what is made of them, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN. The folds of
+// one operand are outputs of one kernel, so that the number of kernels stays small.
+#include <limits>
+#include <random>
+
+#include "tests/reductions/comparison.hpp"
+
+using namespace ingot;
+using testing::comparison;
+using testing::over;
+
+namespace {
+
+/// Values that repeat, so that extremes tie; of floats about 1, so that products stay finite; `nans` of them NaN.
+template <class T>
+array<T> values(const shape_like& shape, unsigned seed, double nans = 0) {
+    std::mt19937 random(seed);
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> v(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const int spread = static_cast<int>(random() % 9) - 4;
+        if constexpr (std::is_same_v<T, bool>) v[i] = random() % 3 == 0;
+        else if constexpr (std::is_floating_point_v<T>)
+            v[i] = static_cast<int>(random() % 1000) < static_cast<int>(nans * 1000)
+                       ? std::numeric_limits<T>::quiet_NaN()
+                       : static_cast<T>((spread < 0 ? -1 : 1) + spread / 4096.0);
+        else if (random() % 20 == 0) v[i] = random() % 2 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+        else v[i] = static_cast<T>(spread);
+    }
+    return asarray<T>(v, shape);
+}
+
+// An overload set cannot be handed on.
+#define OF(function) called(how, [&](const auto&... a) { return function(x, a...); })
+
+/// The folds of one operand in one kernel.
+template <class E>
+void fold_all(comparison& c, const E& x, const over& how) {
+    c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min", "argmax", "argmin"}, how, x, OF(sum),
+                 OF(prod), OF(any), OF(all), OF(count_nonzero), OF(max), OF(min), OF(argmax), OF(argmin));
+}
+/// The same over several axes, of which NumPy has no places.
+template <class E>
+void fold_axes(comparison& c, const E& x, const over& how) {
+    c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min"}, how, x, OF(sum), OF(prod),
+                 OF(any), OF(all), OF(count_nonzero), OF(max), OF(min));
+}
+template <class E>
+void made_of_folds(comparison& c, const E& x, const over& how) {
+    c.add_all<E>({"mean", "norm", "logsumexp", "var", "std", "ptp"}, how, x, OF(mean), OF(norm), OF(logsumexp),
+                 OF(var), OF(stddev), OF(ptp));
+}
+template <class E>
+void made_without_nan(comparison& c, const E& x, const over& how) {
+    c.add_all<E>({"nansum", "nanprod", "nanmax", "nanmin", "nanmean"}, how, x, OF(nansum), OF(nanprod),
+                 OF(nanmax), OF(nanmin), OF(nanmean));
+}
+
+template <class T>
+void fold_dtype(comparison& c, unsigned seed) {
+    fold_all(c, values<T>({5, 3000}, seed), axes(-1));  // rows of a warp, or of strips
+    fold_all(c, values<T>({700, 40}, seed + 1), axes(0));  // columns
+    fold_all(c, values<T>({300'001}, seed + 2), {});       // shared by blocks
+}
+
+}  // namespace
+
+TEST_CASE("every fold of every dtype is NumPy's") {
+    comparison c;
+    fold_dtype<bool>(c, 1);
+    fold_dtype<std::int8_t>(c, 2);
+    fold_dtype<std::uint8_t>(c, 3);
+    fold_dtype<std::int16_t>(c, 4);
+    fold_dtype<std::uint16_t>(c, 5);
+    fold_dtype<std::int32_t>(c, 6);
+    fold_dtype<std::uint32_t>(c, 7);
+    fold_dtype<std::int64_t>(c, 8);
+    fold_dtype<std::uint64_t>(c, 9);
+    fold_dtype<float>(c, 10);
+    fold_dtype<double>(c, 11);
+    c.run();
+}
+
+TEST_CASE("short rows, axes, strides and views of every kind") {
+    comparison c;
+    fold_all(c, values<bool>({37, 11}, 12), axes(1));
+    fold_all(c, values<std::int8_t>({37, 11}, 13), axes(1));
+    fold_all(c, values<std::uint16_t>({37, 11}, 14), axes(1));
+    fold_all(c, values<float>({37, 11}, 15), axes(1));
+    const array<float> x = values<float>({6, 7, 8, 9}, 20);
+    fold_all(c, x, axes(1));
+    fold_axes(c, x, axes{0, 2});
+    fold_axes(c, x, axes{-1, 1});
+    fold_axes(c, x, axes{1, 2, 3, 0});
+    fold_all(c, x(all, slice(none, none, 2), all, slice(8, 1, -3)), axes(3));
+    fold_all(c, transpose(x), axes(0));
+    fold_all(c, transpose(x), {});
+    fold_all(c, broadcast_to(values<float>({1, 50}, 21), {20, 50}), axes(0));
+    fold_all(c, values<float>({40'000, 3}, 22), axes(0));  // few long columns
+    fold_all(c, values<float>({3, 40'000}, 23), axes(1));  // few long rows
+    fold_all(c, values<float>({2000, 33}, 24), axes(1));   // many rows, odd
+    c.run();
+}
+
+TEST_CASE("lengths 1 and 0") {
+    comparison c;
+    fold_all(c, values<float>({5, 1}, 30), axes(1));
+    fold_all(c, values<std::int16_t>({1}, 31), {});
+    fold_all(c, values<double>({}, 32), {});
+    const array<float> nothing = zeros<float>({0, 4});
+    const auto of_nothing = [&](const auto& x, const over& how) {
+        c.add_all({"sum", "prod", "any", "all", "count_nonzero", "mean", "nansum"}, how, x, OF(sum), OF(prod),
+                  OF(any), OF(all), OF(count_nonzero), OF(mean), OF(nansum));
+    };
+    for (const over& how : {over(axes(0)), over(axes(1)), over()}) of_nothing(nothing, how);
+    c.add("max", axes(1), nothing, eval(max(nothing, 1)));
+    c.run();
+}
+
+TEST_CASE("the first NaN wins among places, every NaN among extremes") {
+    comparison c;
+    fold_all(c, values<float>({60, 40}, 40, 0.02), axes(1));
+    fold_all(c, values<double>({700, 40}, 41, 0.001), axes(0));
+    fold_all(c, values<float>({300'001}, 42, 0.001), {});
+    const double inf = std::numeric_limits<double>::infinity();
+    fold_all(c, array<double>{{-inf, -inf}, {inf, -inf}, {inf, inf}}, axes(1));
+    c.run();
+}
+
+TEST_CASE("what is made of folds is NumPy's") {
+    comparison c;
+    over kept(axes{0, 2});
+    kept.keep = true;
+    made_of_folds(c, values<float>({30, 40}, 50), axes(1));
+    made_of_folds(c, values<double>({30, 40}, 51), axes(0));
+    made_of_folds(c, values<std::int16_t>({30, 40}, 52), {});
+    made_of_folds(c, values<float>({6, 5, 4}, 53), kept);
+    made_without_nan(c, values<float>({20, 30}, 54, 0.3), axes(1));
+    made_without_nan(c, full<float>({20, 30}, std::numeric_limits<float>::quiet_NaN()), axes(1));
+    made_without_nan(c, values<double>({6, 5, 4}, 55, 0.3), kept);
+    made_without_nan(c, values<std::int32_t>({30, 40}, 56), {});
+
+    over sample = axes(1);
+    sample.delta = 1;
+    const array<double> x = values<double>({9, 8}, 57), one = values<double>({3, 1}, 58);
+    c.add("var", sample, x, eval(var(x, 1, ddof(1))));
+    c.add("std", sample, x, eval(stddev(x, 1, ddof(1))));
+    c.add("var", sample, one, eval(var(one, 1, ddof(1))));
+    sample.keep = true;
+    c.add("var", sample, x, eval(var(x, 1, ddof(1), keepdims)));
+    c.run();
+}
+
+TEST_CASE("a large mean costs the variance no digits") {
+    const array<float> x = 10'000 + random::normal<float>({1 << 18});
+    const array<double> wide = x;
+    CHECK(var(x).item() == doctest::Approx(var(wide).item()).epsilon(1e-5));
+}
+
+TEST_CASE("extremes of nothing throw when they are written") {
+    const array<float> x = zeros<float>({0, 4});
+    CHECK_THROWS_WITH_AS((void)max(x), "[max] of no elements has no result: an axis of extent 0 is reduced", shape_error);
+    CHECK_THROWS_AS((void)min(x, 0), shape_error);
+    CHECK_THROWS_AS((void)argmax(x), shape_error);
+    CHECK_THROWS_AS((void)argmin(x, 0, keepdims), shape_error);
+    CHECK_THROWS_AS((void)ptp(x, 0), shape_error);
+    CHECK(max(x, 1).eval().size() == 0);
+    CHECK_THROWS_WITH_AS((void)mean(x, 2), "[mean] axis 2 is out of range for rank 2", shape_error);
+    CHECK_THROWS_AS((void)var(x, {1, 1}), shape_error);
+}
+
+TEST_CASE("of two vectors: the sum of products in the dtype they promote to") {
+    const array<int> i{1, 2, 3}, j{4, 5, 6};
+    const array<std::int8_t> k{100, 100, 3};
+    static_assert(std::is_same_v<decltype(dot(i, j))::value_type, int>);
+    CHECK(dot(i, j).item() == 32);
+    CHECK(inner(i, j + 1).item() == 38);
+    CHECK(vdot(k, k).item() == static_cast<std::int8_t>(20'009));
+    CHECK(dot(i, array<double>{1, 0.5, 0.25}).item() == 2.75);
+    CHECK(dot(array<bool>{true, false}, array<bool>{true, true}).item());
+    CHECK_THROWS_WITH_AS((void)dot(i, array<int>{1, 2}), "[dot] shapes (3,) and (2,): two vectors of one length are wanted",
+                         shape_error);
+    CHECK(trace(array<int>{{1, 2, 3}, {4, 5, 6}}).item() == 6);
+    CHECK(trace(array<int>{{1, 2, 3}, {4, 5, 6}}, 1).item() == 8);
+}
+
+TEST_CASE("averages, and questions about whole arrays") {
+    const array<double> x{{1, 2, 3}, {4, 5, 6}}, same = x + 0, near = x * (1 + 1e-7);
+    CHECK(average(x).item() == 3.5);
+    CHECK(average(x, 0, array<double>{1, 3}).to_host() == std::vector<double>{3.25, 4.25, 5.25});
+    CHECK(average(x, 1, array<double>{1, 1, 2}).to_host() == std::vector<double>{2.25, 5.25});
+    CHECK(average(x, x).item() == doctest::Approx(91.0 / 21));
+    CHECK(array_equal(x, same).item());
+    CHECK_FALSE(array_equal(x, near).item());
+    CHECK_FALSE(array_equal(x, x(0)).item());
+    CHECK(allclose(x, near).item());
+    CHECK_FALSE(allclose(x, near, 1e-9, 0).item());
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(allclose(array<double>{inf, 1}, array<double>{inf, 1}).item());
+    CHECK_FALSE(allclose(array<double>{inf, 1}, array<double>{-inf, 1}).item());
+    CHECK_FALSE(allclose(array<double>{nan}, array<double>{nan}).item());
+    CHECK(all(x > 0, 1, keepdims).shape() == shape_like{2, 1});
+    CHECK(x(all, 1).to_host() == std::vector<double>{2, 5});
+}

@@ -1,0 +1,149 @@
+// Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and that
+// it is the same every time.
+#include <set>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/reductions/comparison.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+using testing::comparison;
+using testing::over;
+
+namespace {
+
+template <class E>
+std::vector<std::string> patterns(const E& e) {
+    std::vector<std::string> steps;
+    for (const kernel_explanation& k : explain(e).kernels) steps.push_back(k.pattern);
+    return steps;
+}
+
+array<double> wave(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    const array<double> line = arange<double>(static_cast<double>(n));
+    return reshape(3 * sin(line * 0.7) + cos(line * 0.013), shape);
+}
+
+}  // namespace
+
+TEST_CASE("softmax along any axis is NumPy's, in three steps") {
+    comparison c;
+    for (const shape_like& shape : {shape_like{7, 13}, {3, 5000}, {400, 6}, {2, 3, 4}}) {
+        const array<double> x = wave(shape);
+        const array<float> narrow = x;
+        for (const int axis : {0, -1}) {
+            const auto [y, z] = eval(softmax(x, axis), softmax(narrow, axis));
+            c.add("softmax", axes(axis), x, y);
+            c.add("softmax", axes(axis), narrow, z);
+        }
+    }
+    c.run();
+    const array<float> x = wave({8, 200});
+    CHECK(explain(softmax(x)).pattern == "row program");
+    CHECK(patterns(softmax(x)) == std::vector<std::string>{"row reduction", "row reduction", "map"});
+    CHECK(launches([&] { (void)eval(softmax(x)); }) == 3);
+}
+
+TEST_CASE("the rows of a softmax sum to 1, and its logarithm is log_softmax") {
+    const array<double> x = wave({20, 50}) * 100;
+    CHECK(allclose(sum(softmax(x), -1), ones<double>(20)).item());
+    CHECK(allclose(log(softmax(x / 50)), log_softmax(x / 50)).item());
+}
+
+TEST_CASE("standardising over everything, over rows, and over columns of what was centred by rows") {
+    comparison c;
+    const array<double> x = wave({30, 41});
+    const auto centred = x - mean(x, 1, keepdims);
+    c.add("standardise_twice", axes(1), x, eval(centred / stddev(centred, 0, keepdims)));
+    c.run();
+    const array<double> z = (x - mean(x)) / stddev(x);
+    CHECK(std::abs(mean(z).item()) < 1e-12);
+    CHECK(stddev(z).item() == doctest::Approx(1));
+    CHECK(norm(eval(x / norm(x))).item() == doctest::Approx(1));
+}
+
+TEST_CASE("a sum times a sum along another axis") {
+    const array<int> x = counted({3, 4}), y = counted({5, 4});
+    const auto e = sum(x * sum(y, 0), 1);
+    std::vector<std::int64_t> expected(3);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 4; ++j)
+            for (int k = 0; k < 5; ++k) expected[static_cast<std::size_t>(i)] += std::int64_t{4 * i + j} * (4 * k + j);
+    CHECK(holds(eval(e), {3}, expected));
+    CHECK(explain(e).pattern == "reduction");
+    CHECK(patterns(e).size() == 2);
+}
+
+TEST_CASE("reductions of reductions, nested as deep as one likes") {
+    const array<int> x = counted({4, 5, 6});
+    CHECK(sum(sum(sum(x, 2), 1), 0).item() == 7140);
+    CHECK(holds(eval(max(sum(x, 2), 1)), {4}, {159, 339, 519, 699}));
+    CHECK(holds(eval(argmax(sum(x % 7, 2), 1)), {4}, [&] {
+        std::vector<std::int64_t> best;
+        const std::vector<int> v = eval(x % 7).to_host();
+        for (std::size_t i = 0; i < 4; ++i) {
+            std::int64_t at = 0, top = -1;
+            for (std::size_t j = 0; j < 5; ++j) {
+                std::int64_t s = 0;
+                for (std::size_t k = 0; k < 6; ++k) s += v[i * 30 + j * 6 + k];
+                if (s > top) top = s, at = static_cast<std::int64_t>(j);
+            }
+            best.push_back(at);
+        }
+        return best;
+    }()));
+    // Three levels broadcast back into each other, over whole numbers.
+    const auto a = x - min(x, 2, keepdims);
+    const auto b = a * max(a, {0, 1}, keepdims);
+    CHECK(holds(eval(sum(b - min(b), {0, 2})), {5}, {220, 220, 220, 220, 220}));
+}
+
+TEST_CASE("rows and columns of one sum in one statement, several outputs, an assignment that broadcasts") {
+    const array<int> m = counted({3, 4});
+    CHECK(holds(eval(sum(m, 1, keepdims) + sum(m, 0)), {3, 4}, {18, 21, 24, 27, 34, 37, 40, 43, 50, 53, 56, 59}));
+    const auto [share, total] = eval(m * 10 / sum(m, 1, keepdims), sum(m, 1));
+    CHECK(holds(total, {3}, {6, 22, 38}));
+    CHECK(share.to_host()[3] == 5.0);
+    array<std::int64_t> target = zeros<std::int64_t>({2, 3});
+    assign(target, sum(m, 1));
+    CHECK(holds(target, {2, 3}, {6, 22, 38, 6, 22, 38}));
+    target(all, slice(1)) = sum(m) - max(m(slice(0, 2), slice(0, 2)), 0);
+    CHECK(holds(target, {2, 3}, {6, 62, 61, 6, 62, 61}));
+}
+
+TEST_CASE("temporaries of 0 elements, and reductions of 0 elements broadcast back") {
+    const array<double> x = zeros<double>({3, 0});
+    CHECK(eval(x - sum(x, 1, keepdims)).size() == 0);
+    CHECK(holds(eval(sum(x * sum(zeros<double>({2, 0}), 0), 1)), {3}, {0, 0, 0}));
+    CHECK(holds(eval(ones<double>({2, 2}) + sum(zeros<double>({0, 2}), 0)), {2, 2}, {1, 1, 1, 1}));
+}
+
+TEST_CASE("random leaves are the same numbers before and after a reduction") {
+    const auto u = random::uniform<double>({40, 30});
+    const array<double> kept = u;
+    CHECK(array_equal(eval(u - mean(u, 1, keepdims)), eval(kept - mean(kept, 1, keepdims))).item());
+}
+
+TEST_CASE("bits are the same every time") {
+    const array<float> x = wave({3, 100'000}), y = wave({200'000, 3});
+    const auto e = softmax(x);
+    const std::vector<float> first = eval(e).to_host(), sums = eval(sum(y, 0)).to_host();
+    for (int i = 0; i < 20; ++i) {
+        CHECK(eval(e).to_host() == first);
+        CHECK(eval(sum(y, 0)).to_host() == sums);
+    }
+}
+
+TEST_CASE("rows of 1 to 10^6 elements take at most 24 kernels' worth of keys") {
+    const auto lengths = {1,    3,    31,   33,     65,     129,    255,    257,     513,
+                          1025, 2049, 4097, 8193, 16'385, 32'769, 65'537, 131'073, 999'999};
+    CHECK(new_kernels([&] {
+              for (const int n : lengths) {
+                  const array<float> x = ones<float>({2, n});
+                  const std::vector<float> v = eval(x / sum(x, 1, keepdims)).to_host();
+                  CHECK(v.back() == 1 / static_cast<float>(n));
+              }
+          }) <= 24 + 2);  // and what makes `ones`
+}
