@@ -89,25 +89,13 @@ void emit(const key& k, const graph& g, plan& p) {
     }
 }
 
-/// Declarations of the loads of CUDA's vector types. Templates call them before they are defined, and
-/// argument-dependent lookup finds the global namespace for those types, not the step's.
-std::string declared_loads(const std::string& source) {
-    std::string declarations;
-    for (std::size_t at = source.find(" stream(const "); at != std::string::npos;
-         at = source.find(" stream(const ", at + 1)) {
-        const std::size_t begin = source.rfind('\n', at) + 1, end = source.find(" {\n", at);
-        if (source.compare(begin, 10, "__device__") == 0) declarations += source.substr(begin, end - begin) + ";\n";
-    }
-    return declarations;
-}
-
 /// The source of a step among several: names of its own, for its types and for its kernel.
 std::string in_namespace(std::string source, const std::string& name, launch& step) {
     const std::string kernel = name + '_' + step.kernel;
     const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
     source.replace(declared, step.kernel.size(), kernel);
     step.kernel = kernel;
-    return "namespace " + name + " {\n" + declared_loads(source) + source + "}  // namespace " + name + '\n';
+    return "namespace " + name + " {\n" + source + "}  // namespace " + name + '\n';
 }
 
 void emit_stages(const key& k, staging s, plan& p) {

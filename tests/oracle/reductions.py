@@ -36,6 +36,7 @@ def twice(x, axis, **_):
 
 
 EXACT = {"max", "min", "argmax", "argmin", "any", "all", "count_nonzero", "nanmax", "nanmin", "ptp"}
+FRACTIONAL = {"var", "std", "mean", "norm", "softmax", "logsumexp", "standardise_twice", "nanmean"}
 # How large the terms are whose rounding the result carries.
 SCALE = {
     "sum": lambda x, **how: np.sum(abs(x), **how),
@@ -63,7 +64,7 @@ def expected(operation, x, how, ddof):
 
 
 def fault(operation, x, how, ddof, got):
-    if x.dtype.kind != "f" and operation in ("var", "std", "mean", "norm", "softmax", "logsumexp", "standardise_twice", "nanmean"):
+    if x.dtype.kind != "f" and operation in FRACTIONAL:
         x = x.astype(np.float64)
     want = np.asarray(expected(operation, x, how, ddof))
     if want.dtype != got.dtype or want.shape != got.shape:

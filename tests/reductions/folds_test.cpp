@@ -1,5 +1,5 @@
-// Every fold and what is made of them, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN. The folds of
-// one operand are outputs of one kernel, so that the number of kernels stays small.
+// Every fold and what is made of them, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN. The folds
+// of one operand are outputs of one kernel, so that the number of kernels stays small.
 #include <limits>
 #include <random>
 
@@ -25,7 +25,8 @@ array<T> values(const shape_like& shape, unsigned seed, double nans = 0) {
             v[i] = static_cast<int>(random() % 1000) < static_cast<int>(nans * 1000)
                        ? std::numeric_limits<T>::quiet_NaN()
                        : static_cast<T>((spread < 0 ? -1 : 1) + spread / 4096.0);
-        else if (random() % 20 == 0) v[i] = random() % 2 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+        else if (random() % 20 == 0)
+            v[i] = random() % 2 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
         else v[i] = static_cast<T>(spread);
     }
     return asarray<T>(v, shape);
@@ -160,7 +161,8 @@ TEST_CASE("a large mean costs the variance no digits") {
 
 TEST_CASE("extremes of nothing throw when they are written") {
     const array<float> x = zeros<float>({0, 4});
-    CHECK_THROWS_WITH_AS((void)max(x), "[max] of no elements has no result: an axis of extent 0 is reduced", shape_error);
+    CHECK_THROWS_WITH_AS((void)max(x), "[max] of no elements has no result: an axis of extent 0 is reduced",
+                         shape_error);
     CHECK_THROWS_AS((void)min(x, 0), shape_error);
     CHECK_THROWS_AS((void)argmax(x), shape_error);
     CHECK_THROWS_AS((void)argmin(x, 0, keepdims), shape_error);
@@ -179,8 +181,8 @@ TEST_CASE("of two vectors: the sum of products in the dtype they promote to") {
     CHECK(vdot(k, k).item() == static_cast<std::int8_t>(20'009));
     CHECK(dot(i, array<double>{1, 0.5, 0.25}).item() == 2.75);
     CHECK(dot(array<bool>{true, false}, array<bool>{true, true}).item());
-    CHECK_THROWS_WITH_AS((void)dot(i, array<int>{1, 2}), "[dot] shapes (3,) and (2,): two vectors of one length are wanted",
-                         shape_error);
+    CHECK_THROWS_WITH_AS((void)dot(i, array<int>{1, 2}),
+                         "[dot] shapes (3,) and (2,): two vectors of one length are wanted", shape_error);
     CHECK(trace(array<int>{{1, 2, 3}, {4, 5, 6}}).item() == 6);
     CHECK(trace(array<int>{{1, 2, 3}, {4, 5, 6}}, 1).item() == 8);
 }

@@ -1,5 +1,5 @@
-// Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and that
-// it is the same every time.
+// Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and
+// that it is the same every time.
 #include <set>
 
 #include "tests/arrays/expect.hpp"
