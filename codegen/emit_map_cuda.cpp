@@ -268,8 +268,8 @@ private:
                 out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
         open_unrolled_elements();
-        // Past the end the last element is read again: loads without a branch are in flight together.
-        out.line("const ", b_.linear(), " q = min(", q, ", ", n, " - 1);");
+        out.line("const ", b_.linear(), " q = ", q, ";");
+        out.line("if (q >= ", n, ") continue;");
         b_.write_digits("q", outer_axes(b_.rank));
         for (const unravelling& u : b_.unravellings) {
             out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()),

@@ -172,6 +172,7 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
         for (const argument& a : step.arguments) pack(from, a, arguments);
         std::uint64_t grid[3];
         for (int d = 0; d < 3; ++d) grid[d] = value_of(step.grid[d], c.extents, processors);
+        if (grid[0] * grid[1] * grid[2] == 0) continue;  // it would write a temporary without elements
 #ifdef INGOT_HAS_CUDA_HEADERS
         if (stream.device.is_cuda())
             run_cuda(e.kernels[i], step, grid, arguments, stream);

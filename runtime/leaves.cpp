@@ -19,10 +19,13 @@ constexpr int max_arity = 3;  // of a row of the operator table
 void relocate(leaf_record* to, const leaf_record* from, int n, int rank) noexcept {
     constexpr std::size_t head = sizeof(leaf_record) - sizeof(layout) + layout::bytes_of_rank(1);
     if (rank > 1) {
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): what moves is not used again where it was
         std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(n) * sizeof(leaf_record));
         return;
     }
-    for (const leaf_record* end = from + n; from != end; ++from, ++to) std::memcpy(static_cast<void*>(to), from, head);
+    for (const leaf_record* end = from + n; from != end; ++from, ++to)
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation)
+        std::memcpy(static_cast<void*>(to), from, head);
 }
 
 /// Copies a leaf to where none is. By the same stores, for a processor waits where it reads what it wrote in other

@@ -156,7 +156,7 @@ public:
         });
     }
     map(const map&) = default;
-    map(map&&) = default;
+    map(map&&) noexcept = default;
     map& operator=(const map&) = delete;  // exp(x) = exp(y) would else overwrite a temporary
 
     void gather(cursor& c) const {

@@ -133,7 +133,7 @@ INGOT_API void measure_leaves(leaf_block&, const leaf_record*) noexcept;
 template <int N>
 class leaf_list : public leaf_block {
 public:
-    leaf_list() noexcept {}
+    leaf_list() noexcept {}  // NOLINT(modernize-use-equals-default): the records are yet to be made
     leaf_list(const leaf_list& other) : leaf_list() { copy_leaves(*this, records_, other, other.records_); }
     leaf_list(leaf_list&& other) noexcept { take_leaves(*this, records_, other, other.records_); }
     leaf_list& operator=(const leaf_list&) = delete;
@@ -188,9 +188,9 @@ public:
     leaf() noexcept : single_leaf(type) {}
     leaf(buffer_ref memory, layout where) noexcept : single_leaf(type, std::move(memory), std::move(where)) {}
     leaf(const leaf&) = default;
-    leaf(leaf&&) = default;
+    leaf(leaf&&) noexcept = default;
     leaf& operator=(const leaf&) & = default;  // of lvalues alone: x(0) = y(0) of const arrays does not compile
-    leaf& operator=(leaf&&) & = default;
+    leaf& operator=(leaf&&) & noexcept = default;
 
     const buffer_ref& memory() const noexcept { return record_.memory; }
     const layout& where() const noexcept { return record_.where; }

@@ -67,9 +67,9 @@ TEST_CASE("every row compiled for the current device computes what NumPy compute
     std::map<std::size_t, std::vector<const sweep_case*>> by_size;
     for (const sweep_case& c : testing::sweep_cases()) by_size[c.count].push_back(&c);
     const auto target = current_device().is_cuda() ? detail::evaluator::cuda : detail::evaluator::host;
-    for (const auto& [count, all] : by_size)
-        for (std::size_t first = 0; first < all.size(); first += together) {
-            const auto cases = std::span(all).subspan(first, std::min(together, all.size() - first));
+    for (const auto& [count, same_size] : by_size)
+        for (std::size_t first = 0; first < same_size.size(); first += together) {
+            const auto cases = std::span(same_size).subspan(first, std::min(together, same_size.size() - first));
             const auto values = evaluate_together(cases);
             for (std::size_t k = 0; k < cases.size(); ++k) {
                 const sweep_case& c = *cases[k];

@@ -20,14 +20,16 @@ array<T> values(const shape_like& shape, unsigned seed, double nans = 0) {
     std::vector<T> v(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < v.size(); ++i) {
         const int spread = static_cast<int>(random() % 9) - 4;
-        if constexpr (std::is_same_v<T, bool>) v[i] = random() % 3 == 0;
+        if constexpr (std::is_same_v<T, bool>)
+            v[i] = random() % 3 == 0;
         else if constexpr (std::is_floating_point_v<T>)
             v[i] = static_cast<int>(random() % 1000) < static_cast<int>(nans * 1000)
                        ? std::numeric_limits<T>::quiet_NaN()
                        : static_cast<T>((spread < 0 ? -1 : 1) + spread / 4096.0);
         else if (random() % 20 == 0)
             v[i] = random() % 2 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
-        else v[i] = static_cast<T>(spread);
+        else
+            v[i] = static_cast<T>(spread);
     }
     return asarray<T>(v, shape);
 }
@@ -44,23 +46,23 @@ void fold_all(comparison& c, const E& x, const over& how) {
 /// The same over several axes, of which NumPy has no places.
 template <class E>
 void fold_axes(comparison& c, const E& x, const over& how) {
-    c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min"}, how, x, OF(sum), OF(prod),
-                 OF(any), OF(all), OF(count_nonzero), OF(max), OF(min));
+    c.add_all<E>({"sum", "prod", "any", "all", "count_nonzero", "max", "min"}, how, x, OF(sum), OF(prod), OF(any),
+                 OF(all), OF(count_nonzero), OF(max), OF(min));
 }
 template <class E>
 void made_of_folds(comparison& c, const E& x, const over& how) {
-    c.add_all<E>({"mean", "norm", "logsumexp", "var", "std", "ptp"}, how, x, OF(mean), OF(norm), OF(logsumexp),
-                 OF(var), OF(stddev), OF(ptp));
+    c.add_all<E>({"mean", "norm", "logsumexp", "var", "std", "ptp"}, how, x, OF(mean), OF(norm), OF(logsumexp), OF(var),
+                 OF(stddev), OF(ptp));
 }
 template <class E>
 void made_without_nan(comparison& c, const E& x, const over& how) {
-    c.add_all<E>({"nansum", "nanprod", "nanmax", "nanmin", "nanmean"}, how, x, OF(nansum), OF(nanprod),
-                 OF(nanmax), OF(nanmin), OF(nanmean));
+    c.add_all<E>({"nansum", "nanprod", "nanmax", "nanmin", "nanmean"}, how, x, OF(nansum), OF(nanprod), OF(nanmax),
+                 OF(nanmin), OF(nanmean));
 }
 
 template <class T>
 void fold_dtype(comparison& c, unsigned seed) {
-    fold_all(c, values<T>({5, 3000}, seed), axes(-1));  // rows of a warp, or of strips
+    fold_all(c, values<T>({5, 3000}, seed), axes(-1));     // rows of a warp, or of strips
     fold_all(c, values<T>({700, 40}, seed + 1), axes(0));  // columns
     fold_all(c, values<T>({300'001}, seed + 2), {});       // shared by blocks
 }
@@ -111,8 +113,8 @@ TEST_CASE("lengths 1 and 0") {
     fold_all(c, values<double>({}, 32), {});
     const array<float> nothing = zeros<float>({0, 4});
     const auto of_nothing = [&](const auto& x, const over& how) {
-        c.add_all({"sum", "prod", "any", "all", "count_nonzero", "mean", "nansum"}, how, x, OF(sum), OF(prod),
-                  OF(any), OF(all), OF(count_nonzero), OF(mean), OF(nansum));
+        c.add_all({"sum", "prod", "any", "all", "count_nonzero", "mean", "nansum"}, how, x, OF(sum), OF(prod), OF(any),
+                  OF(all), OF(count_nonzero), OF(mean), OF(nansum));
     };
     for (const over& how : {over(axes(0)), over(axes(1)), over()}) of_nothing(nothing, how);
     c.add("max", axes(1), nothing, eval(max(nothing, 1)));

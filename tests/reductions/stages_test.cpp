@@ -116,15 +116,15 @@ TEST_CASE("rows and columns of one sum in one statement, several outputs, an ass
 TEST_CASE("temporaries of 0 elements, and reductions of 0 elements broadcast back") {
     const array<double> x = zeros<double>({3, 0});
     CHECK(eval(x - sum(x, 1, keepdims)).size() == 0);
-    // A step that writes such a temporary has no blocks, which a GPU does not launch.
-    if (x.device().is_host()) CHECK(holds(eval(sum(x * sum(zeros<double>({2, 0}), 0), 1)), {3}, {0, 0, 0}));
+    CHECK(holds(eval(sum(x * sum(zeros<double>({2, 0}), 0), 1)), {3}, {0, 0, 0}));
     CHECK(holds(eval(ones<double>({2, 2}) + sum(zeros<double>({0, 2}), 0)), {2, 2}, {1, 1, 1, 1}));
 }
 
 TEST_CASE("random leaves are the same numbers before and after a reduction") {
     const auto u = random::uniform<double>({40, 30});
     const array<double> kept = u;
-    CHECK(array_equal(eval(u - mean(u, 1, keepdims)), eval(kept - mean(kept, 1, keepdims))).item());
+    // Not bit for bit: random numbers and an array's are folded by kernels of their own.
+    CHECK(allclose(eval(u - mean(u, 1, keepdims)), eval(kept - mean(kept, 1, keepdims)), 1e-12, 1e-14).item());
 }
 
 TEST_CASE("bits are the same every time") {
@@ -138,7 +138,7 @@ TEST_CASE("bits are the same every time") {
 }
 
 TEST_CASE("rows of 1 to 10^6 elements take at most 24 kernels' worth of keys") {
-    const auto lengths = {1,    3,    31,   33,     65,     129,    255,    257,     513,
+    const auto lengths = {1,    3,    31,   33,   65,     129,    255,    257,     513,
                           1025, 2049, 4097, 8193, 16'385, 32'769, 65'537, 131'073, 999'999};
     CHECK(new_kernels([&] {
               for (const int n : lengths) {

@@ -28,7 +28,8 @@ map(const __grid_constant__ arguments p) {
     int32 z0_offset[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        const uint32 q = min(first + e * 256u, p.n - 1);
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
         const int32 i0 = int32(q);
         const uint32 p0 = uint32(p.p0_first + i0);
         const uint32 q2 = quotient(p0, p.by_n2);

@@ -29,7 +29,8 @@ map(const __grid_constant__ arguments p) {
     int32 z0_offset[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        const uint32 q = min(first + e * 256u, p.n - 1);
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
         const uint32 q1 = quotient(q, p.by_n1);
         const int32 i1 = int32(q - q1 * p.n1);
         const int32 i0 = int32(q1);

@@ -22,7 +22,8 @@ map(const __grid_constant__ arguments p) {
     const uint32 first = blockIdx.x * 256u + threadIdx.x;
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        const uint32 q = min(first + e * 256u, p.n - 1);
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
     }
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
