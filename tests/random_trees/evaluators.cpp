@@ -94,6 +94,7 @@ contents evaluate_together(const std::vector<random_tree>& trees, device_id devi
     const placed p(trees, overlap::kept);
     const runtime::statement s = p.statement();
     slot cache;
+    cache.next = slot::ways;  // publishes nothing: what it would point to is never freed
     v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
     return p.read();
 }
