@@ -245,6 +245,9 @@ int run(int argc, char** argv) {
             time_against_bare(empty_96, blocks, [&] { const array<float> r = thirty_nodes(in); }), 1000);
     };
     both("");
+    const array<float> small = asarray(bench::uniform<float>(256 * 1024, 60, -4, 4), {256, 1024});
+    add("sqrt(sum(a * a, -1)), (256, 1024)",
+        time_against_bare(empty_48, blocks, [&] { const array<float> r = sqrt(sum(small * small, -1)); }), 700);
     add("where, from 8 threads", time_from_threads(8, empty_48, std::max<std::size_t>(1, blocks / 8), choice), 500);
     if (stub) {
         time_parts(out, "where", in, choice, {120, 80, 80, 70, 100, 450});

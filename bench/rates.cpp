@@ -11,6 +11,7 @@
 #include "host_data.hpp"
 #include "report.hpp"
 #include "roofs.hpp"
+#include "session.hpp"
 
 namespace {
 
@@ -18,30 +19,13 @@ using namespace ingot;
 using bench::median;
 using bench::promise;
 using bench::rounds;
+using bench::session;
 using bench::time_in_turn;
 using bench::uniform;
 
 /// The expression of this file, of arrays and of numbers alike.
 constexpr auto chosen = [](const auto& x, const auto& y) { return where(x - 2 > y, x * y, x + y); };
 constexpr auto chosen_number = [](auto x, auto y) { return x - 2 > y ? x * y : x + y; };
-
-struct session {
-    bench::report& out;
-    const bench::roofs& roof;
-    int failures = 0;
-
-    /// Runs one measurement; a failing one is reported and does not keep the others from running.
-    template <class F>
-    void attempt(const char* name, F measure) {
-        try {
-            measure();
-        } catch (const std::exception& reason) {
-            ++failures;
-            std::fprintf(stderr, "%s FAILED: %s\n", name, reason.what());
-            out.add({.section = "failed", .name = name, .unit = "us", .time = std::nan(""), .note = reason.what()});
-        }
-    }
-};
 
 template <class T, class F>
 void require_equal(const std::string& what, const array<T>& result, F expected) {

@@ -1,0 +1,291 @@
+// Random reductions and row programs: a kind of shape, a size from 2^24 to 2^27 elements, an expression. Each is timed
+// beside a streaming kernel that moves as many bytes (the nearest mix of reads and writes), both over places of one
+// large array that rotate, so that nothing is found in a cache; some of its results are compared with double's.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ingot/ingot.hpp>
+
+#include "gpu.hpp"
+#include "host_data.hpp"
+#include "report.hpp"
+#include "session.hpp"
+
+namespace bench {
+
+/// Reduced is the middle one of three axes; where another has extent 1 the array does not have it.
+struct draw {
+    const char* kind;
+    const char* expression;
+    std::uint64_t outer, length, inner;
+    bool doubles;
+
+    std::uint64_t elements() const { return outer * length * inner; }
+    std::uint64_t results() const { return outer * inner; }
+    std::uint64_t item() const { return doubles ? 8 : 4; }
+    bool is(const char* name) const { return std::string_view(expression) == name; }
+    bool is_map() const { return is("softmax"); }
+    /// A row beyond what a cluster of eight blocks holds is read twice by a row program. Across memory a row brings its
+    /// neighbours of 32 bytes.
+    bool read_twice() const {
+        const std::uint64_t most = std::uint64_t{1} << 20, sector = 32;
+        return is_map() && length * std::min(std::max(item(), sector), item() * inner) > most;
+    }
+    std::uint64_t read() const { return elements() * item() * (read_twice() ? 2 : 1); }
+    std::uint64_t written() const { return (is_map() ? elements() : results()) * item(); }
+
+    std::vector<ingot::index_t> shape() const {
+        std::vector<ingot::index_t> s;
+        for (const std::uint64_t extent : {outer, length, inner})
+            if (extent != 1 || extent == length) s.push_back(static_cast<ingot::index_t>(extent));
+        return s;
+    }
+    ingot::index_t axis() const { return outer == 1 ? 0 : 1; }
+    std::string text() const {
+        return std::string(expression) + (doubles ? " f8" : " f4") + ", " + ingot::detail::to_text(shape()) +
+               ", axis " + std::to_string(axis()) + ", " + kind;
+    }
+};
+
+/// Draws of a seed, one after the other.
+class draws {
+public:
+    explicit draws(std::uint64_t seed) : state_(mixed(seed + 1)) {}
+
+    draw next() {
+        static constexpr const char* expressions[] = {"sum", "max", "mean", "var", "softmax"};
+        draw d{"", expressions[below(std::size(expressions))], 1, 1, 1, below(8) == 0};
+        const auto total = static_cast<std::uint64_t>(std::exp2(24 + 3 * fraction()));
+        switch (below(5)) {
+            case 0:
+                d.kind = "rows of 2 to 32";
+                d.length = 2 + below(31);
+                d.outer = total / d.length;
+                break;
+            case 1:
+                d.kind = "odd lengths";
+                d.length = logarithmic(33, 20000) | 1;
+                d.outer = total / d.length;
+                break;
+            case 2:
+                d.kind = "few long rows";
+                d.outer = 1 + below(200);
+                d.length = total / d.outer;
+                break;
+            case 3:
+                d.kind = "narrow columns";
+                d.inner = 1 + below(64);
+                d.length = total / d.inner;
+                break;
+            default:
+                d.kind = "middle axes";
+                d.inner = logarithmic(1, 5000);
+                d.length = logarithmic(2, total / d.inner / 2);
+                d.outer = std::max<std::uint64_t>(2, total / d.inner / d.length);
+        }
+        return d;
+    }
+
+private:
+    std::uint64_t below(std::uint64_t n) { return (state_ = mixed(state_ + 0x9e3779b97f4a7c15u)) % n; }
+    double fraction() { return static_cast<double>(below(1 << 20)) * 0x1p-20; }
+    std::uint64_t logarithmic(std::uint64_t low, std::uint64_t high) {
+        return static_cast<std::uint64_t>(static_cast<double>(low) *
+                                          std::pow(static_cast<double>(high) / static_cast<double>(low), fraction()));
+    }
+
+    std::uint64_t state_;
+};
+
+/// Kernels that stream the nearest mix of reads and writes to some bytes, from one array into another of its size.
+class streams {
+public:
+    streams(const ingot::array<float>& from, ingot::array<float>& to)
+        : from_(from.data()), to_(to.mutable_data()), floats_(static_cast<std::size_t>(from.size())) {
+        for (const char* name : {"read", "triad", "copy"})
+            for (const launch_shape& shape : shapes)
+                kernels_.push_back(std::make_unique<hand_kernel>("roof.cu", name, shape.options()));
+    }
+
+    struct streaming {
+        std::vector<work> candidates;  // every call begins at another place
+        double scale;                  // from their time to that of all the bytes, where these are more than the arrays
+    };
+    streaming of(std::uint64_t read, std::uint64_t written) const {
+        const double share = static_cast<double>(read) / static_cast<double>(read + written);
+        const std::size_t mix = share > 0.84 ? 0 : share > 0.59 ? 1 : 2, reads = mix == 1 ? 2 : 1;
+        const std::size_t moves = reads + (mix == 0 ? 0 : 1), wanted = (read + written) / 16 / moves;
+        const std::size_t n = std::min(wanted, floats_ / 4 / reads), free = floats_ - 4 * n * reads;
+        streaming out{{}, static_cast<double>(wanted) / static_cast<double>(n)};
+        for (std::size_t s = 0; s < shapes.size(); ++s)
+            out.candidates.push_back([=, this](int repeat) {
+                const hand_kernel& kernel = *kernels_[mix * shapes.size() + s];
+                const std::size_t blocks = blocks_for(n, shapes[s].threads, shapes[s].vectors);
+                const std::size_t at = static_cast<std::size_t>(repeat) * 4 * n % (free + 1) / 64 * 64;
+                if (mix == 1)
+                    kernel(blocks, shapes[s].threads, from_ + at, from_ + at + 4 * n, to_, n);
+                else
+                    kernel(blocks, shapes[s].threads, from_ + at, to_, n);
+            });
+        return out;
+    }
+
+private:
+    static constexpr std::array<launch_shape, 3> shapes{{{256, 1}, {512, 1}, {512, 2}}};
+    std::vector<std::unique_ptr<hand_kernel>> kernels_;
+    const float* from_;
+    float* to_;
+    std::size_t floats_;
+};
+
+/// Draws over one array, of which every evaluation reads another place.
+class drawn_measurements {
+public:
+    drawn_measurements(session& s, const ingot::array<float>& x, const std::vector<float>& x_host)
+        : s_(s), x_(x), x_host_(x_host), room_(ingot::empty<float>(x.size())), stream_(x, room_) {
+        for (std::size_t i = 0; i < x_host.size() / 2; ++i) doubles_host_.push_back(x_host[i]);
+        doubles_ = ingot::asarray(doubles_host_);
+    }
+
+    void measure(const draw& d) {
+        if (d.doubles)
+            measure_in(d, doubles_, doubles_host_);
+        else
+            measure_in(d, x_, x_host_);
+    }
+
+    /// Sorted shares: their median, their twentieth, the least.
+    void summarise() {
+        std::sort(shares_.begin(), shares_.end());
+        if (shares_.empty()) return;
+        std::printf("shares of the roof, sorted:");
+        for (const double share : shares_) std::printf(" %.3f", share);
+        std::printf("\n");
+        const auto add = [&](const char* name, double share, double goal) {
+            s_.out.add({.section = "draws",
+                        .name = std::to_string(shares_.size()) + " draws: " + name,
+                        .unit = "of the roof",
+                        .time = share,
+                        .kind = promise::share,
+                        .reached = share,
+                        .goal = goal});
+        };
+        add("median", shares_[shares_.size() / 2], 0.95);
+        add("5th percentile", shares_[shares_.size() / 20], 0.85);
+        add("least", shares_[0], 0.60);
+    }
+
+private:
+    template <class T>
+    void measure_in(const draw& d, const ingot::array<T>& all, const std::vector<T>& host) {
+        using namespace ingot;
+        // Places of 256 bytes' alignment, as many as there are: four of the largest draws do not fit a cache.
+        const std::uint64_t apart = (d.elements() + 63) / 64 * 64, places = host.size() / apart;
+        const auto at = [&](int repeat) { return static_cast<std::uint64_t>(repeat) % places * apart; };
+        const auto x = [&](int repeat) {
+            const auto from = static_cast<index_t>(at(repeat));
+            return reshape(all(slice(from, from + static_cast<index_t>(d.elements()))), shape_like(d.shape()));
+        };
+        const axes over(d.axis());
+        if (d.is("sum")) return time(d, host, [&](int i) { return sum(x(i), over); });
+        if (d.is("max")) return time(d, host, [&](int i) { return max(x(i), over); });
+        if (d.is("mean")) return time(d, host, [&](int i) { return mean(x(i), over); });
+        if (d.is("var")) return time(d, host, [&](int i) { return var(x(i), over); });
+        time(d, host, [&](int i) { return softmax(x(i), over); });
+    }
+
+    template <class T, class Make>
+    void time(const draw& d, const std::vector<T>& host, Make make) {
+        ingot::array<T> result = make(0);
+        check(d, host, result);
+        std::vector<work> candidates{[&](int repeat) { result = make(repeat); }};
+        const auto streaming = stream_.of(d.read(), d.written());
+        candidates.insert(candidates.end(), streaming.candidates.begin(), streaming.candidates.end());
+        const auto times = time_in_turn(candidates, 7, 4);
+        double roof = median(times[1]);
+        for (std::size_t c = 2; c < times.size(); ++c) roof = std::min(roof, median(times[c]));
+        roof *= streaming.scale;
+        const double share = roof / median(times[0]);
+        shares_.push_back(share);
+        if (share >= 0.9) return;
+        std::ostringstream kernels;
+        for (const ingot::kernel_explanation& k : ingot::explain(make(0)).kernels)
+            kernels << (kernels.tellp() > 0 ? "; " : "") << k.pattern << ", grid (" << k.grid[0] << ", " << k.grid[1]
+                    << "), block " << k.block << ", " << k.reason;
+        s_.out.add({.section = "drawn",
+                    .name = d.text(),
+                    .unit = "us",
+                    .time = median(times[0]),
+                    .baseline = "a stream of its bytes",
+                    .baseline_time = roof,
+                    .kind = promise::share,
+                    .goal = 0.6,
+                    .elements = d.elements(),
+                    .bytes = d.read() + d.written(),
+                    .note = kernels.str()});
+    }
+
+    /// A few of its results. A sum is off by a share of the sum of what has been added, whatever cancels.
+    template <class T>
+    void check(const draw& d, const std::vector<T>& host, const ingot::array<T>& result) {
+        using namespace ingot;
+        const array<T> flat = ravel(result);
+        const std::uint64_t samples = std::clamp<std::uint64_t>((1 << 22) / d.length, 2, 16);
+        for (std::uint64_t i = 0; i < samples; ++i) {
+            const std::uint64_t kept = mixed(i + 1) % d.results(), row = kept / d.inner, column = kept % d.inner;
+            const auto element = [&](std::uint64_t k) {
+                return static_cast<double>(host[(row * d.length + k) * d.inner + column]);
+            };
+            double sum = 0, size = 0, largest = element(0), squares = 0, exponentials = 0;
+            for (std::uint64_t k = 0; k < d.length; ++k) {
+                sum += element(k);
+                size += std::abs(element(k));
+                largest = std::max(largest, element(k));
+                exponentials += std::exp(element(k));
+            }
+            const double n = static_cast<double>(d.length), mean = sum / n;
+            for (std::uint64_t k = 0; k < d.length; ++k) squares += (element(k) - mean) * (element(k) - mean);
+            const std::uint64_t picked = mixed(i + 77) % d.length;
+            const double wanted = d.is("sum")    ? sum
+                                  : d.is("mean") ? mean
+                                  : d.is("max")  ? largest
+                                  : d.is("var")  ? squares / n
+                                                 : std::exp(element(picked)) / exponentials;
+            const double bound = d.is("sum") ? 1e-6 * size : d.is("mean") ? 1e-6 * size / n : 1e-5 * std::abs(wanted);
+            const auto place = static_cast<index_t>(d.is_map() ? (row * d.length + picked) * d.inner + column : kept);
+            const auto got = static_cast<double>(flat(slice(place, place + 1)).to_host()[0]);
+            require(d.text(), 1, bound, [&](std::size_t) { return std::abs(got - wanted); });
+        }
+    }
+
+    session& s_;
+    const ingot::array<float>& x_;
+    const std::vector<float>& x_host_;
+    std::vector<double> doubles_host_;
+    ingot::array<double> doubles_;
+    ingot::array<float> room_;
+    streams stream_;
+    std::vector<double> shares_;
+};
+
+inline void measure_draws(session& s, const ingot::array<float>& x, const std::vector<float>& x_host,
+                          std::uint64_t seed, std::size_t count) {
+    drawn_measurements all(s, x, x_host);
+    draws from(seed);
+    for (std::size_t i = 0; i < count; ++i) {
+        const draw d = from.next();
+        s.attempt(d.text(), [&] { all.measure(d); });
+    }
+    all.summarise();
+}
+
+}  // namespace bench
