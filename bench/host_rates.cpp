@@ -2,17 +2,16 @@
 // over the same memory: Ingot's, whose huge pages would else be the larger part of the difference. Results are compared
 // element by element before they are timed.
 //   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES]]
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <thread>
 
 #include <ingot/ingot.hpp>
 
 #include "hand/host_loops.hpp"
 #include "host_data.hpp"
+#include "host_turns.hpp"
 #include "report.hpp"
 
 namespace {
@@ -20,43 +19,19 @@ namespace {
 using namespace ingot;
 using bench::median;
 using bench::promise;
+using bench::time_in_turn;
 using bench::uniform;
 
-constexpr int rounds = 21;
-
-struct pair_of_times {
-    std::vector<double> ingot, hand;
-};
-
-double microseconds(const std::function<void()>& run) {
-    // The other's threads spin for a while before they sleep, and would take this one's cores.
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    const auto from = std::chrono::steady_clock::now();
-    run();
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - from).count();
-}
-
-pair_of_times time_in_turn(const std::function<void()>& ingot, const std::function<void()>& hand) {
-    pair_of_times times;
-    for (int round = -2; round < rounds; ++round) {
-        const double a = microseconds(ingot), b = microseconds(hand);
-        if (round < 0) continue;  // pages and threads
-        times.ingot.push_back(a);
-        times.hand.push_back(b);
-    }
-    return times;
-}
-
-void add(bench::report& out, const std::string& name, const pair_of_times& times, double goal, std::size_t n,
+void add(bench::report& out, const std::string& name, const bench::pair_of_times& times, double goal, std::size_t n,
          std::uint64_t bytes) {
     out.add({.section = "host",
              .name = name,
              .unit = "us",
              .time = median(times.ingot),
              .baseline = "hand-written loop",
-             .baseline_time = median(times.hand),
+             .baseline_time = median(times.other),
              .kind = promise::share,
-             .reached = bench::paired_ratio(times.hand, times.ingot),
+             .reached = bench::paired_ratio(times.other, times.ingot),
              .goal = goal,
              .elements = n,
              .bytes = bytes,

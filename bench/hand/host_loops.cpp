@@ -4,6 +4,11 @@
 
 namespace bench {
 
+void copy_loop(const float* x, float* z, std::ptrdiff_t n) {
+#pragma omp parallel for simd schedule(static)
+    for (std::ptrdiff_t i = 0; i < n; ++i) z[i] = x[i];
+}
+
 void where_loop(const float* x, const float* y, float* z, std::ptrdiff_t n) {
 #pragma omp parallel for simd schedule(static)
     for (std::ptrdiff_t i = 0; i < n; ++i) z[i] = x[i] - 2 > y[i] ? x[i] * y[i] : x[i] + y[i];

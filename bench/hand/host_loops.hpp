@@ -5,6 +5,8 @@
 
 namespace bench {
 
+void copy_loop(const float* x, float* z, std::ptrdiff_t n);
+
 void where_loop(const float* x, const float* y, float* z, std::ptrdiff_t n);
 
 void black_scholes_loop(const float* spot, const float* strike, const float* time, float* call, float* put, float rate,
