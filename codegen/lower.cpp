@@ -98,7 +98,8 @@ private:
     }
 
     /// Which axes share a loop: bound axes that the key calls partners, of binders whose results move along no other
-    /// binder's axes. (Below `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents.)
+    /// binder's axes (below `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents). What
+    /// a reduction folds over is walked by the outputs' loops where its result is broadcast back along all of it.
     void share_loops() {
         const std::size_t n = key_.axes.size();
         const std::vector<std::uint64_t> results = axes_of_binders();
@@ -114,17 +115,42 @@ private:
                 if (graph_.loop_axis[c] == loop) return true;
             return false;
         };
+        const std::vector<bool> folds = reducing_binders();
         std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
-        for (std::size_t a = 0; a < n; ++a) {
+        for (std::size_t a = 0; a < n; ++a)
             extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
-            if (key_.axes[a].owner == 0 || !alone(a)) continue;
+        for (std::size_t a = 0; a < n; ++a) {
+            if (key_.axes[a].owner == 0 || !alone(a) || graph_.loop_axis[a] != a) continue;
+            const std::size_t binder = key_.axes[a].owner - std::size_t{1};
+            const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
+            if (folds[binder] && first && walk_outputs_loops(a, outer & ~results[binder], extent_of)) continue;
             for (std::size_t b = 0; b < a; ++b)
                 if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 &&
-                    key_.axes[b].owner != key_.axes[a].owner && alone(b) && !taken(graph_.loop_axis[b], a)) {
+                    key_.axes[b].owner != key_.axes[a].owner && alone(b) && !taken(graph_.loop_axis[b], a) &&
+                    (outer >> graph_.loop_axis[b] & 1u) == 0) {
                     graph_.loop_axis[a] = graph_.loop_axis[b];
                     break;
                 }
         }
+    }
+
+    /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
+    /// binder's result does not move; changes nothing where one finds none.
+    bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of) {
+        std::size_t last = first;
+        for (; last < key_.axes.size() && key_.axes[last].owner == key_.axes[first].owner; ++last) {
+            if (extent_of[last] >= 64 || (still >> extent_of[last] & 1u) == 0) return false;
+            still &= ~(std::uint64_t{1} << extent_of[last]);
+        }
+        for (std::size_t a = first; a < last; ++a) graph_.loop_axis[a] = static_cast<std::uint8_t>(extent_of[a]);
+        return true;
+    }
+
+    std::vector<bool> reducing_binders() const {
+        std::vector<bool> folds;
+        for (const word w : key_.program)
+            if (is_binder(kind_of_word(w))) folds.push_back(kind_of_word(w) == word_kind::reduce);
+        return folds;
     }
 
     /// The axes along which each binder's result moves, from one run over the program.

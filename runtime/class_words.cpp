@@ -94,6 +94,31 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
 }
 
+/// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
+/// which a binder's result is broadcast back. On which loops its strides lie the lowerer compares; here an axis goes by
+/// its extent and by whether it is the unit one, so where two axes of a view are alike in that, all must agree.
+bool classifier::is_same_view(std::size_t i, std::size_t k) const {
+    const index_t *own = c_.strides_of(i), *other = c_.strides_of(k);
+    const auto axes = c_.extents.size();
+    if (std::equal(own, own + axes, other)) return true;
+    if (bound_axes_ == 0) return false;
+    std::ptrdiff_t moving = 0;
+    for (std::size_t a = 0; a < axes; ++a) {
+        moving += (own[a] != 0) - (other[a] != 0);
+        if (own[a] == 0) continue;
+        int of_own = 0, of_other = 0;
+        for (std::size_t b = 0; b < axes; ++b) {
+            if (c_.extents[b] != c_.extents[a]) continue;
+            of_own += own[b] != 0 && (own[b] == 1) == (own[a] == 1);
+            if (other[b] == 0 || (other[b] == 1) != (own[a] == 1)) continue;
+            ++of_other;
+            if (other[b] != own[a]) return false;
+        }
+        if (of_own != 1 || of_other != 1) return false;
+    }
+    return moving == 0;
+}
+
 std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
     for (const std::uint16_t k : distinct_) {
@@ -106,7 +131,7 @@ std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
         if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] ||
             p.bits[1] != o.bits[1])
             continue;
-        if (std::equal(c_.strides_of(i), c_.strides_of(i) + c_.axes(), c_.strides_of(k))) return k;
+        if (is_same_view(i, k)) return k;
     }
     distinct_.push_back(static_cast<std::uint16_t>(i));
     return distinct_.back();
@@ -197,7 +222,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             for (std::size_t b = 0; b < a && axis.partner == 0; ++b) {
                 const int other = owners_[static_cast<std::size_t>(kept[b])];
                 if (c_.extents[b] != c_.extents[a] || other == axis.owner) continue;
-                bool still = true;
+                bool still = true;  // and no earlier axis of this binder has it
+                for (std::size_t c = a; still && c-- > 0 && owners_[static_cast<std::size_t>(kept[c])] == axis.owner;)
+                    still =
+                        detail::axis_class::decode(out[static_cast<std::ptrdiff_t>(c) - static_cast<std::ptrdiff_t>(a)])
+                            .partner != b + 1;
                 for (std::size_t i = 0; i < s.operands.size() && still; ++i)
                     still = c_.strides_of(i)[a] == 0 || c_.strides_of(i)[b] == 0;
                 if (still) axis.partner = static_cast<std::uint8_t>(b + 1);
@@ -206,6 +235,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         *out++ = axis.encode();
     }
 
+    bound_axes_ = axes - outer_axes;
     distinct_.clear();
     const auto write_strides = [&](std::size_t row) {
         std::fill_n(out, per_row - 1, 0u);

@@ -78,6 +78,7 @@ private:
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
+    bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
 
     classified c_;
@@ -93,6 +94,7 @@ private:
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
+    std::size_t bound_axes_ = 0;           // of the key's
 };
 
 }  // namespace ingot::runtime

@@ -91,6 +91,23 @@ TEST_CASE("two reductions of one row share a loop, and what they read") {
     CHECK(shared.loop_axis[2] == 1);
 }
 
+TEST_CASE("a reduction broadcast back walks the outputs' loop: the row is one operand, its exponential one node") {
+    const key k = softmax_tree(target::host, dtype::f4, 8);
+    CHECK(count(lower(k, loops::own), node_kind::operand) == 4);
+    const graph g = lower(k, loops::shared);
+    CHECK(g.loop_axis == std::vector<std::uint8_t>{0, 1, 1, 1, 1});
+    CHECK(count(g, node_kind::operand) == 1);
+    CHECK(count(g, node_kind::reduce) == 2);
+    CHECK(count(g, node_kind::map) == 3);
+}
+
+TEST_CASE("a reduction whose result moves along the axis of its extent has a loop of its own") {
+    key_builder b(target::host);  // sum over k of (x[i, k] * y[k, j]), all extents equal
+    b.axes(2).bound_axis(0, 1, 2);
+    b.leaf(dtype::f4, "s01").leaf(dtype::f4, "01s").map("multiply").reduce(detail::fold::sum, dtype::f4);
+    CHECK(lower(b.output(dtype::f4, "s1").done(), loops::shared).loop_axis == std::vector<std::uint8_t>{0, 1, 2});
+}
+
 TEST_CASE("nested reductions of equal extents do not share a loop") {
     key_builder b(target::host);  // sum over l of (sum over k of (x[k] + y[l]))
     b.bound_axis(0, 1).bound_axis(1, 1, 1);

@@ -12,16 +12,6 @@ namespace {
 using detail::fold;
 using detail::target;
 
-key softmax(
-    target where) {  // exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1) by rows; axes i, j, and one for each binder
-    key_builder b(where);
-    b.axes(2).bound_axis(0, 8, 2).bound_axis(1, 8, 2).bound_axis(2, 8, 2);
-    b.leaf(dtype::f4, "s1").same(dtype::f4, "s01", 0).reduce(fold::max, dtype::f4).map("subtract").map("exp");
-    b.same(dtype::f4, "s0001", 0).same(dtype::f4, "s001", 0).reduce(fold::max, dtype::f4).map("subtract").map("exp");
-    b.reduce(fold::sum, dtype::f4).map("divide");
-    return b.output(dtype::f4, "s1").done();
-}
-
 bool says(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -37,7 +27,7 @@ TEST_CASE("every tree of the matrix is one kernel") {
 
 TEST_CASE("softmax by rows is a row program, run in three steps through two temporaries") {
     for (const target where : {target::cuda, target::host}) {
-        const plan p = make_plan(softmax(where));
+        const plan p = make_plan(softmax_tree(where, dtype::f4, 8));
         CHECK(p.pattern == "row program");
         CHECK(p.missing == "");
         REQUIRE(p.steps.size() == 3);

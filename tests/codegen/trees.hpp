@@ -14,6 +14,19 @@ struct named_tree {
     std::function<key(detail::target)> on;
 };
 
+/// exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1): axes i, j, and one for each binder. `x` are x's stride classes.
+inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, std::string_view x = "s1") {
+    using detail::fold;
+    key_builder b(where);
+    b.axes(2).bound_axis(0, bucket, 2).bound_axis(1, bucket, 2).bound_axis(2, bucket, 2);
+    const auto along = [&](int axis) {
+        return std::string(x.substr(0, 1)) + std::string(static_cast<std::size_t>(axis), '0') + x[1];
+    };
+    b.leaf(t, x).same(t, along(1), 0).reduce(fold::max, t).map("subtract").map("exp");
+    b.same(t, along(3), 0).same(t, along(2), 0).reduce(fold::max, t).map("subtract").map("exp");
+    return b.reduce(fold::sum, t).map("divide").output(t, x).done();
+}
+
 inline const std::vector<named_tree>& golden_trees() {
     using detail::fold;
     using detail::generator_kind;
