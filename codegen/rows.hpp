@@ -1,0 +1,80 @@
+// Row programs: graphs whose reductions all fold over the same axes (the row) and all give one value for each point of
+// the same other axes (the rows): softmax, layer norm, logsumexp, standardising. Who holds a row computes everything
+// about it from one read, phase after phase: the reductions of a phase need the results of earlier phases alone, and
+// the outputs come after the last. This is the analysis; emitters of all targets follow it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "codegen/graph.hpp"
+#include "codegen/kernel.hpp"
+
+namespace ingot::codegen {
+
+struct row_program {
+    std::vector<int> kept;                     // loop axes: one row for each of their points
+    std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
+    std::uint8_t bucket;                       // of a row's length
+    std::vector<std::vector<node_id>> phases;  // reductions
+
+    std::uint64_t kept_bits() const { return bits(kept); }
+    std::uint64_t row_bits() const { return bits(row); }
+    int inner() const { return row.back(); }
+    /// What is computed in a phase, the last being that of the outputs: what its reductions fold, or the graph's roots.
+    std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
+
+private:
+    static std::uint64_t bits(const std::vector<int>& axes) {
+        std::uint64_t b = 0;
+        for (const int a : axes) b |= axis_bit(a);
+        return b;
+    }
+};
+
+/// Nothing where no reduction's value is wanted along its row: by another reduction of it, or by an output.
+std::optional<row_program> find_row_program(const key& k, const graph& g);
+
+/// The rows of a reduction, told by loop axes.
+struct rows {
+    std::uint64_t kept = 0, folded = 0;
+    friend bool operator==(const rows&, const rows&) = default;
+};
+
+/// Which uses of reductions' values can stay in the kernel that makes them, because it holds the row.
+class row_uses {
+public:
+    enum class use : std::uint8_t {
+        plain,   // not along a row
+        held,    // along the row, in a kernel that holds it
+        parted,  // beside reductions of other rows, so not in their kernel
+    };
+    /// `refused`: rows that no kernel holds.
+    row_uses(const key& k, const graph& g, const std::vector<rows>& refused);
+
+    use of_argument(node_id user, int argument) const { return arguments_[3 * user + static_cast<node_id>(argument)]; }
+    use of_root(std::size_t output) const { return roots_[output]; }
+    /// Whether one kernel can compute two nodes that move along the same axes.
+    bool are_made_together(node_id a, node_id b) const {
+        return nodes_[a].of == nodes_[b].of || !(nodes_[a].deep || nodes_[b].deep);
+    }
+
+private:
+    /// What lies beneath a node, computed by the same kernel.
+    struct state {
+        rows of;
+        bool reduces = false;
+        bool deep = false;          // a reduction of a reduction of the row, or a value along the row
+        bool reads_places = false;  // a scan, a gather, a reshape
+    };
+    bool fits(const state& s, std::uint64_t axes) const;
+    state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
+
+    std::vector<rows> refused_;
+    std::vector<state> nodes_;
+    std::vector<use> arguments_, roots_;
+};
+
+}  // namespace ingot::codegen
