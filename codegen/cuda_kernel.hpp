@@ -31,6 +31,9 @@ struct cuda_kernel : kernel_builder {
     /// The same for a store: name<word>(to, array).
     std::string storer();
 
+    /// The name of a function that joins n elements of an array: join_pairs<fold, n>(array).
+    std::string join_pairs();
+
     /// The digits of `linear` along these axes of the key, outermost first; the outermost takes what is left.
     void write_digits(std::string linear, const std::vector<int>& axes);
     /// "blockIdx.x * 256u + threadIdx.x"

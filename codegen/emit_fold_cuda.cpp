@@ -214,7 +214,7 @@ private:
         out.close();
         for (std::size_t i = 0; i < folds.size(); ++i) {
             const std::string pairs =
-                join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
+                b_.join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
             out.line(folds[i].part(), " = ", folds[i].joined(folds[i].part(), pairs), ";");
         }
         if (!rounds(folds)) return;
@@ -230,17 +230,6 @@ private:
     void open_unrolled(const char* variable, std::uint32_t n) {
         b_.code.margin("#pragma unroll");
         b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-    }
-
-    std::string join_pairs() {
-        b_.needs.add(
-            "join_pairs",
-            "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
-            "template <class fold, int n, class type>\n"
-            "__device__ __forceinline__ type join_pairs(const type* v) {\n"
-            "    if constexpr (n == 1) return v[0];\n"
-            "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
-        return "join_pairs";
     }
 
     std::vector<const place*> inputs_of(const folded_space& s) const {

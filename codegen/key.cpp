@@ -89,6 +89,7 @@ void describe_operand(const operand_class& o, std::string& out) {
     for (const stride_class s : o.strides) out += "01s"[static_cast<std::size_t>(s)];
     out += ']';
     if (o.head.vector) out += " vector";
+    if (o.head.dense) out += " dense";
     if (o.head.wide) out += " wide";
     if (o.head.aliased) out += " in place";
 }

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "codegen/reduction.hpp"
+#include "codegen/short_rows.hpp"
 #include "codegen/stages.hpp"
 
 namespace ingot::codegen {
@@ -78,12 +79,27 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
         "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
 }
 
+/// The rows that a folding walks along, where it is one walk.
+row_shape rows_of(const key& k, const folding& f) {
+    row_shape rows;
+    if (f.spaces.size() != 1 || f.spaces[0].axes.size() != 1) return rows;
+    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a) rows.kept.push_back(static_cast<int>(a));
+    rows.along = f.spaces[0].axes[0];
+    rows.bucket = f.spaces[0].bucket;
+    rows.phases = {f.spaces[0].reductions};
+    return rows;
+}
+
 /// The one kernel of a graph without temporaries.
 void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
     if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
-        cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
+        const row_shape rows = rows_of(k, f);
+        if (cuda && can_stage_rows(k, g, rows))
+            emit_short_rows_cuda(k, g, rows, p);
+        else
+            cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
     } else {
         cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
     }

@@ -119,6 +119,18 @@ bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     return moving == 0;
 }
 
+/// Do the axes along which it moves, in the key's order, make one run without gaps?
+bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
+    index_t run = 1;
+    for (std::size_t a = c_.extents.size(); a-- > 0;) {
+        const index_t stride = c_.strides_of(row)[a];
+        if (stride == 0) continue;
+        if (stride != run) return false;
+        run *= c_.extents[a];
+    }
+    return run > 1 && address % vector_bytes == 0;
+}
+
 std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
     for (const std::uint16_t k : distinct_) {
@@ -150,6 +162,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             const auto base = reinterpret_cast<std::uintptr_t>(o.memory->data);
             const auto address = base + static_cast<std::uintptr_t>(o.where->offset) * bytes;
             head.vector = is_vector(i, address, bytes, vector_bytes);
+            head.dense = short_rows_ && is_dense(i, address);
             head.wide = is_wide(i, bytes);
             for (const output& out : s.outputs) head.aliased |= out.memory->get() == o.memory;
             break;
@@ -204,6 +217,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
     const bool reduces = (kinds & has_reductions) != 0;
+    short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
+                  detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
         axis.owner = static_cast<std::uint8_t>(owners_[static_cast<std::size_t>(kept[a])]);
@@ -262,6 +277,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                                                        static_cast<std::uintptr_t>(o.where->offset) * bytes
                                                  : 0;
         head.vector = is_vector(s.operands.size() + k, address, bytes, vector_bytes);
+        head.dense = short_rows_ && is_dense(s.operands.size() + k, address);
         head.wide = is_wide(s.operands.size() + k, bytes);
         *out++ = head.encode();
         write_strides(s.operands.size() + k);

@@ -77,6 +77,7 @@ private:
     void write_words(const statement&, environment_class, std::uint8_t kinds);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
+    bool is_dense(std::size_t row, std::uintptr_t address) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
@@ -93,6 +94,7 @@ private:
     std::vector<index_t> raw_strides_;  // before collapse
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
+    bool short_rows_ = false;              // worth asking whether operands are dense
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
     std::size_t bound_axes_ = 0;           // of the key's
 };

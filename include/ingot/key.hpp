@@ -71,13 +71,14 @@ struct operand_head {
     bool vector = false;   // pointer and outer byte strides are multiples of 16
     bool wide = false;     // byte offsets reach beyond 31 bits
     bool aliased = false;  // operand: shares bytes with an output (only the same view, element for element)
+    bool dense = false;    // beside short rows: along the axes it moves on one gapless run, from a multiple of 16 bytes
     exponent_class exponent = exponent_class::none;
     std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar or generator
     constexpr std::uint32_t encode() const {
         return static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(type) << 4 |
                static_cast<std::uint32_t>(vector) << 8 | static_cast<std::uint32_t>(wide) << 9 |
-               static_cast<std::uint32_t>(aliased) << 10 | static_cast<std::uint32_t>(exponent) << 12 |
-               static_cast<std::uint32_t>(same_as) << 16;
+               static_cast<std::uint32_t>(aliased) << 10 | static_cast<std::uint32_t>(dense) << 11 |
+               static_cast<std::uint32_t>(exponent) << 12 | static_cast<std::uint32_t>(same_as) << 16;
     }
     static constexpr operand_head decode(std::uint32_t w) {
         return {static_cast<operand_kind>(w & 15u),
@@ -85,6 +86,7 @@ struct operand_head {
                 (w >> 8 & 1u) != 0,
                 (w >> 9 & 1u) != 0,
                 (w >> 10 & 1u) != 0,
+                (w >> 11 & 1u) != 0,
                 static_cast<exponent_class>(w >> 12 & 15u),
                 static_cast<std::uint16_t>(w >> 16)};
     }
@@ -103,6 +105,8 @@ namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
 inline constexpr std::uint8_t looped = 14;
+/// Rows of at most 128 elements: a block stages many of them in shared memory.
+inline constexpr std::uint8_t longest_short = 3;
 constexpr std::uint8_t of_length(std::int64_t n) {
     std::uint8_t b = 1;
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;

@@ -108,6 +108,12 @@ public:
         k_.outputs.push_back(make(detail::operand_kind::array, t, strides, vector, wide));
         return *this;
     }
+    /// Every array and output makes one run along the axes on which it moves.
+    key_builder& dense() {
+        for (operand_class& o : k_.operands) o.head.dense = o.head.kind == detail::operand_kind::array;
+        for (operand_class& o : k_.outputs) o.head.dense = true;
+        return *this;
+    }
     /// Operand `i` shares its bytes with an output.
     key_builder& in_place(std::size_t i) {
         k_.operands[i].head.aliased = true;

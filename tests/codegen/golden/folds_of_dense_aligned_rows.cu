@@ -1,0 +1,121 @@
+// max(x0 * astype<float64>(x1) + astype<float64>(x2)); argmin(x3)
+using int16 = short;
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+
+/// The power of two in n; of odd numbers one that shifts everything away.
+__device__ __forceinline__ unsigned int power_in(unsigned int n) {
+    return n & 1 ? 31 : __ffs(n) - 1;
+}
+
+/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+__device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
+    return q ^ (q >> skew & 7);
+}
+
+/// 16 bytes into shared memory, past registers and the first-level cache.
+__device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
+template <class type>
+__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    const unsigned int chunks = n / each;
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads) copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+}
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+/// An element and its place in the row.
+struct place_int16 {
+    int16 value;
+    int64 at;
+};
+
+struct max_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a > b || a != a ? a : b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+struct argmin_int16 {
+    static __device__ __forceinline__ place_int16 join(place_int16 a, place_int16 b) {
+        return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
+    }
+};
+
+struct arguments {
+    const double* x0;
+    const float* x1;
+    const float* x2;
+    const int16* x3;
+    double* z0;
+    int64* z1;
+    uint32 rows;
+    uint32 n;
+    divisor by_n1;
+    uint32 n1;
+    int32 z0_stride0;
+    int32 z1_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(128)
+short_rows(const __grid_constant__ arguments p) {
+    const uint32 n = p.n;
+    const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
+    const uint32 height = (share + 8 - 1) / 8 * 8;
+    const uint32 first = blockIdx.x * height;
+    if (first >= p.rows) return;
+    const uint32 rows = p.rows - first < height ? p.rows - first : height;
+    const uint32 skew8 = power_in(n / 2);
+    __shared__ alignas(128) double x0_rows[2048];
+    __shared__ alignas(128) int16 x3_rows[2048];
+    load_rows(x0_rows, p.x0 + first * n, rows * n, skew8);
+    load_rows(x3_rows, p.x3 + first * n, rows * n, 31);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
+        const uint32 row = first + mine;
+        const uint32 q1 = quotient(row, p.by_n1);
+        const int32 i1 = int32(row - q1 * p.n1);
+        const int32 i0 = int32(q1);
+        const uint32 at = mine * n;
+        const float x2 = __ldg(p.x2 + i0);
+        const double t0 = double(x2);
+        double max0 = -__longlong_as_double(0x7ff0000000000000ll);
+        place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
+        for (uint32 k = 0; k < n; k += 2) {
+            alignas(16) double x0[2];
+            reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(x0_rows[skewed((at + k) / 2, skew8) * 2]);
+            alignas(4) int16 x3[2];
+            reinterpret_cast<unsigned int&>(x3) = reinterpret_cast<const unsigned int&>(x3_rows[at + k]);
+            double value0[2];
+            place_int16 value1[2];
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                const int32 i2 = k + e;
+                const float x1 = __ldg(p.x1 + i2);
+                const double t1 = double(x1);
+                const double t2 = x0[e] * t1;
+                value0[e] = t2 + t0;
+                value1[e] = place_int16{x3[e], int64(k + e)};
+            }
+            max0 = max_double::join(max0, join_pairs<max_double, 2>(value0));
+            argmin1 = argmin_int16::join(argmin1, join_pairs<argmin_int16, 2>(value1));
+        }
+        __stcs(p.z0 + i0 * p.z0_stride0 + i1, max0);
+        __stcs(p.z1 + i0 * p.z1_stride0 + i1, argmin1.at);
+    }
+}
