@@ -1,0 +1,100 @@
+// Many short rows that lie one behind the other, which CUDA stages in shared memory: every length, blocks that are not
+// full, arrays of several dtypes at once, and views that keep the rows apart.
+#include <limits>
+#include <random>
+
+#include "tests/reductions/comparison.hpp"
+
+using namespace ingot;
+using testing::comparison;
+
+namespace {
+
+/// Small numbers that tie; of floats some NaN.
+template <class T>
+array<T> values(const shape_like& shape, unsigned seed, bool nans = false) {
+    std::mt19937 random(seed);
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> v(static_cast<std::size_t>(n));
+    for (T& element : v) {
+        element = static_cast<T>(random() % 50);
+        if constexpr (std::is_floating_point_v<T>) {
+            element = (element - 20) / 8;
+            if (nans && random() % 100 == 0) element = std::numeric_limits<T>::quiet_NaN();
+        }
+    }
+    return asarray<T>(v, shape);
+}
+
+template <class E>
+void fold_rows(comparison& c, const E& e) {
+    c.add_all<E>({"sum", "max", "argmax", "argmin", "any"}, axes(-1), e, sum(e, -1), max(e, -1), argmax(e, -1),
+                 argmin(e, -1), any(e, -1));
+}
+
+template <class E>
+std::string reason(const E& e) {
+    return explain(e).kernels.back().reason;
+}
+
+}  // namespace
+
+TEST_CASE("rows of every short length") {
+    comparison c;
+    for (index_t n = 1; n <= 130; ++n)
+        fold_rows(c, values<float>({264 + 37 * (n % 7), n}, static_cast<unsigned>(n), n % 3 == 0));
+    c.run();
+}
+
+TEST_CASE("short rows of narrow and of wide elements") {
+    comparison c;
+    for (const index_t n : {2, 7, 8, 16, 31, 48, 100, 128}) {
+        const auto seed = static_cast<unsigned>(n);
+        fold_rows(c, values<std::uint8_t>({1001, n}, seed));
+        fold_rows(c, values<std::int16_t>({1001, n}, seed));
+        fold_rows(c, values<double>({1001, n}, seed, true));
+    }
+    c.run();
+}
+
+TEST_CASE("short rows of several arrays, beside numbers of a row and of a column") {
+    comparison c;
+    for (const index_t n : {3, 4, 12, 16, 37, 64, 112}) {
+        const auto seed = static_cast<unsigned>(n);
+        const array<float> x = values<float>({20, 30, n}, seed), column = values<float>(n, seed + 1);
+        const array<std::uint8_t> bytes = values<std::uint8_t>({20, 30, n}, seed + 2);
+        const array<double> y = values<double>({20, 30, n}, seed + 3), row = values<double>({30, 1}, seed + 4);
+        fold_rows(c, x * column + bytes);
+        fold_rows(c, (y - row) * x + bytes);
+    }
+    c.run();
+}
+
+TEST_CASE("rows that are apart, that begin anywhere, that are columns") {
+    comparison c;
+    for (const index_t n : {5, 16}) {
+        const array<float> x = values<float>({600, n + 4}, 7);
+        fold_rows(c, x(all, slice(4)));
+        fold_rows(c, x(slice(none, none, 2)));
+        fold_rows(c, x(slice(1)));
+        fold_rows(c, x(slice(none, none, -1)));
+        fold_rows(c, transpose(values<float>({n, 600}, 8)));
+    }
+    c.run();
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+TEST_CASE("only rows without gaps between them are staged") {
+    if (!current_device().is_cuda()) return;
+    const std::string staged = "rows staged in shared memory, a thread a row";
+    const array<float> x = zeros<float>({1000, 17});
+    CHECK(reason(sum(x, 1)) == staged);
+    CHECK(reason(sum(exp(x) + x, 1)) == staged);
+    CHECK(reason(sum(x(slice(4)), 1)) == staged);
+    CHECK(reason(sum(x(slice(1)), 1)) != staged);
+    CHECK(reason(sum(x(all, slice(1)), 1)) != staged);
+    CHECK(reason(sum(x(slice(0, 200)), 1)) != staged);
+    CHECK(reason(sum(zeros<float>({1000, 129}), 1)) != staged);
+}
+#endif
