@@ -1,13 +1,14 @@
-// Folds over bound axes for the host. A block is one row, or where rows are long a piece of one; what it folds goes
-// through strips of a fixed length whose lanes are joined side by side, so the system's compiler vectorises both the
-// tree before the fold and the fold itself, and an element's bits do not depend on its place.
+// Folds over bound axes for the host: strips (host_walk.hpp) of lanes (host_lanes.hpp). A block has one row, or a piece
+// of a long one; or, across memory, some neighbouring rows at once, or a piece of them.
 //
-// Pieces of a row meet in the scratch, where whichever comes last joins them by their number: the order of joining
-// depends on the sizes alone, never on the number of threads.
+// Few partial results are added in the elements' own dtype: after a group of strips they are joined, of floats in
+// double, so that the error does not grow with the length. Pieces of rows meet in the scratch, where whichever comes
+// last joins them by their number: the order of joining depends on the sizes alone, never on the number of threads.
 #include <algorithm>
+#include <span>
 
-#include "codegen/fold.hpp"
-#include "codegen/reduction.hpp"
+#include "codegen/host_lanes.hpp"
+#include "codegen/host_walk.hpp"
 
 namespace ingot::codegen {
 
@@ -15,35 +16,64 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t strip = 256, lanes = 64;
-constexpr std::uint32_t piece_elements = 1u << 15;
-constexpr std::uint8_t piece_bucket = 12;  // rows of more than piece_elements
+/// How far a piece of rows and a group of strips reach along the row, and from which length on there are several.
+struct reach {
+    std::uint32_t piece, group;
+    std::uint8_t pieces_from, groups_from;  // buckets
+};
+constexpr reach along_reach{1u << 15, 1u << 15, 12, 12};
+constexpr reach across_reach{512, 64, 6, 3};
+
+std::uint8_t longest(const folding& f) {
+    std::uint8_t bucket = 1;
+    for (const folded_space& s : f.spaces) bucket = std::max(bucket, s.bucket);
+    return bucket;
+}
+
+formula pieces_of(const folding& f, direction d) {
+    const reach r = d == direction::across ? across_reach : along_reach;
+    const std::uint8_t bucket = longest(f);
+    if (bucket < r.pieces_from) return {};
+    const auto space = std::ranges::find(f.spaces, bucket, &folded_space::bucket);
+    return {.inner = space->bits(), .inner_divide = r.piece};
+}
 
 class host_fold {
 public:
     host_fold(const key& k, const graph& g, const folding& f)
-        : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)) {
-        for (std::size_t s = 0; s < spaces_.size(); ++s) {
-            split_ = split_ || spaces_[s].bucket >= piece_bucket;
-            for (const fold_writer& fold : folds_[s]) words_ += fold.words();
-        }
+        : b_(k, g),
+          spaces_(f.spaces),
+          way_(choose_direction(b_, f.spaces)),
+          walk_(b_, way_, strip_of(b_, f.spaces, way_), pieces_of(f, way_)),
+          reach_(walk_.across() ? across_reach : along_reach),
+          folds_(folds_of(f, g, b_.needs)) {
+        for (std::vector<fold_writer>& of_space : folds_)
+            for (fold_writer& fold : of_space) {
+                lanes_.emplace_back(fold, g, lanes_.size(), walk_.strip(), b_.needs);
+                words_ += fold.words();
+            }
     }
 
     void write(plan& p) {
         b_.name_scalars();
-        open_block();
-        for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
-        if (split_) write_finish();
+        std::vector<node_id> values;
+        for (const folded_space& s : spaces_) values.insert(values.end(), s.values.begin(), s.values.end());
+        walk_.open_block(values);
+        std::size_t first = 0;
+        for (std::size_t s = 0; s < spaces_.size(); ++s) {
+            write_space(s, first);
+            first += folds_[s].size();
+        }
+        if (walk_.split()) write_finish();
         write_results();
         b_.code.close();
         launch& step = b_.step;
         step.kernel = "reduce";
         step.threads = 1;
-        step.pattern = split_ ? "split reduction" : "row reduction";
-        step.reason = split_ ? "pieces of rows, " + std::to_string(piece_elements) + " elements each" : "a block a row";
+        describe(step);
         for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
-            step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
-        step.work.push_back({kept_bits(), b_.cost});
+            step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
+        step.work.push_back({walk_.kept_axes(), b_.cost});
         p.source = b_.assemble(
             p.expression,
             "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
@@ -51,251 +81,94 @@ public:
     }
 
 private:
-    /// An array or a random leaf that moves within a space. Of a random leaf the strip holds the numbers of elements.
-    struct input {
-        place at;
-        std::string type;
-        bool random;
-    };
-
-    std::uint64_t kept_bits() const { return axis_range(0, b_.rank); }
-    std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
-    std::string numbered(const char* name, std::size_t i) const { return name + std::to_string(i); }
-
-    void open_block() {
-        source_writer& out = b_.code;
-        const std::string index = b_.linear();
-        b_.step.grid[0] = {.axes = kept_bits()};
-        out.line("const arguments& p = *given;");
-        if (split_) {
-            const formula pieces{.inner = longest().bits(), .inner_divide = piece_elements};
-            out.line("const ", index, " pieces = ", b_.count(pieces, "row_pieces"), ";");
-            b_.step.grid[0].inner = pieces.inner;
-            b_.step.grid[0].inner_divide = piece_elements;
-            b_.step.scratch_count = b_.step.grid[0];
-            b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (words_ + 1));
-        }
-        out.open("for (", index, " block = ", index, "(begin); block < end; ++block)");
-        if (split_) out.line("const ", index, " piece = block % pieces;");
-        if (b_.rank > 0) {
-            out.line(b_.rank > 1 ? "" : "const ", index, " row = block", split_ ? " / pieces" : "", ";");
-            if (split_ && b_.rank > 1) out.line("const ", index, " slot = row;");
-            std::vector<int> kept;
-            for (int a = 0; a < b_.rank; ++a) kept.push_back(a);
-            write_digits("row", kept);
-        }
-        for (const place& in : b_.inputs) {
-            if ((loops_of(in.node) & ~kept_bits()) != 0) continue;
-            out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = *(", b_.pointer(in),
-                     b_.offset(in, kept_bits()), ");");
-            b_.body.name(in.node, in.name);
-        }
-        for (const node_id g : b_.generators)
-            if ((loops_of(g) & ~kept_bits()) == 0)
-                b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " +
-                                    b_.generator_index(g, kept_bits()) + ')');
-        std::vector<node_id> values;
-        for (const folded_space& s : spaces_) values.insert(values.end(), s.values.begin(), s.values.end());
-        b_.body.hoist(kept_bits(), values, out);
+    void describe(launch& step) const {
+        const std::string rows = walk_.across() ? std::to_string(walk_.strip()) + " neighbouring rows" : "a row";
+        step.pattern = walk_.split() ? "split reduction" : walk_.across() ? "column reduction" : "row reduction";
+        step.reason = walk_.split() ? "pieces of " + rows + ", " + std::to_string(reach_.piece) + " elements each"
+                                    : "a block " + rows;
     }
 
-    /// The digits of the variable `linear`, which is used up.
-    void write_digits(const std::string& linear, const std::vector<int>& axes) {
-        const std::string type = b_.signed_index();
-        for (std::size_t k = axes.size(); k-- > 1;) {
-            const std::string n = b_.count({.axes = axis_bit(axes[k])}, "n" + std::to_string(axes[k]));
-            b_.code.line("const ", type, ' ', digit(axes[k]), " = ", type, '(', linear, " % ", n, ");");
-            b_.code.line(linear, " /= ", n, ";");
-        }
-        if (!axes.empty()) b_.code.line("const ", type, ' ', digit(axes[0]), " = ", type, '(', linear, ");");
-    }
+    /// What all of a row is folded to: a variable, or across memory a place in an array.
+    std::string whole(const fold_writer& f) const { return walk_.across() ? f.name() + "[j]" : f.name(); }
+    std::string whole_type(fold_writer& f) const { return walk_.across() ? f.wide_type() : f.type(); }
 
-    const folded_space& longest() const {
-        return *std::max_element(spaces_.begin(), spaces_.end(),
-                                 [](const folded_space& a, const folded_space& b) { return a.bucket < b.bucket; });
-    }
-
-    std::vector<input> inputs_of(const folded_space& s) {
-        const std::vector<bool> below = nodes_below(b_.graph, s.values);
-        std::vector<input> inputs;
-        const auto take = [&](const place& at, dtype type, bool random) {
-            input& in = inputs.emplace_back();
-            in.at = at;
-            in.type = b_.needs.type(type);
-            in.random = random;
-        };
-        for (const place& in : b_.inputs)
-            if (below[in.node] && (loops_of(in.node) & s.bits()) != 0) take(in, in.at->head.type, false);
-        for (const node_id g : b_.generators) {
-            const std::uint16_t i = b_.graph.nodes[g].index;
-            if (below[g] && (loops_of(g) & s.bits()) != 0)
-                take({&b_.key.operands[i], b_.names[i], i, false, g}, dtype::i8, true);
-        }
-        return inputs;
-    }
-
-    std::string start_of(const input& in, std::uint64_t axes) {
-        return in.random ? b_.generator_index(in.at.node, axes) : b_.pointer(in.at) + b_.offset(in.at, axes);
-    }
-    /// The input's element `by` steps along the space's inner axis from where all its digits are those of now.
-    std::string further(const input& in, const folded_space& s, const std::string& by) {
-        const std::string along = b_.offset(in.at, axis_bit(s.inner()));  // " + i1 * p.x0_stride1", or nothing
-        const std::string at = start_of(in, kept_bits() | s.bits()) +
-                               (along.empty() ? "" : " + " + by + along.substr(3 + digit(s.inner()).size()));
-        return in.random ? at : "*(" + at + ')';
-    }
-    std::string element(const input& in, const std::string& value) {
-        return in.random ? b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + value + ')'
-                         : value;
-    }
-
-    void write_space(std::size_t number) {
+    void write_space(std::size_t number, std::size_t first_fold) {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
-        const std::string suffix = spaces_.size() == 1 ? "" : std::to_string(number);
+        const std::string suffix = spaces_.size() == 1 ? "" : std::to_string(number), index = b_.linear();
         const std::string n = b_.count({.axes = s.bits()}, "folded" + suffix);
         for (fold_writer& f : folds_[number]) {
-            out.line(f.type(), ' ', f.name(), " = ", f.start(), ";");
-            b_.body.name(f.reduction(), f.result());
+            out.line(walk_.across() ? "alignas(64) " : "", whole_type(f), ' ', f.name(),
+                     walk_.across() ? '[' + std::to_string(walk_.strip()) + ']' : "", ";");
+            const std::string result = f.result(whole(f));
+            b_.body.name(f.reduction(), whole_type(f) == f.type() ? result : f.type() + '(' + result + ')');
         }
-        const auto outside = b_.body.scope();
-        if (s.bucket <= 1) {
-            write_short(number, n);
-        } else {
-            write_strips(number, n);
-        }
-        b_.body.leave(outside);
-    }
-
-    void write_short(std::size_t number, const std::string& n) {
-        source_writer& out = b_.code;
-        const folded_space& s = spaces_[number];
-        out.open("for (", b_.linear(), " k = ", split_ ? "piece != 0 ? " + n + " : 0" : "0", "; k < ", n, "; ++k)");
-        if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
-        write_digits(s.axes.size() > 1 ? "rest" : "k", s.axes);
-        for (const input& in : inputs_of(s)) {
-            out.line("const ", in.type, ' ', in.at.name, " = ", further(in, s, "0"), ";");
-            b_.body.name(in.at.node, element(in, in.at.name));
-        }
-        for (fold_writer& f : folds_[number])
-            out.line(f.name(), " = ", f.joined(f.name(), f.element(b_.body.value(f.value(), out), "k")), ";");
-        out.close();
-    }
-
-    void write_strips(std::size_t number, const std::string& n) {
-        source_writer& out = b_.code;
-        const folded_space& s = spaces_[number];
-        std::vector<fold_writer>& folds = folds_[number];
-        const std::string index = b_.linear(), length = std::to_string(strip);
-        const std::vector<input> inputs = inputs_of(s);
-        out.open();
-        for (std::size_t i = 0; i < folds.size(); ++i) {
-            out.line("alignas(64) ", folds[i].type(), ' ', numbered("lanes", i), '[', lanes, "];");
-            out.line("for (int l = 0; l < ", lanes, "; ++l) ", numbered("lanes", i), "[l] = ", folds[i].start(), ";");
-        }
-        for (const input& in : inputs) out.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", length, "] = {};");
-        const std::string first_piece = split_ ? "piece * " + std::to_string(piece_elements) : "0";
-        const std::string next_piece = split_ ? "pieces * " + std::to_string(piece_elements) : n;
-        if (split_) {
-            out.open("for (", index, " from = ", first_piece, "; from < ", n, "; from += ", next_piece, ")");
-            out.line("const ", index, " to = ", n, " - from < ", piece_elements, " ? ", n, " : from + ", piece_elements,
+        std::string from = "0", to = n;
+        const bool groups = walk_.split() ? reach_.piece > reach_.group : s.bucket >= reach_.groups_from;
+        const bool several = groups || (walk_.split() && spaces_.size() > 1);
+        if (several)
+            for (fold_writer& f : folds_[number]) start_whole(f);
+        if (walk_.split() && spaces_.size() > 1)
+            out.open("for (", index, " from = piece * ", reach_.piece, "; from < ", n, "; from += pieces * ",
+                     reach_.piece, ")");
+        else
+            out.open();
+        if (walk_.split()) {
+            if (spaces_.size() == 1) out.line("const ", index, " from = piece * ", reach_.piece, ";");
+            out.line("const ", index, " to = ", n, " - from < ", reach_.piece, " ? ", n, " : from + ", reach_.piece,
                      ";");
-            out.open("for (", index, " first = from; first < to; first += ", length, ")");
-            write_strip(number, inputs, "to");
-            out.close();
-            out.close();
-        } else {
-            out.open("for (", index, " first = 0; first < ", n, "; first += ", length, ")");
-            write_strip(number, inputs, n);
-            out.close();
+            from = "from", to = "to";
         }
-        for (std::size_t i = 0; i < folds.size(); ++i) {
-            const std::string lane = numbered("lanes", i);
-            out.line("for (int half = ", lanes / 2, "; half > 0; half /= 2)");
-            out.line("    for (int l = 0; l < half; ++l) ", lane,
-                     "[l] = ", folds[i].joined(lane + "[l]", lane + "[l + half]"), ";");
-            out.line(folds[i].name(), " = ", lane, "[0];");
+        if (groups) {
+            out.open("for (", index, " group = ", from, "; group < ", to, "; group += ", reach_.group, ")");
+            out.line("const ", index, " end_of_group = ", to, " - group < ", reach_.group, " ? ", to, " : group + ",
+                     reach_.group, ";");
+            from = "group", to = "end_of_group";
         }
+        write_group(number, first_fold, from, to, several);
+        if (groups) out.close();
         out.close();
     }
 
-    void write_strip(std::size_t number, const std::vector<input>& inputs, const std::string& to) {
+    void start_whole(fold_writer& f) {
+        const std::string start = walk_.across() ? f.wide_start() : f.start();
+        b_.code.line(walk_.across() ? "for (int j = 0; j < m; ++j) " : "", whole(f), " = ", start, ";");
+    }
+
+    void write_group(std::size_t number, std::size_t first_fold, const std::string& from, const std::string& to,
+                     bool one_of_many) {
         source_writer& out = b_.code;
+        const std::span<lane_fold> lanes(lanes_.data() + first_fold, folds_[number].size());
+        for (const lane_fold& l : lanes) {
+            l.declare(out);
+            l.start(out, walk_.across() ? "m" : std::to_string(walk_.strip()));
+        }
         const folded_space& s = spaces_[number];
-        std::vector<fold_writer>& folds = folds_[number];
-        const std::string length = std::to_string(strip);
-        out.line("const int m = ", to, " - first < ", length, " ? int(", to, " - first) : ", length, ";");
-        if (s.axes.size() == 1) {
-            out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), "(first);");
-            for (const input& in : inputs) read_strip(in, s);
-        } else {
-            read_runs(s, inputs);
+        walk_.strips(s, from, to, s.values, [&] {
+            walk_.elements(s.values, [&](const std::vector<std::string>& values) {
+                for (std::size_t i = 0; i < lanes.size(); ++i)
+                    out.line(lanes[i].join(values[i], walk_.strip_number(from)));
+            });
+        });
+        for (const lane_fold& l : lanes) {
+            const std::string name = whole(l.fold());
+            const std::string part = walk_.across() ? l.lane(from) : l.joined(from);
+            const std::string joiner = walk_.across() ? l.fold().wide_joiner() : l.fold().joiner();
+            out.line(walk_.across() ? "for (int j = 0; j < m; ++j) " : "", name, " = ",
+                     one_of_many ? joiner + "::join(" + name + ", " + part + ')' : part, ";");
         }
-        const auto outside = b_.body.scope();
-        for (std::size_t i = 0; i < folds.size(); ++i)
-            out.line("alignas(64) ", folds[i].type(), ' ', numbered("value", i), '[', length, "];");
-        b_.declare_independent();
-        out.open("for (int j = 0; j < ", length, "; ++j)");
-        for (const input& in : inputs) b_.body.name(in.at.node, element(in, in.at.name + "_strip[j]"));
-        for (std::size_t i = 0; i < folds.size(); ++i)
-            out.line(numbered("value", i),
-                     "[j] = ", folds[i].element(b_.body.value(folds[i].value(), out), "first + j"), ";");
-        out.close();
-        b_.body.leave(outside);
-        for (std::size_t i = 0; i < folds.size(); ++i) {
-            const std::string v = numbered("value", i), lane = numbered("lanes", i) + "[l]";
-            out.line("for (int j = m; j < ", length, "; ++j) ", v, "[j] = ", folds[i].start(), ";");
-            const std::string near = folds[i].joined(v + "[l]", v + "[l + 64]");
-            const std::string far = folds[i].joined(v + "[l + 128]", v + "[l + 192]");
-            out.line("for (int l = 0; l < ", lanes, "; ++l) ", lane, " = ",
-                     folds[i].joined(lane, folds[i].joined(near, far)), ";");
-        }
-    }
-
-    /// One axis: a whole strip of a contiguous input is read in place.
-    void read_strip(const input& in, const folded_space& s) {
-        source_writer& out = b_.code;
-        const std::string copy = in.at.name + "_copy";
-        bool unit = !in.random;
-        for (std::size_t a = 0; a < in.at.at->strides.size(); ++a)
-            unit = unit && !(b_.graph.loop_axis[a] == s.inner() && in.at.at->strides[a] == stride_class::strided);
-        const std::string loop =
-            std::string("for (int j = 0; j < ") + (in.random ? std::to_string(strip) : "m") + "; ++j) ";
-        if (unit) {
-            out.line("if (m < ", strip, ") ", loop, copy, "[j] = ", further(in, s, "j"), ";");
-            out.line("const ", in.type, "* const ", in.at.name, "_strip = m < ", strip, " ? ", copy, " : ",
-                     start_of(in, kept_bits() | s.bits()), ";");
-        } else {
-            out.line(loop, copy, "[j] = ", further(in, s, "j"), ";");
-            out.line("const ", in.type, "* const ", in.at.name, "_strip = ", copy, ";");
-        }
-    }
-
-    /// Several axes: runs along the inner one, copied one after the other until the strip is full.
-    void read_runs(const folded_space& s, const std::vector<input>& inputs) {
-        source_writer& out = b_.code;
-        const std::string inner = b_.count({.axes = axis_bit(s.inner())}, "n" + std::to_string(s.inner()));
-        out.line("int filled = 0;");
-        out.open("while (filled < m)");
-        out.line(b_.linear(), " rest = first + filled;");
-        write_digits("rest", s.axes);
-        out.line("const int left = m - filled;");
-        out.line("const int run = int(", inner, " - ", digit(s.inner()), ") < left ? int(", inner, " - ",
-                 digit(s.inner()), ") : left;");
-        for (const input& in : inputs)
-            out.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", further(in, s, "j"), ";");
-        out.line("filled += run;");
-        out.close();
-        for (const input& in : inputs)
-            out.line("const ", in.type, "* const ", in.at.name, "_strip = ", in.at.name, "_copy;");
     }
 
     /// Slots as on CUDA: a counter a row, then one for each piece, word and row.
     void write_finish() {
         source_writer& out = b_.code;
-        const std::string u8 = b_.needs.type(dtype::u8), rows = b_.count({.axes = kept_bits()}, "rows");
+        const std::string u8 = b_.needs.type(dtype::u8), rows = b_.count({.axes = walk_.kept_axes()}, "rows");
         const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
-        const std::string row = b_.rank == 0 ? "0" : b_.rank == 1 ? "row" : "slot";
+        const std::string row = walk_.first_row(), j = walk_.across() ? " + j" : "";
+        b_.step.scratch_count = {.axes = walk_.kept_axes()};
+        b_.step.scratch_count.inner = b_.step.grid[1].inner;
+        b_.step.scratch_count.inner_divide = b_.step.grid[1].inner_divide;
+        b_.step.scratch_bytes = 8 * (words_ + 1);
         b_.needs.add("slots",
                      "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
                      "template <class type>\nstatic inline void put(uint64* slot, type v) {\n"
@@ -305,40 +178,54 @@ private:
         out.line(u8, "* const slots = ", scratch, " + ", rows, " + ", row, ";");
         out.line("const ", u8, " stride = ", u8, '(', rows, ") * ", words_, ";");
         std::uint32_t word = 0;
-        for (const std::vector<fold_writer>& folds : folds_)
-            for (const fold_writer& f : folds)
-                for (std::uint32_t i = 0; i < f.words(); ++i)
-                    out.line("put(slots + piece * stride", slot(word++), ", ", f.word(i), ");");
+        for (const lane_fold& l : lanes_)
+            for (std::uint32_t i = 0; i < l.fold().words(); ++i)
+                out.line(walk_.across() ? "for (int j = 0; j < m; ++j) " : "", "put(slots + piece * stride",
+                         slot(word++), j, ", ", l.fold().word(i, whole(l.fold())), ");");
         out.line("if (__atomic_add_fetch(", scratch, " + ", row, ", 1, __ATOMIC_ACQ_REL) != pieces) continue;");
         out.line(scratch, "[", row, "] = 0;");
         word = 0;
-        for (std::vector<fold_writer>& folds : folds_)
-            for (fold_writer& f : folds) {
+        for (const lane_fold& l : lanes_) {
+            fold_writer& f = l.fold();
+            std::string taken;
+            for (std::uint32_t i = 0; i < f.words(); ++i) {
+                const std::string type = walk_.across() && !f.places() ? f.wide_type() : f.word_type(i);
+                taken += (i == 0 ? "take<" : ", take<") + type + ">(slots + s * stride" + slot(word++) + j + ')';
+            }
+            if (f.places()) taken = f.type() + '{' + taken + '}';
+            const std::string pieces = "for (" + b_.linear() + " s = 0; s < pieces; ++s)";
+            const auto join_to = [&](const std::string& name) {
+                return name + " = " + f.wide_joiner() + "::join(" + name + ", " + taken + ");";
+            };
+            if (walk_.across()) {
+                start_whole(f);
+                out.line(pieces);
+                out.line("    for (int j = 0; j < m; ++j) ", join_to(whole(f)));
+            } else {
                 out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";");
-                std::string taken;
-                for (std::uint32_t i = 0; i < f.words(); ++i)
-                    taken +=
-                        (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
-                if (f.places()) taken = f.type() + '{' + taken + '}';
-                out.line("for (", b_.linear(), " s = 0; s < pieces; ++s) ", f.whole(), " = ", f.wide_joiner(),
-                         "::join(", f.whole(), ", ", taken, ");");
+                out.line(pieces, ' ', join_to(f.whole()));
                 out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')',
                          ";");
             }
+        }
     }
     std::string slot(std::uint32_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * p.rows"; }
 
     void write_results() {
+        if (walk_.across()) return walk_.store(b_.outputs, b_.graph.roots);
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
-            b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], kept_bits()),
+            b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], walk_.kept_axes()),
                          ") = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
     }
 
     kernel_builder b_;
     const std::vector<folded_space>& spaces_;
+    direction way_;
+    host_walk walk_;
+    reach reach_;
     std::vector<std::vector<fold_writer>> folds_;  // of each space
+    std::vector<lane_fold> lanes_;                 // of all folds
     std::uint32_t words_ = 0;                      // of scratch for a row's partial results
-    bool split_ = false;
 };
 
 }  // namespace

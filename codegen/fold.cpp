@@ -37,6 +37,12 @@ std::string fold_writer::type_in(dtype t) {
 }
 
 std::string fold_writer::start_in(dtype t) {
+    // Behind every place of a row: whatever the element, it wins.
+    if (places()) return type_in(t) + "{" + value_start_in(t) + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}";
+    return value_start_in(t);
+}
+
+std::string fold_writer::value_start_in(dtype t) {
     const std::string type = needs_.type(t);
     std::string value;
     if (row_.start == fold_start::zero || row_.start == fold_start::one) {
@@ -57,27 +63,33 @@ std::string fold_writer::start_in(dtype t) {
         else
             value = type + (row_.start == fold_start::least ? "(0)" : "(~0ull)");
     }
-    // Behind every place of a row: whatever the element, it wins.
-    return places() ? type_in(t) + "{" + value + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}" : value;
+    return value;
 }
 
 std::string fold_writer::joiner_in(dtype t) {
+    if (!places()) return value_joiner(row_, t);
     const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
-    if (needs_.has(name)) return name;
-    const std::string head = "    static " +
-                             std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") + type +
-                             " join(" + type + " a, " + type + " b) {";
-    std::string body = places() ? join_places(t) : std::string();
-    if (!places()) {
-        node n;
-        n.kind = node_kind::map;
-        n.type = t;
-        n.code = static_cast<std::uint16_t>(row_.join);
-        n.arity = 2;
-        body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
-    }
-    needs_.add(name, "struct " + name + " {\n" + head + body + "};\n");
+    if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_places(t) + "};\n");
     return name;
+}
+
+std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
+    const std::string type = needs_.type(t), name = std::string(row.name) + '_' + type;
+    if (needs_.has(name)) return name;
+    node n;
+    n.kind = node_kind::map;
+    n.type = t;
+    n.code = static_cast<std::uint16_t>(row.join);
+    n.arity = 2;
+    const std::string body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
+    needs_.add(name, "struct " + name + " {\n" + join_head(type) + body + "};\n");
+    return name;
+}
+
+/// The line up to a join's body.
+std::string fold_writer::join_head(const std::string& type) const {
+    return "    static " + std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") + type +
+           " join(" + type + " a, " + type + " b) {";
 }
 
 /// The first NaN wins, then the first extreme.

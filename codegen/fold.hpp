@@ -30,6 +30,10 @@ public:
     std::string type() { return type_in(type_); }
     std::string start() { return start_in(type_); }
     std::string wide_start() { return start_in(wide()); }
+    /// Of places: which value wins, what joins values alone, and what they start as.
+    bool greatest() const { return row_.start == detail::fold_start::least; }
+    std::string extreme_joiner() { return value_joiner(extreme_row(), type_); }
+    std::string value_start() { return value_start_in(type_); }
     /// The struct whose `join` joins two partial results.
     std::string joiner() { return joiner_in(type_); }
     std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
@@ -38,7 +42,8 @@ public:
     /// Whether an element's place is asked for.
     bool places() const { return row_.rule == detail::fold_rule::place; }
     /// The row's result, in the node's dtype, from the variable.
-    std::string result() const { return places() ? name_ + ".at" : name_; }
+    std::string result() const { return result(name_); }
+    std::string result(const std::string& from) const { return places() ? from + ".at" : from; }
     /// Whether joining rounds, so that the order matters to the error.
     bool rounds() const {
         return row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating;
@@ -46,7 +51,10 @@ public:
 
     /// 64-bit words of scratch for a partial result, and what is put into each and taken from them.
     std::uint32_t words() const { return places() ? 2 : 1; }
-    std::string word(std::uint32_t i) const { return !places() ? name_ : name_ + (i == 0 ? ".value" : ".at"); }
+    std::string word(std::uint32_t i) const { return word(i, name_); }
+    std::string word(std::uint32_t i, const std::string& of) const {
+        return !places() ? of : of + (i == 0 ? ".value" : ".at");
+    }
     /// A partial result from the texts that take its words.
     std::string word_type(std::uint32_t i) { return needs_.type(i == 0 ? type_ : dtype::i8); }
 
@@ -54,7 +62,11 @@ private:
     dtype wide() const { return rounds() && type_ == dtype::f4 ? dtype::f8 : type_; }
     std::string type_in(dtype t);
     std::string start_in(dtype t);
+    std::string value_start_in(dtype t);
     std::string joiner_in(dtype t);
+    std::string value_joiner(const detail::fold_facts& row, dtype t);
+    const detail::fold_facts& extreme_row() const { return facts(greatest() ? detail::fold::max : detail::fold::min); }
+    std::string join_head(const std::string& type) const;
     std::string join_places(dtype t) const;
 
     const detail::fold_facts& row_;

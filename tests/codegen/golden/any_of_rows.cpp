@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 struct any_bool {
     static bool join(bool a, bool b) { return a | b; }
 };
@@ -9,6 +16,7 @@ struct any_bool {
 struct arguments {
     const double* x0;
     bool* z0;
+    uint32 n0;
     uint32 folded;
     int32 x0_stride0;
 };
@@ -16,14 +24,26 @@ struct arguments {
 extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
-        const uint32 row = block;
-        const int32 i0 = int32(row);
-        bool any0 = false;
-        for (uint32 k = 0; k < p.folded; ++k) {
-            const int32 i1 = int32(k);
-            const double x0 = *(p.x0 + i0 * p.x0_stride0 + i1 + 0);
-            any0 = any_bool::join(any0, (x0) != 0);
+        const int32 i0 = int32(block * 256);
+        const int m = p.n0 - i0 < 256 ? int(p.n0 - i0) : 256;
+        alignas(64) bool any0[256];
+        {
+            alignas(64) bool lanes0[256];
+            for (int j = 0; j < m; ++j) lanes0[j] = false;
+            for (uint32 k = 0; k < p.folded; ++k) {
+                const int32 i1 = int32(k);
+                const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = any_bool::join(lanes0[j], (x0_strip[j * p.x0_stride0]) != 0);
+                }
+            }
+            for (int j = 0; j < m; ++j) any0[j] = lanes0[j];
         }
-        *(p.z0 + i0) = any0;
+        bool* const z0_strip = p.z0 + i0;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = any0[j];
+        }
     }
 }

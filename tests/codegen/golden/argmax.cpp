@@ -4,6 +4,17 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+struct max_float {
+    static float join(float a, float b) { return a > b || a != a ? a : b; }
+};
+
+/// A lane's best element yet, and in which strip it stood; a NaN stays.
+static inline void keep_max_float(float v, int32 strip, float& best, int32& best_strip) {
+    const bool wins = !(v <= best) & (best == best);
+    best = wins ? v : best;
+    best_strip = wins ? strip : best_strip;
+}
+
 /// An element and its place in the row.
 struct place_float {
     float value;
@@ -17,6 +28,33 @@ struct place_float {
 #define independent _Pragma("GCC ivdep")
 #endif
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+struct earlier {
+    static int join(int a, int b) { return a < b ? a : b; }
+};
+
+/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.
+template <class joiner, int n, class type, class number>
+static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
+    alignas(64) type values[n];
+    alignas(64) int places[n];
+    for (int l = 0; l < n; ++l) values[l] = lanes[l];
+    best = join_lanes<joiner, n>(values);
+    for (int l = 0; l < n; ++l)
+        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
+    return join_lanes<earlier, n>(places);
+}
+
 struct argmax_float {
     static place_float join(place_float a, place_float b) {
         if (a.value != a.value || b.value != b.value)
@@ -24,6 +62,14 @@ struct argmax_float {
         return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
+
+/// The winner among lanes.
+template <int n>
+static inline place_float first_argmax_float(const float* lanes, const int32* strips, int64 from) {
+    float best;
+    const int place = first_of_lanes<max_float, n>(lanes, strips, best);
+    return {best, from + place};
+}
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
@@ -53,30 +99,23 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        place_float argmax0 = place_float{-__builtin_inff(), int64(~0ull >> 1)};
+        place_float argmax0;
         {
-            alignas(64) place_float lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = place_float{-__builtin_inff(), int64(~0ull >> 1)};
-            alignas(64) float x0_copy[256] = {};
-            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
-                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-                for (uint32 first = from; first < to; first += 256) {
-                    const int m = to - first < 256 ? int(to - first) : 256;
-                    const int32 i0 = int32(first);
-                    if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + j);
-                    const float* const x0_strip = m < 256 ? x0_copy : p.x0 + i0;
-                    alignas(64) place_float value0[256];
-                    independent
-                    for (int j = 0; j < 256; ++j) {
-                        value0[j] = place_float{x0_strip[j], int64(first + j)};
-                    }
-                    for (int j = m; j < 256; ++j) value0[j] = place_float{-__builtin_inff(), int64(~0ull >> 1)};
-                    for (int l = 0; l < 64; ++l) lanes0[l] = argmax_float::join(lanes0[l], argmax_float::join(argmax_float::join(value0[l], value0[l + 64]), argmax_float::join(value0[l + 128], value0[l + 192])));
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) float lanes0[256];
+            alignas(64) int32 strips0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = -__builtin_inff(), strips0[j] = 0;
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i0 = int32(first);
+                const float* const x0_strip = p.x0 + i0;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    keep_max_float(x0_strip[j], int32((first - from) / 256), lanes0[j], strips0[j]);
                 }
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = argmax_float::join(lanes0[l], lanes0[l + half]);
-            argmax0 = lanes0[0];
+            argmax0 = first_argmax_float<256>(lanes0, strips0, from);
         }
         uint64* const slots = p.scratch + p.rows + 0;
         const uint64 stride = uint64(p.rows) * 2;

@@ -4,6 +4,17 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+struct min_int32 {
+    static int32 join(int32 a, int32 b) { return b < a ? b : a; }
+};
+
+/// A lane's best element yet, and in which strip it stood.
+static inline void keep_min_int32(int32 v, int32 strip, int32& best, int32& best_strip) {
+    const bool wins = v < best;
+    best = wins ? v : best;
+    best_strip = wins ? strip : best_strip;
+}
+
 /// An element and its place in the row.
 struct place_int32 {
     int32 value;
@@ -42,6 +53,7 @@ struct arguments {
     int64* z0;
     uint64* scratch;
     uint32 row_pieces;
+    uint32 n0;
     uint32 folded;
     int32 x0_stride1;
     uint32 rows;
@@ -52,42 +64,42 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        const uint32 row = block / pieces;
-        const int32 i0 = int32(row);
-        place_int32 argmin0 = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
+        const int32 i0 = int32(block / pieces * 2048);
+        const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
+        alignas(64) place_int32 argmin0[2048];
+        for (int j = 0; j < m; ++j) argmin0[j] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
         {
-            alignas(64) place_int32 lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
-            alignas(64) int32 x0_copy[256] = {};
-            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
-                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-                for (uint32 first = from; first < to; first += 256) {
-                    const int m = to - first < 256 ? int(to - first) : 256;
-                    const int32 i1 = int32(first);
-                    for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + i1 * p.x0_stride1 + j * p.x0_stride1);
-                    const int32* const x0_strip = x0_copy;
-                    alignas(64) place_int32 value0[256];
+            const uint32 from = piece * 512;
+            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
+            for (uint32 group = from; group < to; group += 64) {
+                const uint32 end_of_group = to - group < 64 ? to : group + 64;
+                alignas(64) int32 lanes0[2048];
+                alignas(64) int32 strips0[2048];
+                for (int j = 0; j < m; ++j) lanes0[j] = int32(~(1ull << 31)), strips0[j] = 0;
+                for (uint32 k = group; k < end_of_group; ++k) {
+                    const int32 i1 = int32(k);
+                    const int32* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
                     independent
-                    for (int j = 0; j < 256; ++j) {
-                        value0[j] = place_int32{x0_strip[j], int64(first + j)};
+                    for (int j = 0; j < m; ++j) {
+                        keep_min_int32(x0_strip[j], int32(k - group), lanes0[j], strips0[j]);
                     }
-                    for (int j = m; j < 256; ++j) value0[j] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
-                    for (int l = 0; l < 64; ++l) lanes0[l] = argmin_int32::join(lanes0[l], argmin_int32::join(argmin_int32::join(value0[l], value0[l + 64]), argmin_int32::join(value0[l + 128], value0[l + 192])));
                 }
+                for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], place_int32{lanes0[j], int64(group) + strips0[j]});
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = argmin_int32::join(lanes0[l], lanes0[l + half]);
-            argmin0 = lanes0[0];
         }
-        uint64* const slots = p.scratch + p.rows + row;
+        uint64* const slots = p.scratch + p.rows + i0;
         const uint64 stride = uint64(p.rows) * 2;
-        put(slots + piece * stride, argmin0.value);
-        put(slots + piece * stride + 1 * p.rows, argmin0.at);
-        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
-        p.scratch[row] = 0;
-        place_int32 whole0 = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
-        for (uint32 s = 0; s < pieces; ++s) whole0 = argmin_int32::join(whole0, place_int32{take<int32>(slots + s * stride), take<int64>(slots + s * stride + 1 * p.rows)});
-        argmin0 = whole0;
-        *(p.z0 + i0) = argmin0.at;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, argmin0[j].value);
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + 1 * p.rows + j, argmin0[j].at);
+        if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[i0] = 0;
+        for (int j = 0; j < m; ++j) argmin0[j] = place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
+        for (uint32 s = 0; s < pieces; ++s)
+            for (int j = 0; j < m; ++j) argmin0[j] = argmin_int32::join(argmin0[j], place_int32{take<int32>(slots + s * stride + j), take<int64>(slots + s * stride + 1 * p.rows + j)});
+        int64* const z0_strip = p.z0 + i0;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = argmin0[j].at;
+        }
     }
 }

@@ -13,6 +13,17 @@ struct max_float {
     static float join(float a, float b) { return a > b || a != a ? a : b; }
 };
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -25,27 +36,20 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        float max0 = -__builtin_inff();
+        float max0;
         {
-            alignas(64) float lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = -__builtin_inff();
-            alignas(64) float x0_copy[256] = {};
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = -__builtin_inff();
             for (uint32 first = 0; first < p.folded; first += 256) {
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
                 const int32 i1 = int32(first);
-                if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 * p.x0_stride0 + i1 + j);
-                const float* const x0_strip = m < 256 ? x0_copy : p.x0 + i0 * p.x0_stride0 + i1;
-                alignas(64) float value0[256];
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
                 independent
-                for (int j = 0; j < 256; ++j) {
-                    value0[j] = x0_strip[j];
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j]);
                 }
-                for (int j = m; j < 256; ++j) value0[j] = -__builtin_inff();
-                for (int l = 0; l < 64; ++l) lanes0[l] = max_float::join(lanes0[l], max_float::join(max_float::join(value0[l], value0[l + 64]), max_float::join(value0[l + 128], value0[l + 192])));
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = max_float::join(lanes0[l], lanes0[l + half]);
-            max0 = lanes0[0];
+            max0 = join_lanes<max_float, 256>(lanes0);
         }
         *(p.z0 + i0) = max0;
     }

@@ -20,6 +20,17 @@ struct count_nonzero_int64 {
     static int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -49,40 +60,27 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        uint16 min0 = uint16(~0ull);
-        int64 count_nonzero1 = int64(0);
+        uint16 min0;
+        int64 count_nonzero1;
         {
-            alignas(64) uint16 lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = uint16(~0ull);
-            alignas(64) int64 lanes1[64];
-            for (int l = 0; l < 64; ++l) lanes1[l] = int64(0);
-            alignas(64) uint16 x0_copy[256] = {};
-            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
-                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-                for (uint32 first = from; first < to; first += 256) {
-                    const int m = to - first < 256 ? int(to - first) : 256;
-                    const int32 i0 = int32(first);
-                    if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + j);
-                    const uint16* const x0_strip = m < 256 ? x0_copy : p.x0 + i0;
-                    alignas(64) uint16 value0[256];
-                    alignas(64) int64 value1[256];
-                    independent
-                    for (int j = 0; j < 256; ++j) {
-                        value0[j] = x0_strip[j];
-                        value1[j] = int64((x0_strip[j]) != 0);
-                    }
-                    for (int j = m; j < 256; ++j) value0[j] = uint16(~0ull);
-                    for (int l = 0; l < 64; ++l) lanes0[l] = min_uint16::join(lanes0[l], min_uint16::join(min_uint16::join(value0[l], value0[l + 64]), min_uint16::join(value0[l + 128], value0[l + 192])));
-                    for (int j = m; j < 256; ++j) value1[j] = int64(0);
-                    for (int l = 0; l < 64; ++l) lanes1[l] = count_nonzero_int64::join(lanes1[l], count_nonzero_int64::join(count_nonzero_int64::join(value1[l], value1[l + 64]), count_nonzero_int64::join(value1[l + 128], value1[l + 192])));
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) uint16 lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = uint16(~0ull);
+            alignas(64) int64 lanes1[256];
+            for (int j = 0; j < 256; ++j) lanes1[j] = int64(0);
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i0 = int32(first);
+                const uint16* const x0_strip = p.x0 + i0;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = min_uint16::join(lanes0[j], x0_strip[j]);
+                    lanes1[j] = count_nonzero_int64::join(lanes1[j], int64((x0_strip[j]) != 0));
                 }
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = min_uint16::join(lanes0[l], lanes0[l + half]);
-            min0 = lanes0[0];
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes1[l] = count_nonzero_int64::join(lanes1[l], lanes1[l + half]);
-            count_nonzero1 = lanes1[0];
+            min0 = join_lanes<min_uint16, 256>(lanes0);
+            count_nonzero1 = join_lanes<count_nonzero_int64, 256>(lanes1);
         }
         uint64* const slots = p.scratch + p.rows + 0;
         const uint64 stride = uint64(p.rows) * 2;

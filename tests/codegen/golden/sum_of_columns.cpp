@@ -33,6 +33,7 @@ struct arguments {
     double* z0;
     uint64* scratch;
     uint32 row_pieces;
+    uint32 n0;
     uint32 folded;
     int32 x0_stride1;
     uint32 rows;
@@ -43,41 +44,40 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        const uint32 row = block / pieces;
-        const int32 i0 = int32(row);
-        double sum0 = 0.0;
+        const int32 i0 = int32(block / pieces * 2048);
+        const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
+        alignas(64) double sum0[2048];
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
         {
-            alignas(64) double lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0;
-            alignas(64) double x0_copy[256] = {};
-            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
-                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-                for (uint32 first = from; first < to; first += 256) {
-                    const int m = to - first < 256 ? int(to - first) : 256;
-                    const int32 i1 = int32(first);
-                    for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 + i1 * p.x0_stride1 + j * p.x0_stride1);
-                    const double* const x0_strip = x0_copy;
-                    alignas(64) double value0[256];
+            const uint32 from = piece * 512;
+            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
+            for (uint32 group = from; group < to; group += 64) {
+                const uint32 end_of_group = to - group < 64 ? to : group + 64;
+                alignas(64) double lanes0[2048];
+                for (int j = 0; j < m; ++j) lanes0[j] = 0.0;
+                for (uint32 k = group; k < end_of_group; ++k) {
+                    const int32 i1 = int32(k);
+                    const double* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
                     independent
-                    for (int j = 0; j < 256; ++j) {
-                        value0[j] = x0_strip[j];
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = sum_double::join(lanes0[j], x0_strip[j]);
                     }
-                    for (int j = m; j < 256; ++j) value0[j] = 0.0;
-                    for (int l = 0; l < 64; ++l) lanes0[l] = sum_double::join(lanes0[l], sum_double::join(sum_double::join(value0[l], value0[l + 64]), sum_double::join(value0[l + 128], value0[l + 192])));
                 }
+                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = sum_double::join(lanes0[l], lanes0[l + half]);
-            sum0 = lanes0[0];
         }
-        uint64* const slots = p.scratch + p.rows + row;
+        uint64* const slots = p.scratch + p.rows + i0;
         const uint64 stride = uint64(p.rows) * 1;
-        put(slots + piece * stride, sum0);
-        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
-        p.scratch[row] = 0;
-        double whole0 = 0.0;
-        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
-        sum0 = whole0;
-        *(p.z0 + i0) = sum0;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
+        if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[i0] = 0;
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        for (uint32 s = 0; s < pieces; ++s)
+            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
+        double* const z0_strip = p.z0 + i0;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = sum0[j];
+        }
     }
 }

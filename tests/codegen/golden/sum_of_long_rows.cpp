@@ -14,6 +14,17 @@ struct sum_float {
     static float join(float a, float b) { return a + b; }
 };
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
 static inline void put(uint64* slot, type v) {
@@ -49,30 +60,22 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         const uint32 piece = block % pieces;
         const uint32 row = block / pieces;
         const int32 i0 = int32(row);
-        float sum0 = 0.0f;
+        float sum0;
         {
-            alignas(64) float lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0f;
-            alignas(64) float x0_copy[256] = {};
-            for (uint32 from = piece * 32768; from < p.folded; from += pieces * 32768) {
-                const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-                for (uint32 first = from; first < to; first += 256) {
-                    const int m = to - first < 256 ? int(to - first) : 256;
-                    const int32 i1 = int32(first);
-                    if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 * p.x0_stride0 + i1 + j);
-                    const float* const x0_strip = m < 256 ? x0_copy : p.x0 + i0 * p.x0_stride0 + i1;
-                    alignas(64) float value0[256];
-                    independent
-                    for (int j = 0; j < 256; ++j) {
-                        value0[j] = x0_strip[j];
-                    }
-                    for (int j = m; j < 256; ++j) value0[j] = 0.0f;
-                    for (int l = 0; l < 64; ++l) lanes0[l] = sum_float::join(lanes0[l], sum_float::join(sum_float::join(value0[l], value0[l + 64]), sum_float::join(value0[l + 128], value0[l + 192])));
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0f;
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i1 = int32(first);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = sum_float::join(lanes0[j], x0_strip[j]);
                 }
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = sum_float::join(lanes0[l], lanes0[l + half]);
-            sum0 = lanes0[0];
+            sum0 = join_lanes<sum_float, 256>(lanes0);
         }
         uint64* const slots = p.scratch + p.rows + row;
         const uint64 stride = uint64(p.rows) * 1;

@@ -13,6 +13,17 @@ struct sum_float {
     static float join(float a, float b) { return a + b; }
 };
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -27,10 +38,10 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        float sum0 = 0.0f;
+        float sum0;
         {
-            alignas(64) float lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = 0.0f;
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0f;
             alignas(64) float x0_copy[256] = {};
             for (uint32 first = 0; first < p.folded; first += 256) {
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
@@ -42,21 +53,15 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
                     const int32 i1 = int32(rest);
                     const int left = m - filled;
                     const int run = int(p.n2 - i2) < left ? int(p.n2 - i2) : left;
-                    for (int j = 0; j < run; ++j) x0_copy[filled + j] = *(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2 + j);
+                    for (int j = 0; j < run; ++j) x0_copy[filled + j] = (p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2)[j];
                     filled += run;
                 }
-                const float* const x0_strip = x0_copy;
-                alignas(64) float value0[256];
                 independent
-                for (int j = 0; j < 256; ++j) {
-                    value0[j] = x0_strip[j];
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = sum_float::join(lanes0[j], x0_copy[j]);
                 }
-                for (int j = m; j < 256; ++j) value0[j] = 0.0f;
-                for (int l = 0; l < 64; ++l) lanes0[l] = sum_float::join(lanes0[l], sum_float::join(sum_float::join(value0[l], value0[l + 64]), sum_float::join(value0[l + 128], value0[l + 192])));
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = sum_float::join(lanes0[l], lanes0[l + half]);
-            sum0 = lanes0[0];
+            sum0 = join_lanes<sum_float, 256>(lanes0);
         }
         *(p.z0 + i0) = sum0;
     }

@@ -1,0 +1,80 @@
+// How a kernel of rows goes over its elements on the host, in strips: what one innermost loop computes.
+//   along   a strip is a part of one row; the next strip is further along the row
+//   across  a strip is one element each of neighbouring rows (columns of a matrix, or rows so short that they fill no
+//           vector); the next strip is the next element of all of them
+// In either case everything about a strip is one loop over j that the system's compiler vectorises.
+//
+// Functions of the mathematical library round differently when vectorised. Where one is called, a strip is computed up
+// to a multiple of every vector's length, its end from padded copies, so that bits do not depend on an element's place.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel.hpp"
+#include "codegen/reduction.hpp"
+
+namespace ingot::codegen {
+
+enum class direction : std::uint8_t { along, across };
+/// Across, where rows are short or their neighbours lie closer than their elements.
+direction choose_direction(const kernel_builder& b, const std::vector<folded_space>& spaces);
+/// Elements of a strip.
+std::uint32_t strip_of(const kernel_builder& b, const std::vector<folded_space>& spaces, direction d);
+
+class host_walk {
+public:
+    /// Where `pieces.inner_divide` is not 1 a block has one of so many pieces of its rows.
+    host_walk(kernel_builder& b, direction d, std::uint32_t strip, const formula& pieces);
+
+    direction way() const { return way_; }
+    std::uint32_t strip() const { return strip_; }
+    bool across() const { return way_ == direction::across; }
+    bool split() const { return pieces_.inner_divide != 1; }
+    std::uint64_t kept_axes() const { return axis_range(0, b_.rank); }
+
+    /// Opens the loop over blocks, and reads what is the same all through one: operands, and values below `roots`.
+    void open_block(const std::vector<node_id>& roots);
+    /// The linear number of the block's (first) row.
+    std::string first_row() const;
+    /// A loop over the strips of elements [from, to) of a space; `body` is written with the inputs of `values` named.
+    void strips(const folded_space& s, const std::string& from, const std::string& to,
+                const std::vector<node_id>& values, const std::function<void()>& body);
+    /// Within a strip: a loop over its elements, which writes statements made from values of nodes.
+    void elements(const std::vector<node_id>& values,
+                  const std::function<void(const std::vector<std::string>&)>& statements);
+    /// An element's place in its row, as `elements` sees it, and the number of its strip counted from `from`.
+    std::string place_in_row() const { return across() ? "k" : "first + j"; }
+    std::string strip_number(const std::string& from) const;
+    /// Across: writes the outputs of a strip, whose values `elements` computes.
+    void store(const std::vector<place>& outputs, const std::vector<node_id>& roots);
+
+private:
+    /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
+    struct input {
+        place at;
+        std::string type;
+        bool random;
+    };
+    std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
+    int lane_axis(const folded_space& s) const { return across() ? b_.rank - 1 : s.inner(); }
+    std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }
+    std::string start_of(const input& in, std::uint64_t axes);
+    std::string step_along(const place& at, int axis);
+    bool is_copied(const input& in, int lane) const;
+    std::string generated(const input& in, const std::string& number);
+    void write_digits(const std::string& linear, const std::vector<int>& axes);
+    void declare_copies(const std::vector<input>& inputs, int lane);
+    void read(const std::vector<input>& inputs, std::uint64_t known, int lane);
+    void read_runs(const folded_space& s, const std::vector<input>& inputs);
+
+    kernel_builder& b_;
+    direction way_;
+    std::uint32_t strip_;
+    formula pieces_;
+    bool whole_;  // strips are computed as multiples of a vector
+    int arrays_ = 0;
+};
+
+}  // namespace ingot::codegen
