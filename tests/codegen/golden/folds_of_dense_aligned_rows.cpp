@@ -4,6 +4,17 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
+struct min_int16 {
+    static int16 join(int16 a, int16 b) { return b < a ? b : a; }
+};
+
+/// A lane's best element yet, and in which strip it stood.
+static inline void keep_min_int16(int16 v, int16 strip, int16& best, int16& best_strip) {
+    const bool wins = v < best;
+    best = wins ? v : best;
+    best_strip = wins ? strip : best_strip;
+}
+
 /// An element and its place in the row.
 struct place_int16 {
     int16 value;
@@ -21,11 +32,46 @@ struct max_double {
     static double join(double a, double b) { return a > b || a != a ? a : b; }
 };
 
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+struct earlier {
+    static int join(int a, int b) { return a < b ? a : b; }
+};
+
+/// The first place of the best value: lane j of strip s is s * n + j. A NaN is best.
+template <class joiner, int n, class type, class number>
+static inline int first_of_lanes(const type* lanes, const number* strips, type& best) {
+    alignas(64) type values[n];
+    alignas(64) int places[n];
+    for (int l = 0; l < n; ++l) values[l] = lanes[l];
+    best = join_lanes<joiner, n>(values);
+    for (int l = 0; l < n; ++l)
+        places[l] = (lanes[l] == best) | (lanes[l] != lanes[l]) ? int(strips[l]) * n + l : 128 * n;
+    return join_lanes<earlier, n>(places);
+}
+
 struct argmin_int16 {
     static place_int16 join(place_int16 a, place_int16 b) {
         return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
     }
 };
+
+/// The winner among lanes.
+template <int n>
+static inline place_int16 first_argmin_int16(const int16* lanes, const int16* strips, int64 from) {
+    int16 best;
+    const int place = first_of_lanes<min_int16, n>(lanes, strips, best);
+    return {best, from + place};
+}
 
 struct arguments {
     const double* x0;
@@ -53,45 +99,30 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         const int32 i0 = int32(row);
         const float x2 = *(p.x2 + i0);
         const double t0 = double(x2);
-        double max0 = -__builtin_inf();
-        place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
+        double max0;
+        place_int16 argmin1;
         {
-            alignas(64) double lanes0[64];
-            for (int l = 0; l < 64; ++l) lanes0[l] = -__builtin_inf();
-            alignas(64) place_int16 lanes1[64];
-            for (int l = 0; l < 64; ++l) lanes1[l] = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
-            alignas(64) double x0_copy[256] = {};
-            alignas(64) float x1_copy[256] = {};
-            alignas(64) int16 x3_copy[256] = {};
-            for (uint32 first = 0; first < p.folded; first += 256) {
-                const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+            alignas(64) double lanes0[128];
+            for (int j = 0; j < 128; ++j) lanes0[j] = -__builtin_inf();
+            alignas(64) int16 lanes1[128];
+            alignas(64) int16 strips1[128];
+            for (int j = 0; j < 128; ++j) lanes1[j] = int16(~(1ull << 15)), strips1[j] = 0;
+            for (uint32 first = 0; first < p.folded; first += 128) {
+                const int m = p.folded - first < 128 ? int(p.folded - first) : 128;
                 const int32 i2 = int32(first);
-                if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = *(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2 + j);
-                const double* const x0_strip = m < 256 ? x0_copy : p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
-                if (m < 256) for (int j = 0; j < m; ++j) x1_copy[j] = *(p.x1 + i2 + j);
-                const float* const x1_strip = m < 256 ? x1_copy : p.x1 + i2;
-                if (m < 256) for (int j = 0; j < m; ++j) x3_copy[j] = *(p.x3 + i0 * p.x3_stride0 + i1 * p.x3_stride1 + i2 + j);
-                const int16* const x3_strip = m < 256 ? x3_copy : p.x3 + i0 * p.x3_stride0 + i1 * p.x3_stride1 + i2;
-                alignas(64) double value0[256];
-                alignas(64) place_int16 value1[256];
+                const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                const float* const x1_strip = p.x1 + i2;
+                const int16* const x3_strip = p.x3 + i0 * p.x3_stride0 + i1 * p.x3_stride1 + i2;
                 independent
-                for (int j = 0; j < 256; ++j) {
+                for (int j = 0; j < m; ++j) {
                     const double t1 = double(x1_strip[j]);
                     const double t2 = x0_strip[j] * t1;
-                    value0[j] = t2 + t0;
-                    value1[j] = place_int16{x3_strip[j], int64(first + j)};
+                    lanes0[j] = max_double::join(lanes0[j], t2 + t0);
+                    keep_min_int16(x3_strip[j], int16(first / 128), lanes1[j], strips1[j]);
                 }
-                for (int j = m; j < 256; ++j) value0[j] = -__builtin_inf();
-                for (int l = 0; l < 64; ++l) lanes0[l] = max_double::join(lanes0[l], max_double::join(max_double::join(value0[l], value0[l + 64]), max_double::join(value0[l + 128], value0[l + 192])));
-                for (int j = m; j < 256; ++j) value1[j] = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
-                for (int l = 0; l < 64; ++l) lanes1[l] = argmin_int16::join(lanes1[l], argmin_int16::join(argmin_int16::join(value1[l], value1[l + 64]), argmin_int16::join(value1[l + 128], value1[l + 192])));
             }
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes0[l] = max_double::join(lanes0[l], lanes0[l + half]);
-            max0 = lanes0[0];
-            for (int half = 32; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lanes1[l] = argmin_int16::join(lanes1[l], lanes1[l + half]);
-            argmin1 = lanes1[0];
+            max0 = join_lanes<max_double, 128>(lanes0);
+            argmin1 = first_argmin_int16<128>(lanes1, strips1, 0);
         }
         *(p.z0 + i0 * p.z0_stride0 + i1) = max0;
         *(p.z1 + i0 * p.z1_stride0 + i1) = argmin1.at;

@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
 static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
 
 static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
@@ -24,6 +31,10 @@ static inline float exp_float(float a) {
 
 struct sum_float {
     static float join(float a, float b) { return a + b; }
+};
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
 };
 
 static inline float log_float(float a) {
@@ -50,6 +61,7 @@ static inline float log_float(float a) {
 struct arguments {
     const float* x0;
     float* z0;
+    uint32 n0;
     uint32 folded;
     int32 x0_stride0;
 };
@@ -57,14 +69,26 @@ struct arguments {
 extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
-        const uint32 row = block;
-        const int32 i0 = int32(row);
-        float sum0 = 0.0f;
-        for (uint32 k = 0; k < p.folded; ++k) {
-            const int32 i1 = int32(k);
-            const float x0 = *(p.x0 + i0 * p.x0_stride0 + i1 + 0);
-            sum0 = sum_float::join(sum0, exp_float(x0));
+        const int32 i0 = int32(block * 256);
+        const int m = p.n0 - i0 < 256 ? int(p.n0 - i0) : 256;
+        alignas(64) double sum0[256];
+        {
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
+            for (uint32 k = 0; k < p.folded; ++k) {
+                const int32 i1 = int32(k);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = sum_float::join(lanes0[j], exp_float(x0_strip[j * p.x0_stride0]));
+                }
+            }
+            for (int j = 0; j < m; ++j) sum0[j] = lanes0[j];
         }
-        *(p.z0 + i0) = log_float(sum0);
+        float* const z0_strip = p.z0 + i0;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = log_float(float(sum0[j]));
+        }
     }
 }
