@@ -120,7 +120,12 @@ key decode(std::span<const std::uint32_t> words) {
         k.operands.push_back(read_operand(in, k.header.axes));
         require(k.operands.back().head.same_as <= i, "has an operand that is the same as a later one");
     }
-    for (std::uint32_t i = 0; i < k.header.outputs; ++i) k.outputs.push_back(read_operand(in, k.header.axes));
+    for (std::uint32_t i = 0; i < k.header.outputs; ++i) {
+        k.outputs.push_back(read_operand(in, k.header.axes));
+        for (std::uint32_t a = 0; a < k.header.axes; ++a)
+            require(k.axes[a].owner == 0 || k.outputs.back().strides[a] == stride_class::broadcast,
+                    "has an output that moves along a bound axis");
+    }
     require(in.left() == 0, "has words after its end");
     return k;
 }

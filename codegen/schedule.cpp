@@ -123,8 +123,10 @@ void emit_stages(const key& k, staging s, plan& p) {
         emit(now.key, now.graph, part);
         launch& step = part.steps[0];
         rebind(step, now, s, k.operands.size());
-        if (!now.writes.empty()) step.reason += ", into a temporary";
-        p.source += (i == 0 ? "" : "\n") + in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
+        if (!now.temporaries.empty()) step.reason += ", into a temporary";
+        if (s.stages.size() > 1)
+            part.source = in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
+        p.source += (i == 0 ? "" : "\n") + part.source;
         p.steps.push_back(std::move(step));
     }
 }
@@ -148,8 +150,8 @@ plan make_plan(const key& k) {
         plan_missing(k, g, p, "");
     } else {
         staging s = cut_into_stages(k, g);
-        const bool one = s.temporaries.empty();
-        p.pattern = !has(g, node_kind::reduce) ? "map" : !one && is_row_program(k, g) ? "row program" : "reduction";
+        const bool one = s.stages.empty(), cut = !s.temporaries.empty();
+        p.pattern = !has(g, node_kind::reduce) ? "map" : cut && is_row_program(k, g) ? "row program" : "reduction";
         one ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : p.steps)

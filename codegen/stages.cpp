@@ -31,23 +31,13 @@ public:
 
     staging run() {
         find_cuts();
+        find_parts();
         staging whole;
-        if (cut_.empty()) return whole;
+        if (cut_.empty() && parts_.size() == 1 && parts_[0].axes == outer_) return whole;
         for (const node_id n : cut_)
             whole.temporaries.push_back({graph_.nodes[n].type, {.axes = graph_.nodes[n].axes}});
-        std::vector<bool> done(cut_.size());
-        for (std::uint32_t level = 0; level < last_; ++level)
-            for (std::size_t t = 0; t < cut_.size(); ++t) {
-                if (done[t] || nodes_[cut_[t]].level != level) continue;
-                std::vector<std::uint16_t> together;  // over the same axes: one kernel
-                for (std::size_t u = t; u < cut_.size(); ++u)
-                    if (nodes_[cut_[u]].level == level && axes_of(cut_[u]) == axes_of(cut_[t])) {
-                        together.push_back(static_cast<std::uint16_t>(u));
-                        done[u] = true;
-                    }
-                whole.stages.push_back(make_stage(level, std::move(together)));
-            }
-        whole.stages.push_back(make_stage(last_, {}));
+        std::ranges::stable_sort(parts_, {}, &part::level);
+        for (const part& p : parts_) whole.stages.push_back(make_stage(p));
         return whole;
     }
 
@@ -58,13 +48,27 @@ private:
         std::uint32_t level = 0;  // of the first stage in which it can be computed
     };
 
+    /// What one stage writes, all of it along the same axes, but for outputs that also move along what it folds over.
+    struct part {
+        std::uint32_t level;
+        std::uint64_t axes;
+        std::vector<std::uint16_t> temporaries, outputs;
+    };
+
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
+    /// An output moves along its root's axes, and along others where the root is broadcast into it.
+    std::uint64_t axes_of_output(std::size_t k) const {
+        std::uint64_t axes = axes_of(graph_.roots[k]) & outer_;
+        const std::vector<stride_class>& strides = key_.outputs[k].strides;
+        for (std::size_t a = 0; a < strides.size(); ++a)
+            if (strides[a] != stride_class::broadcast) axes |= axis_bit(static_cast<int>(a));
+        return axes;
+    }
 
     void cut(node_id n) {
         if (!nodes_[n].reduces || nodes_[n].temporary >= 0) return;
         nodes_[n].temporary = static_cast<int>(cut_.size());
         cut_.push_back(n);
-        last_ = std::max(last_, nodes_[n].level + 1);
     }
 
     void find_cuts() {
@@ -79,40 +83,97 @@ private:
                 nodes_[i].level = std::max(nodes_[i].level, nodes_[of].level + (through ? 1 : 0));
             }
         }
-        for (const node_id r : graph_.roots)
-            if (axes_of(r) != outer_) cut(r);
+        for (std::size_t k = 0; k < graph_.roots.size(); ++k)
+            if (axes_of(graph_.roots[k]) != axes_of_output(k)) cut(graph_.roots[k]);
+    }
+
+    part& part_with(std::uint32_t level, std::uint64_t axes) {
+        for (part& p : parts_)
+            if (p.level == level && p.axes == axes) return p;
+        return parts_.emplace_back(part{level, axes, {}, {}});
+    }
+
+    void find_parts() {
+        for (std::size_t t = 0; t < cut_.size(); ++t)
+            part_with(nodes_[cut_[t]].level, axes_of(cut_[t])).temporaries.push_back(static_cast<std::uint16_t>(t));
+        // Outputs along the same axes are written together, by the stage that can write the last of them.
+        const auto level_of = [&](std::size_t k) {
+            const node_id root = graph_.roots[k];
+            return nodes_[root].level + (axes_of(root) != axes_of_output(k) && nodes_[root].temporary >= 0 ? 1 : 0);
+        };
+        for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
+            std::uint32_t level = 0;
+            for (std::size_t o = 0; o < graph_.roots.size(); ++o)
+                if (axes_of_output(o) == axes_of_output(k)) level = std::max(level, level_of(o));
+            part_with(level, axes_of_output(k)).outputs.push_back(static_cast<std::uint16_t>(k));
+        }
+        for (part& p : parts_)
+            if (part* const folds = folding_over(p))
+                folds->outputs.insert(folds->outputs.end(), p.outputs.begin(), p.outputs.end()), p.outputs.clear();
+        std::erase_if(parts_, [](const part& p) { return p.temporaries.empty() && p.outputs.empty(); });
+    }
+
+    /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
+    part* folding_over(const part& p) {
+        const auto reduces = [&](std::uint16_t k) { return nodes_[graph_.roots[k]].reduces; };
+        if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, reduces)) return nullptr;
+        for (part& other : parts_)
+            if (&other != &p && other.level >= p.level)
+                for (const std::uint64_t folded : folded_by(other))
+                    if ((folded | other.axes) == p.axes && (folded & other.axes) == 0) return &other;
+        return nullptr;
+    }
+    /// The loops of each reduction that a part's stage makes.
+    std::vector<std::uint64_t> folded_by(const part& p) const {
+        std::vector<std::uint64_t> folded;
+        const std::vector<bool> needed = needed_by(p);
+        for (node_id i = 0; i < needed.size(); ++i) {
+            if (!needed[i] || graph_.nodes[i].kind != node_kind::reduce || is_read(i, p.level)) continue;
+            folded.push_back(0);
+            for (std::size_t a = 0; a < key_.axes.size(); ++a)
+                if (key_.axes[a].owner == graph_.nodes[i].index + 1) folded.back() |= axis_bit(graph_.loop_axis[a]);
+        }
+        return folded;
     }
 
     bool is_read(node_id n, std::uint32_t level) const { return nodes_[n].temporary >= 0 && nodes_[n].level < level; }
 
-    stage make_stage(std::uint32_t level, std::vector<std::uint16_t> writes) const {
-        stage s;
-        s.writes = std::move(writes);
+    std::vector<node_id> roots_of(const part& p) const {
         std::vector<node_id> roots;
-        for (const std::uint16_t t : s.writes) roots.push_back(cut_[t]);
-        if (s.writes.empty()) roots = graph_.roots;
-
+        for (const std::uint16_t t : p.temporaries) roots.push_back(cut_[t]);
+        for (const std::uint16_t k : p.outputs) roots.push_back(graph_.roots[k]);
+        return roots;
+    }
+    std::vector<bool> needed_by(const part& p) const {
         std::vector<bool> needed(graph_.nodes.size());
-        for (const node_id r : roots) needed[r] = true;
+        for (const node_id r : roots_of(p)) needed[r] = true;
         for (node_id i = static_cast<node_id>(needed.size()); i-- > 0;)
-            if (needed[i] && !is_read(i, level))
+            if (needed[i] && !is_read(i, p.level))
                 for (int a = 0; a < graph_.nodes[i].arity; ++a) needed[graph_.nodes[i].arguments[a]] = true;
+        return needed;
+    }
 
-        choose_axes(s, level, needed, s.writes.empty() ? outer_ : axes_of(roots[0]));
+    stage make_stage(const part& p) const {
+        stage s;
+        s.temporaries = p.temporaries;
+        s.outputs = p.outputs;
+        const std::vector<bool> needed = needed_by(p);
+        choose_axes(s, p.level, needed, p.axes);
         write_key(s);
-        write_graph(s, level, needed, roots);
+        write_graph(s, p.level, needed, roots_of(p));
         return s;
     }
 
     void choose_axes(stage& s, std::uint32_t level, const std::vector<bool>& needed, std::uint64_t kept) const {
         for (const int a : axes_in(kept)) {
             s.axes.push_back(a);
-            axis_class axis = s.writes.empty() ? key_.axes[static_cast<std::size_t>(a)] : axis_class{};
+            axis_class axis = kept == outer_ ? key_.axes[static_cast<std::size_t>(a)] : axis_class{};
             axis.owner = axis.partner = 0;
             s.key.axes.push_back(axis);
         }
         // How many rows a temporary has nobody said; splitting a long row among blocks costs little.
-        if (!s.writes.empty() && !s.axes.empty()) s.key.axes[0].bucket |= bucket::few_rows;
+        const bool few = !key_.axes.empty() && (key_.axes[0].bucket & bucket::few_rows) != 0;
+        if (!s.axes.empty() && (few || !s.temporaries.empty())) s.key.axes[0].bucket |= bucket::few_rows;
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
             if (!needed[i] || n.kind != node_kind::reduce || is_read(i, level)) continue;
@@ -176,10 +237,12 @@ private:
             s.key.operands.push_back(contiguous(s, n));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
         }
-        std::vector<int> as_axes;
-        for (const std::uint16_t t : s.writes) s.key.outputs.push_back(contiguous(s, cut_[t]));
-        if (s.writes.empty())
-            for (const operand_class& o : key_.outputs) s.key.outputs.push_back(placed(s, o, as_axes));
+        for (const std::uint16_t t : s.temporaries) {
+            s.key.outputs.push_back(contiguous(s, cut_[t]));
+            s.output_axes.emplace_back();
+        }
+        for (const std::uint16_t k : s.outputs)
+            s.key.outputs.push_back(placed(s, key_.outputs[k], s.output_axes.emplace_back()));
     }
 
     void write_graph(stage& s, std::uint32_t level, const std::vector<bool>& needed,
@@ -206,8 +269,8 @@ private:
     const graph& graph_;
     std::vector<state> nodes_;
     std::vector<node_id> cut_;  // the node of each temporary
+    std::vector<part> parts_;
     std::uint64_t outer_ = 0;
-    std::uint32_t last_ = 0;  // level of the stage that writes the outputs
 };
 
 }  // namespace
@@ -237,6 +300,8 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
         a.kind = argument_kind::count;
         a.index = static_cast<std::uint16_t>(step.formulas.size() - 1);
     };
+    const auto writes_temporary = [&](std::size_t output) { return output < from.temporaries.size(); };
+    const auto output_of = [&](std::size_t output) { return from.outputs[output - from.temporaries.size()]; };
     for (argument& a : step.arguments) {
         const std::size_t index = a.index;
         const bool reads_temporary = index >= operands;
@@ -252,13 +317,16 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
                     a.axis = static_cast<std::uint16_t>(from.operand_axes[index][a.axis]);
                 break;
             case argument_kind::output_pointer:
-                if (!from.writes.empty()) a.kind = argument_kind::temporary_pointer, a.index = from.writes[index];
+                if (writes_temporary(index))
+                    a.kind = argument_kind::temporary_pointer, a.index = from.temporaries[index];
+                else
+                    a.index = output_of(index);
                 break;
             case argument_kind::output_stride:
-                if (!from.writes.empty())
-                    stride_in(a, from.writes[index]);
+                if (writes_temporary(index))
+                    stride_in(a, from.temporaries[index]);
                 else
-                    a.axis = static_cast<std::uint16_t>(from.axes[a.axis]);
+                    a.index = output_of(index), a.axis = static_cast<std::uint16_t>(from.output_axes[index][a.axis]);
                 break;
             default:
                 break;
@@ -272,10 +340,8 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
         else
             step.reads_temporaries.push_back(static_cast<std::uint16_t>(i - operands));
     step.reads = std::move(arrays);
-    if (!from.writes.empty()) {
-        step.writes_temporaries = from.writes;
-        step.writes.clear();
-    }
+    step.writes_temporaries = from.temporaries;
+    step.writes = from.outputs;
 }
 
 }  // namespace ingot::codegen

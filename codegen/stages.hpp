@@ -1,6 +1,8 @@
 // Cuts a graph into kernels where a reduction's value is wanted along axes on which it does not move (softmax, x /
 // norm(x), sum(x * sum(y, 0), 1)), or by another reduction. The value goes through a temporary: one stage writes it,
-// later ones read it as an operand like any other. Each stage has a key and a graph of its own, so the emitters know
+// later ones read it as an operand like any other. Outputs that move along different axes are written by stages of
+// their own, but that one which needs no reduction's value is written by a stage that folds over just its axes, where
+// there is one: eval(x + 1, sum(x)) reads x once. Each stage has a key and a graph of its own, so the emitters know
 // nothing of this; what they put into a launch is told in terms of the whole key afterwards.
 #pragma once
 
@@ -17,7 +19,9 @@ struct stage {
     codegen::graph graph;
     std::vector<int> axes;                       // of the whole key, for each axis of this one
     std::vector<std::vector<int>> operand_axes;  // the same for each operand's strides, -1 where it does not move
-    std::vector<std::uint16_t> writes;           // temporaries; none: the outputs
+    std::vector<std::vector<int>> output_axes;   // and for each output's
+    std::vector<std::uint16_t> temporaries;      // its first outputs
+    std::vector<std::uint16_t> outputs;          // of the whole key: those that follow
 };
 
 struct staging {
@@ -25,7 +29,7 @@ struct staging {
     std::vector<temporary> temporaries;
 };
 
-/// Nothing where one kernel computes all.
+/// Nothing where one kernel computes all as it stands.
 staging cut_into_stages(const key& k, const graph& g);
 
 /// Makes a launch that was emitted for a stage one of the whole key.

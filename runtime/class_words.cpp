@@ -19,6 +19,7 @@ constexpr index_t short_row = 32;
 
 void classifier::order_axes(const statement& s) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // placed when its axes were joined
         const output& o = s.outputs[k];
         const std::size_t row = s.operands.size() + k;
         if (*o.memory) {
@@ -185,6 +186,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     // Owners of the collapsed axes, found again from the innermost raw axis that collapse kept.
     const std::vector<int>& kept = axis_pool_;
 
+    index_t results = c_.size;  // of a reduction among outputs of several shapes
+    for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
+
     index_t outer = 1, inner = 1, widest_bound = 1, bound = 1;
     int last_owner = 0;
     std::size_t outer_axes = 0;
@@ -225,7 +229,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
-            if (a == 0 && reduces && c_.size < few_rows) axis.bucket |= detail::bucket::few_rows;
+            if (a == 0 && reduces && results < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];
             for (std::size_t b = a;

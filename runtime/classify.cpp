@@ -49,13 +49,15 @@ std::uint8_t kinds_of(std::span<const word> program) {
 const classified& classifier::classify(const statement& s, environment_class env) {
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
     const bool binders = (kinds & has_binders) != 0;
-    if (!binders && classify_line(s, env)) return c_;
+    const bool several = !s.shapes.empty();
+    if (!binders && !several && classify_line(s, env)) return c_;
     owners_.clear();
     binder_axes_.clear();
-    if (binders)
+    if (binders || several)
         find_shapes_with_binders(s);
     else
         find_result_shape(s);
+    if (several) find_joint_shape(s);
 
     for (const output& o : s.outputs) {
         if (!*o.memory) continue;
@@ -77,7 +79,7 @@ const classified& classifier::classify(const statement& s, environment_class env
 
     raw_extents_.assign(c_.shape.begin(), c_.shape.end());
     owners_.assign(c_.shape.size(), 0);
-    if (binders)
+    if (binders || several)
         align_with_binders(s);
     else
         align(s);
@@ -201,7 +203,9 @@ void classifier::align(const statement& s) {
 void classifier::align_with_binders(const statement& s) {
     const int rank = static_cast<int>(c_.shape.size());
     const int bound_axes = binder_axes_.back();
-    const std::size_t total = static_cast<std::size_t>(rank) + static_cast<std::size_t>(bound_axes);
+    const std::size_t shared = static_cast<std::size_t>(rank) + static_cast<std::size_t>(bound_axes);
+    open_contexts(s, static_cast<int>(shared));
+    const std::size_t total = shared + static_cast<std::size_t>(own_axes_);
     raw_extents_.resize(total, 1);
     owners_.resize(total, 0);
     for (std::size_t b = 0; b + 1 < binder_axes_.size(); ++b)
@@ -209,9 +213,6 @@ void classifier::align_with_binders(const statement& s) {
             owners_[static_cast<std::size_t>(rank) + static_cast<std::size_t>(a)] = static_cast<int>(b) + 1;
     raw_strides_.assign((s.operands.size() + s.outputs.size()) * total, 0);
 
-    axis_pool_.clear();
-    for (int j = 0; j < rank; ++j) axis_pool_.push_back(j);
-    contexts_.assign(s.outputs.size(), context{0, rank});
     std::size_t next_operand = s.operands.size(), binder = binder_axes_.size() - 1;
 
     for (std::size_t w = s.program.size(); w-- > 0;) {
@@ -272,6 +273,21 @@ void classifier::align_with_binders(const statement& s) {
             default:
                 break;
         }
+    }
+    if (!s.shapes.empty()) join_axes(s, static_cast<int>(shared));
+}
+
+/// The roots' contexts: the result's axes, or for a root of another shape axes of its own, from `first` on.
+void classifier::open_contexts(const statement& s, int first) {
+    const int rank = static_cast<int>(c_.shape.size());
+    own_axes_ = 0;
+    axis_pool_.clear();
+    for (int j = 0; j < rank; ++j) axis_pool_.push_back(j);
+    contexts_.assign(s.outputs.size(), context{0, rank});
+    for (std::size_t k = 0; k < s.shapes.size(); ++k) {
+        if (is_joint(s.shapes[k])) continue;
+        contexts_[k] = {static_cast<std::uint32_t>(axis_pool_.size()), s.shapes[k].rank};
+        for (int j = 0; j < s.shapes[k].rank; ++j) axis_pool_.push_back(first + own_axes_++);
     }
 }
 

@@ -3,6 +3,7 @@
 // grown to a statement's size.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,12 +28,13 @@ struct statement {
     std::span<const operand> operands;
     std::span<const detail::word> attributes;
     std::span<const output> outputs;
-    std::uint8_t kinds = 0;  // program_kinds, or 0 where nobody has looked yet
+    std::uint8_t kinds = 0;                            // program_kinds, or 0 where nobody has looked yet
+    std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
 };
 
 /// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
 struct classified {
-    std::vector<index_t> shape;        // of the result, before collapse
+    std::vector<index_t> shape;        // of the result, before collapse; of the largest where shapes differ
     std::vector<std::uint32_t> words;  // header, axes, operands, outputs: the key without its program
     std::vector<index_t> extents;      // of the key's axes
     std::vector<index_t> strides;      // [operands + outputs][axes]
@@ -72,6 +74,12 @@ private:
     void align(const statement&);
     void align_with_binders(const statement&);
     void place(std::size_t row, const detail::layout&, const int* axes, int rank);
+    void find_joint_shape(const statement&);
+    void open_contexts(const statement&, int first);
+    void join_axes(const statement&, int first);
+    bool is_joint(detail::extents_ref shape) const { return std::ranges::equal(shape.span(), c_.shape); }
+    void find_joint_axes(const statement&, detail::extents_ref own, int first);
+    int likeness(const statement&, std::size_t own, std::size_t joint) const;
     void order_axes(const statement&);
     void collapse();
     void write_words(const statement&, environment_class, std::uint8_t kinds);
@@ -90,7 +98,10 @@ private:
     std::vector<index_t> shape_pool_;
     std::vector<context> contexts_;
     std::vector<int> axis_pool_;
-    std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
+    std::vector<int> binder_axes_;  // first axis of each binder, and one past the last
+    int own_axes_ = 0;              // of outputs of several shapes, until they are joined
+    std::vector<int> joint_axes_;   // of the output being joined
+    std::vector<int> scores_;
     std::vector<index_t> raw_strides_;  // before collapse
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;

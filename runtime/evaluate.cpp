@@ -129,31 +129,37 @@ place place_on(device_id device) {
     return p;
 }
 
+void evaluate(slot& cache, statement s) {
+    s.kinds = cache.kinds.load(std::memory_order_relaxed);
+    if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
+    if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
+        return evaluate_without_slot(flat_statement(s).get());
+    for (const output& o : s.outputs)
+        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
+
+    static thread_local classifier workspace;
+    const place where = place_of(s);
+    const classified& c = workspace.classify(s, where.environment);
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        const output& o = s.outputs[k];
+        if (*o.memory) continue;
+        const detail::extents_ref shape = s.shapes.empty() ? detail::extents_ref::of(c.shape) : s.shapes[k];
+        const index_t size = s.shapes.empty() ? c.size : shape.size();
+        *o.memory = allocate_buffer(static_cast<std::size_t>(size) * detail::size_of(o.type), where.stream->device,
+                                    *where.stream);
+        *o.where = detail::contiguous_layout(shape.span());
+    }
+    if (c.size == 0) return;
+    run(look_up(cache, c, s), c, s, *where.stream);
+}
+
 }  // namespace runtime
 
 inline namespace v1 {
 
 void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
               std::span<const detail::word> attributes, std::span<const output> outputs) {
-    using namespace runtime;
-    std::uint8_t kinds = cache.kinds.load(std::memory_order_relaxed);
-    if (kinds == 0) cache.kinds.store(kinds = kinds_of(program), std::memory_order_relaxed);
-    const statement s{program, operands, attributes, outputs, kinds};
-    if ((kinds & (has_lazies | has_binders)) != 0 && !is_flat(s)) return evaluate_without_slot(flat_statement(s).get());
-    for (const output& o : outputs)
-        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
-
-    static thread_local classifier workspace;
-    const place where = place_of(s);
-    const classified& c = workspace.classify(s, where.environment);
-    for (const output& o : outputs) {
-        if (*o.memory) continue;
-        *o.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(o.type), where.stream->device,
-                                    *where.stream);
-        *o.where = detail::contiguous_layout(c.shape);
-    }
-    if (c.size == 0) return;
-    run(look_up(cache, c, s), c, s, *where.stream);
+    runtime::evaluate(cache, {program, operands, attributes, outputs});
 }
 
 }  // namespace v1

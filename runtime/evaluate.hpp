@@ -17,6 +17,9 @@ struct place {
 place place_of(const statement&);
 place place_on(device_id);
 
+/// Evaluates a statement; the slot is its type's.
+void evaluate(slot&, statement);
+
 /// Calls `f` with the statement, or with the flat one that stands for it.
 template <class F>
 auto with_flat(const statement& s, F f) {

@@ -5,6 +5,8 @@
 
 #include <ingot/error.hpp>
 
+#include "runtime/evaluate.hpp"
+
 namespace ingot::runtime {
 
 using detail::operand_kind;
@@ -130,12 +132,12 @@ detail::layout without_leading(const detail::layout& l, int axes) {
     return rest;
 }
 
-/// The context of each word of a program; its outputs have one in common.
-std::vector<std::uint32_t> contexts_of(std::span<const word> program, splicer& s) {
+/// The context of each word of a program; its outputs have one in common, but those of several shapes each its own.
+std::vector<std::uint32_t> contexts_of(std::span<const word> program, bool several, splicer& s) {
     const std::uint32_t outermost = s.new_context();
     std::vector<std::uint32_t> contexts(program.size()), open;
     for (std::size_t w = program.size(); w-- > 0;) {
-        if (open.empty()) open.push_back(outermost);
+        if (open.empty()) open.push_back(several ? s.new_context() : outermost);
         const std::uint32_t here = contexts[w] = open.back();
         open.pop_back();
         for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
@@ -174,7 +176,7 @@ void splice(spliced& out, const tree_node& root, const kept_results& results) { 
 
 void splice(spliced& out, const statement& s, const kept_results& results) {
     splicer writer(out, results);
-    const std::vector<std::uint32_t> contexts = contexts_of(s.program, writer);
+    const std::vector<std::uint32_t> contexts = contexts_of(s.program, !s.shapes.empty(), writer);
     std::size_t next_operand = 0, next_attribute = 0;
     for (std::size_t w = 0; w < s.program.size(); ++w) {
         const word code = s.program[w];
@@ -216,7 +218,8 @@ private:
 
 flat_statement::~flat_statement() = default;
 
-flat_statement::flat_statement(const statement& s) : pieces_(std::make_unique<store>()), outputs_(s.outputs) {
+flat_statement::flat_statement(const statement& s)
+    : pieces_(std::make_unique<store>()), outputs_(s.outputs), shapes_(s.shapes) {
     evaluate_pieces(s);
     splice(words_, s, *pieces_);
     if (!is_flat(get())) evaluate_reshaped();
@@ -300,7 +303,7 @@ void flat_statement::evaluate_operand(beginning b, const operand& place, dtype t
 void evaluate_without_slot(const statement& s) {
     slot none;
     none.next.store(slot::ways, std::memory_order_relaxed);  // publishes nothing
-    v1::evaluate(none, s.program, s.operands, s.attributes, s.outputs);
+    evaluate(none, s);
 }
 
 }  // namespace ingot::runtime

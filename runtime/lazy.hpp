@@ -64,7 +64,9 @@ public:
     ~flat_statement();
     flat_statement(const flat_statement&) = delete;
     flat_statement& operator=(const flat_statement&) = delete;
-    statement get() const noexcept { return {words_.program, words_.operands, words_.attributes, outputs_}; }
+    statement get() const noexcept {
+        return {words_.program, words_.operands, words_.attributes, outputs_, 0, shapes_};
+    }
 
 private:
     class store;
@@ -79,6 +81,7 @@ private:
     spliced words_;
     std::vector<buffer_ref> reshaped_;
     std::span<const output> outputs_;
+    std::span<const detail::extents_ref> shapes_;
 };
 
 /// Evaluates a statement that has no slot of its own: the table of all keys serves it.

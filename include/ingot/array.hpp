@@ -212,7 +212,7 @@ auto expression_members<E>::eval() const {
     return array<typename E::value_type>(self());
 }
 
-/// Evaluates trees of one shape and device in one kernel, others one by one.
+/// Evaluates trees together; those that share shape and device have nothing to be found out about.
 template <class... N>
 auto evaluate_together(const N&... nodes) {
     std::tuple<leaf<typename N::value_type>...> results;
@@ -225,15 +225,18 @@ auto evaluate_together(const N&... nodes) {
             bool alike = true;
             for (std::size_t k = 1; k < sizeof...(N); ++k)
                 alike = alike && same_extents(shapes[0], shapes[k]) && devices[0] == devices[k];
-            if (!alike) return (evaluate_into<typename N::value_type>(nodes, result.memory(), result.where()), ...);
             static constexpr auto program = join_words(N::program...);
             operand operands[(N::operands + ...)];
             word attributes[(N::binders + ... + 1)];
             cursor c{operands, attributes};
             (nodes.gather(c), ...);
             const output outputs[] = {{N::type, &result.memory(), &result.where()}...};
-            v1::evaluate(slot_of<N...>::cache, program, operands,
-                         {attributes, static_cast<std::size_t>((N::binders + ...))}, outputs);
+            const std::span<const word> bound{attributes, static_cast<std::size_t>((N::binders + ...))};
+            slot& cache = slot_of<N...>::cache;
+            if (alike)
+                v1::evaluate(cache, program, operands, bound, outputs);
+            else
+                v1::evaluate_several(cache, program, operands, bound, outputs, shapes, devices);
         },
         results);
     return std::apply([](auto&... result) { return std::tuple(array(adopted{}, std::move(result))...); }, results);

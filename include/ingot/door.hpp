@@ -12,6 +12,7 @@
 #include <ingot/key.hpp>
 #include <ingot/layout.hpp>
 #include <ingot/program.hpp>
+#include <ingot/shape.hpp>
 
 namespace ingot {
 inline namespace v1 {
@@ -49,6 +50,11 @@ struct slot {
 /// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
 INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
                         std::span<const detail::word> attributes, std::span<const output> outputs);
+
+/// The same for trees that differ in shape or device, outputs new: in as few kernels as may be.
+INGOT_API void evaluate_several(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
+                                std::span<const detail::word> attributes, std::span<const output> outputs,
+                                std::span<const detail::extents_ref> shapes, std::span<const device_id> devices);
 
 }  // namespace v1
 }  // namespace ingot

@@ -88,7 +88,13 @@ using shape_room = index_t[max_rank];
 struct extents_ref {
     const index_t* data;
     int rank;
+    static extents_ref of(std::span<const index_t> shape) { return {shape.data(), static_cast<int>(shape.size())}; }
     std::span<const index_t> span() const { return {data, static_cast<std::size_t>(rank)}; }
+    index_t size() const {
+        index_t n = 1;
+        for (const index_t extent : span()) n *= extent;
+        return n;
+    }
 };
 
 inline bool same_extents(extents_ref a, extents_ref b) {
