@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/kernel.hpp"
+#include "codegen/reduction.hpp"
 
 namespace ingot::codegen {
 
@@ -116,7 +117,8 @@ private:
     /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
     part* folding_over(const part& p) {
         const auto reduces = [&](std::uint16_t k) { return nodes_[graph_.roots[k]].reduces; };
-        if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, reduces)) return nullptr;
+        if (!folds_write_along(key_.header.where) || !p.temporaries.empty() || std::ranges::any_of(p.outputs, reduces))
+            return nullptr;
         for (part& other : parts_)
             if (&other != &p && other.level >= p.level)
                 for (const std::uint64_t folded : folded_by(other))

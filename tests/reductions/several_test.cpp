@@ -33,3 +33,70 @@ TEST_CASE("a map beside the sum of everything") {
         CHECK(total.item() == sum(x).item());
     }
 }
+
+TEST_CASE("rows, columns, middle axes and corners of a matrix beside a map of it") {
+    const array<int> x = sevenths<int>({40, 30}), square = sevenths<int>({33, 33}), block = sevenths<int>({6, 7, 8});
+    const auto both = [](const auto& map, const auto& folded) {
+        const auto [y, z] = eval(map, folded);
+        CHECK(array_equal(y, eval(map)).item());
+        CHECK(z.shape() == folded.shape());
+        CHECK(array_equal(z, eval(folded)).item());
+        const auto [back, front] = eval(folded, map);
+        CHECK(array_equal(back, z).item());
+        CHECK(array_equal(front, y).item());
+    };
+    for (const axes& over : {axes(0), axes(1)}) {
+        both(x * 2, sum(x, over));
+        both(x * 2, sum(x, over, keepdims));
+        both(square + transpose(square), max(square, over));
+        both(transpose(square), argmax(square, over));
+        both(x(all, slice(none, none, -1)), sum(x, over));
+    }
+    for (const axes& over : {axes(0), axes(1), axes(2), axes{0, 1}, axes{1, 2}, axes{0, 2}, axes{0, 1, 2}})
+        both(block - 3, sum(block, over));
+    both(x + 1, x(7));
+    both(block + 1, sum(x(slice(0, 6), slice(0, 8)), {0, 1}));
+}
+
+TEST_CASE("results of which none holds the others' axes are computed all the same") {
+    const array<int> x = sevenths<int>({4, 3}), y = sevenths<int>({5});
+    const auto [a, b, c, d] = eval(sum(x, 0), y + 1, sum(x, 1), x * 2);
+    CHECK(array_equal(a, sum(x, 0)).item());
+    CHECK(array_equal(b, y + 1).item());
+    CHECK(array_equal(c, sum(x, 1)).item());
+    CHECK(array_equal(d, x * 2).item());
+}
+
+TEST_CASE("results of size 0 and 1 beside others") {
+    const array<int> none = zeros<int>({0}), thin = zeros<int>({3, 0}), one = array<int>{5};
+    const auto [y, total] = eval(none + 1, sum(none));
+    CHECK(y.size() == 0);
+    CHECK(total.item() == 0);
+    const auto [wide, rows, cols] = eval(thin + 1, sum(thin, 1), sum(thin, 0));
+    CHECK(wide.shape() == shape_like{3, 0});
+    CHECK(holds(rows, {3}, {0, 0, 0}));
+    CHECK(cols.shape() == shape_like{0});
+    const auto [z, of_one] = eval(one + 1, sum(one));
+    CHECK(holds(z, {1}, {6}));
+    CHECK(of_one.item() == 5);
+}
+
+TEST_CASE("means and deviations beside what they are of, and beside what they standardise") {
+    const array<double> x = sevenths<double>({50, 60});
+    const auto [mu, sd, z] = eval(mean(x), stddev(x), x * 2);
+    CHECK(mu.item() == doctest::Approx(mean(x).item()));
+    CHECK(sd.item() == doctest::Approx(stddev(x).item()));
+    CHECK(array_equal(z, x * 2).item());
+    const auto [centre, scaled] = eval(mean(x, 1), (x - mean(x, 1, keepdims)) / stddev(x, 1, keepdims));
+    CHECK(allclose(centre, mean(x, 1)).item());
+    CHECK(allclose(scaled, eval((x - mean(x, 1, keepdims)) / stddev(x, 1, keepdims))).item());
+}
+
+TEST_CASE("run-time trees of several shapes, with parts in common") {
+    const array<int> x = sevenths<int>({20, 30});
+    const lazy<int> a = lazy<int>(x) * 2 + 1;
+    const auto [y, rows, total] = eval(a, sum(a, 1), sum(a));
+    CHECK(array_equal(y, x * 2 + 1).item());
+    CHECK(array_equal(rows, sum(x * 2 + 1, 1)).item());
+    CHECK(total.item() == sum(x * 2 + 1).item());
+}
