@@ -1,6 +1,6 @@
 // The host's share of a small statement: array<float> r = e; whole (build, key, pool, launch, release) against the bare
-// launch of an empty kernel with as many bytes of arguments. With `stub` the driver does nothing, no GPU is needed, and
-// the parts are timed one by one.
+// launch of an empty kernel with as many bytes of arguments, and where the difference goes. With `stub` the driver does
+// nothing and no GPU is needed.
 //   overhead RESULTS.jsonl [stub] [CALLS]
 #include <array>
 #include <atomic>
@@ -36,8 +36,10 @@ constexpr std::size_t calls_a_block = 500;  // fewer than the launches that a dr
 /// Arrays that the statements are over.
 struct inputs {
     std::array<array<float>, 8> a;
+    array<float> matrix;
     inputs() {
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = asarray(bench::uniform<float>(elements, 50 + i, -4, 4));
+        matrix = asarray(bench::uniform<float>(256 * elements, 60, -4, 4), {256, elements});
     }
 };
 
@@ -54,22 +56,22 @@ auto thirty_nodes(const inputs& in) {
            h;
 }
 
-template <class T>
-void keep(const T& value) {
-    asm volatile("" : : "g"(&value) : "memory");
-}
+/// The norms of 256 rows.
+auto row_norms(const inputs& in) { return sqrt(sum(in.matrix * in.matrix, -1)); }
 
-double nanoseconds_since(std::chrono::steady_clock::time_point from) {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - from).count();
+using clock = std::chrono::steady_clock;
+
+double nanoseconds(clock::time_point from, clock::time_point to) {
+    return std::chrono::duration<double, std::nano>(to - from).count();
 }
 
 /// Appends the nanoseconds of each of a block of calls.
 template <class F>
 void time_block(std::vector<double>& times, F call) {
     for (std::size_t i = 0; i < calls_a_block; ++i) {
-        const auto from = std::chrono::steady_clock::now();
+        const auto from = clock::now();
         call();
-        times.push_back(nanoseconds_since(from));
+        times.push_back(nanoseconds(from, clock::now()));
     }
     synchronize();
 }
@@ -152,65 +154,76 @@ void load_kernels(std::size_t count, const inputs& in) {
     for (std::thread& member : team) member.join();
 }
 
-/// Nanoseconds of one of many calls.
+/// Where a statement's time goes: it takes the steps of the evaluator here, with a look at the clock between them.
+struct parts {
+    double build, key, pool, launch, drop;
+};
+
 template <class F>
-double average(F call) {
-    std::vector<double> runs;
-    for (int run = 0; run < 51; ++run) {
-        const auto from = std::chrono::steady_clock::now();
-        for (int i = 0; i < 1000; ++i) call();
-        runs.push_back(nanoseconds_since(from) / 1000);
+parts time_parts(const inputs& in, std::size_t blocks, F expression) {
+    using node = decltype(expression(in));
+    runtime::classifier classifier;
+    const runtime::executable* program = nullptr;
+    std::array<std::vector<double>, 7> steps;
+    const auto statement = [&] {
+        std::array<clock::time_point, 8> at;
+        at[0] = clock::now();
+        buffer_ref memory;
+        detail::layout where;
+        {
+            const node tree = expression(in);
+            at[1] = clock::now();
+            operand operands[node::operands];
+            detail::word attributes[node::binders + 1];
+            detail::cursor c{operands, attributes};
+            tree.gather(c);
+            const output result{node::type, &memory, &where};
+            const runtime::statement s{node::program,
+                                       operands,
+                                       {attributes, static_cast<std::size_t>(node::binders)},
+                                       {&result, 1},
+                                       runtime::kinds_of(node::program)};
+            at[2] = clock::now();
+            const runtime::place place = runtime::place_of(s);
+            const runtime::classified& classes = classifier.classify(s, place.environment);
+            at[3] = clock::now();
+            memory = allocate_buffer(static_cast<std::size_t>(classes.size) * sizeof(float));
+            where = detail::contiguous_layout(classes.shape);
+            at[4] = clock::now();
+            if (program == nullptr) {
+                std::vector<std::uint32_t> key;
+                runtime::classifier::full_key(classes, s.program, key);
+                program = &runtime::executable_for(key);
+            }
+            runtime::run(*program, classes, s, *place.stream);
+            at[5] = clock::now();
+        }
+        at[6] = clock::now();
+        memory = {};
+        at[7] = clock::now();
+        for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(nanoseconds(at[i], at[i + 1]));
+    };
+    for (std::size_t block = 0; block < blocks; ++block) {
+        for (std::size_t i = 0; i < calls_a_block; ++i) statement();
+        synchronize();
     }
-    return median(std::move(runs));
+    std::vector<double> looks;
+    for (std::size_t i = 0; i < calls_a_block; ++i) {
+        const auto from = clock::now();
+        looks.push_back(nanoseconds(from, clock::now()));
+    }
+    std::array<double, 7> of;
+    for (std::size_t i = 0; i < of.size(); ++i) of[i] = std::max(0.0, median(steps[i]) - median(looks));
+    return {of[0], of[1] + of[2], of[3] + of[6], of[4], of[5]};
 }
 
-/// Where a statement's time goes, against the budget of each part.
-template <class F>
-void time_parts(bench::report& out, const std::string& name, const inputs& in, F expression,
-                std::array<double, 6> budget) {
-    const auto tree = expression(in);
-    using node = std::remove_cvref_t<decltype(tree)>;
-    operand operands[node::operands];
-    detail::word attributes[node::binders + 1];
-    buffer_ref memory;
-    detail::layout where;
-    const output result{node::type, &memory, &where};
-    const auto gather = [&] {
-        detail::cursor c{operands, attributes};
-        tree.gather(c);
-    };
-    gather();
-    const runtime::statement s{node::program, operands, {}, {&result, 1}};
-    const runtime::place place = runtime::place_of(s);
-    runtime::classifier classifier;
-    evaluate(detail::slot_of<float, node>::cache, node::program, operands, {}, {&result, 1});  // allocates the result
-    std::vector<std::uint32_t> key;
-    const runtime::classified& classes = classifier.classify(s, place.environment);
-    runtime::classifier::full_key(classes, s.program, key);
-    const runtime::executable& program = runtime::executable_for(key);
-
-    const double whole = average([&] { const array<float> r = expression(in); });
-    const double build = average([&] { keep(expression(in)); });
-    const double words = average([&] {
-        gather();
-        keep(classifier.classify(s, place.environment));
-    });
-    const double pool = average([&] { keep(allocate_buffer(elements * sizeof(float))); });
-    const double launch = average([&] { runtime::run(program, classes, s, *place.stream); });
-    const auto part = [&](const char* what, double time, double goal) {
-        out.add({.section = "parts",
-                 .name = name + ": " + what,
-                 .unit = "ns",
-                 .time = time,
-                 .kind = promise::limit,
-                 .goal = goal});
-    };
-    part("build and drop the tree", build, budget[0]);
-    part("gather and key", words, budget[1]);
-    part("pool", pool, budget[2]);
-    part("ordering, arguments, launch", launch, budget[3]);
-    part("rest", whole - build - words - pool - launch, budget[4]);
-    part("whole", whole, budget[5]);
+/// What a copy of an array costs at the least: a count up and down again, of memory that nobody else uses.
+double reference_time() {
+    const array<float> a = zeros<float>(elements);
+    constexpr int times = 100000;
+    const auto from = clock::now();
+    for (int i = 0; i < times; ++i) const array<float> copy = a;
+    return nanoseconds(from, clock::now()) / times;
 }
 
 int run(int argc, char** argv) {
@@ -228,8 +241,9 @@ int run(int argc, char** argv) {
     const bench::hand_kernel empty_48("empty.cu", "empty", {"-DARGUMENT_BYTES=48"});
     const bench::hand_kernel empty_96("empty.cu", "empty", {"-DARGUMENT_BYTES=96"});
 
+    const std::string section = stub ? "overhead, stub driver" : "overhead";
     const auto add = [&](const std::string& name, const pair_of_times& times, double goal) {
-        out.add({.section = stub ? "overhead, stub driver" : "overhead",
+        out.add({.section = section,
                  .name = name,
                  .unit = "ns",
                  .time = median(times.statement),
@@ -238,26 +252,36 @@ int run(int argc, char** argv) {
                  .kind = promise::excess,
                  .goal = goal});
     };
-    const auto both = [&](const std::string& suffix) {
-        add("where, 1024 elements" + suffix,
-            time_against_bare(empty_48, blocks, [&] { const array<float> r = choice(in); }), 500);
-        add("30 nodes over 8 arrays" + suffix,
-            time_against_bare(empty_96, blocks, [&] { const array<float> r = thirty_nodes(in); }), 1000);
+    const auto add_parts = [&](const std::string& name, const pair_of_times& times, const parts& of) {
+        const double bare = median(times.bare), launch = of.launch - bare;
+        const auto part = [&](const char* what, double time) {
+            out.add({.section = section + ", parts", .name = name + ": " + what, .unit = "ns", .time = time});
+        };
+        part("the tree is built", of.build);
+        part("key", of.key);
+        part("memory", of.pool);
+        part("ordering, arguments, launch over the bare one", launch);
+        part("the tree is dropped", of.drop);
+        part("the rest", median(times.statement) - bare - of.build - of.key - of.pool - launch - of.drop);
     };
-    both("");
-    const array<float> small = asarray(bench::uniform<float>(256 * 1024, 60, -4, 4), {256, 1024});
-    add("sqrt(sum(a * a, -1)), (256, 1024)",
-        time_against_bare(empty_48, blocks, [&] { const array<float> r = sqrt(sum(small * small, -1)); }), 700);
+    const auto all = [&](const std::string& suffix, bool with_parts) {
+        const auto one = [&](const char* name, const bench::hand_kernel& bare, auto expression, double goal) {
+            const pair_of_times times = time_against_bare(bare, blocks, [&] { const array<float> r = expression(in); });
+            add(name + suffix, times, goal);
+            if (with_parts) add_parts(name, times, time_parts(in, std::max<std::size_t>(1, blocks / 4), expression));
+        };
+        one("where, 1024 elements", empty_48, choice, 500);
+        one("30 nodes over 8 arrays", empty_96, thirty_nodes, 1000);
+        one("sqrt(sum(a * a, -1)), (256, 1024)", empty_48, row_norms, 700);
+    };
+    out.add({.section = section, .name = "a reference taken and given back", .unit = "ns", .time = reference_time()});
+    all("", true);
     add("where, from 8 threads", time_from_threads(8, empty_48, std::max<std::size_t>(1, blocks / 8), choice), 500);
-    if (stub) {
-        time_parts(out, "where", in, choice, {120, 80, 80, 70, 100, 450});
-        time_parts(out, "30 nodes", in, thirty_nodes, {450, 250, 80, 120, 100, 1000});
-    }
     const auto before = counters();
     const std::size_t kernels = stub ? 100 : 1000;
     load_kernels(kernels, in);
     if (counters().kernel_launches - before.kernel_launches < kernels) throw std::runtime_error("too few kernels ran");
-    both(", " + std::to_string(kernels) + " kernels loaded");
+    all(", " + std::to_string(kernels) + " kernels loaded", false);
     return 0;
 }
 
