@@ -8,6 +8,57 @@ namespace ingot::runtime {
 
 using detail::operand_kind;
 
+namespace {
+
+/// Which operands were met before. A statement has many leaves and few different ones: each is looked for where its
+/// hash says, and compared with others only where two that differ want the same place.
+class met_operands {
+public:
+    explicit met_operands(std::vector<std::uint16_t>& displaced) : displaced_(displaced) {
+        std::fill_n(lines_, line_count, nobody);
+        displaced_.clear();
+    }
+    /// The first operand like `i`, which may be `i` itself.
+    std::uint16_t first_like(const statement& s, std::uint16_t i) {
+        const operand& o = s.operands[i];
+        const std::uint64_t identity = o.kind == operand_kind::array ? reinterpret_cast<std::uintptr_t>(o.memory) +
+                                                                           static_cast<std::uint64_t>(o.where->offset)
+                                                                     : o.serial;
+        std::uint16_t& line = lines_[identity * 0x9e3779b97f4a7c15u >> (64 - line_bits)];
+        if (line == nobody) return line = i;
+        if (alike(s.operands[line], o)) return line;
+        for (const std::uint16_t k : displaced_)
+            if (alike(s.operands[k], o)) return k;
+        displaced_.push_back(i);
+        return i;
+    }
+
+private:
+    static bool alike(const operand& p, const operand& o) {
+        if (p.kind != o.kind || p.type != o.type) return false;
+        return o.kind == operand_kind::array
+                   ? p.memory == o.memory && p.where->offset == o.where->offset
+                   : p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent;
+    }
+
+    static constexpr int line_bits = 5;
+    static constexpr std::size_t line_count = std::size_t{1} << line_bits;
+    static constexpr std::uint16_t nobody = 0xffff;
+    std::uint16_t lines_[line_count];
+    std::vector<std::uint16_t>& displaced_;
+};
+
+/// Whether shape and strides are the same. Most often they are one or two numbers each, so a loop and no call.
+bool same_numbers(const detail::layout& a, const detail::layout& b) {
+    if (a.rank() != b.rank()) return false;
+    const index_t *p = a.shape(), *q = b.shape();
+    for (int j = 0; j < 2 * a.rank(); ++j)
+        if (p[j] != q[j]) return false;
+    return true;
+}
+
+}  // namespace
+
 /// The commonest statement by a straight path: no binder, new outputs, every leaf a scalar or an array that is
 /// contiguous and has the result's shape. The words are those that the general path would write. False where it is
 /// another.
@@ -26,8 +77,7 @@ bool classifier::classify_line(const statement& s, environment_class env) {
                 if (l.strides()[j] != size) return false;
                 size *= l.shape()[j];
             }
-        } else if (!detail::same_shape(*first, l) ||
-                   !std::equal(l.strides(), l.strides() + l.rank(), first->strides())) {
+        } else if (!same_numbers(*first, l)) {
             return false;
         }
     }
@@ -53,15 +103,15 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
     *out++ = detail::axis_class{}.encode();
 
-    distinct_.clear();
-    const auto is_far = [&](std::size_t bytes) { return size - 1 >= narrow_reach / static_cast<index_t>(bytes); };
+    met_operands met(distinct_);
+    const auto is_far = [&](std::size_t bytes) { return (size - 1) * static_cast<index_t>(bytes) >= narrow_reach; };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
         detail::operand_head head;
         head.kind = o.kind;
         head.type = o.type;
         head.exponent = o.exponent;
-        head.same_as = static_cast<std::uint16_t>(i);
+        head.same_as = met.first_like(s, static_cast<std::uint16_t>(i));
         const bool moves = o.kind == operand_kind::array;
         if (moves) {
             const std::size_t bytes = detail::size_of(o.type);
@@ -70,17 +120,6 @@ bool classifier::classify_line(const statement& s, environment_class env) {
             head.vector = address % vector_bytes == 0;
             head.wide = is_far(bytes);
         }
-        // A statement has many leaves and few different ones: only those are compared.
-        const auto alike = std::find_if(distinct_.begin(), distinct_.end(), [&](std::uint16_t k) {
-            const operand& p = s.operands[k];
-            return moves ? p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset
-                         : p.serial == o.serial && p.kind == o.kind && p.type == o.type && p.bits[0] == o.bits[0] &&
-                               p.exponent == o.exponent;
-        });
-        if (alike == distinct_.end())
-            distinct_.push_back(head.same_as);
-        else
-            head.same_as = *alike;
         *out++ = head.encode();
         *out++ = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
         c_.strides[i] = moves;

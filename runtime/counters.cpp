@@ -2,15 +2,20 @@
 
 namespace ingot::runtime {
 
+thread_local constinit counter_block* my_counters = nullptr;
+constinit counter_block late_counters;
+
 namespace {
 
-std::atomic<counter_block*> all_blocks{nullptr};
+constinit std::atomic<counter_block*> all_blocks{&late_counters};
 
-/// Offers the block to later threads when its thread ends. Destructors that run after it still count in the block: two
-/// threads may then share it, which additions allow.
+/// Offers the block to later threads when its thread ends. Destructors that run after it still count.
 struct block_return {
     counter_block* block;
-    ~block_return() { block->taken.store(false, std::memory_order_release); }
+    ~block_return() {
+        my_counters = &late_counters;
+        block->taken.store(false, std::memory_order_release);
+    }
 };
 
 counter_block& acquire_block() {
@@ -34,7 +39,6 @@ std::uint64_t total(counter which) {
 
 }  // namespace
 
-thread_local constinit counter_block* my_counters = nullptr;
 
 counter_block& attach_counters() {
     counter_block& block = acquire_block();

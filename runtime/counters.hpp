@@ -1,5 +1,5 @@
-// The counters behind ingot::counters(). Each thread adds to a block of its own, so that counting costs one uncontended
-// addition on the path of a launch; a snapshot sums the blocks. Blocks are never freed, only handed to later threads.
+// The counters behind ingot::counters(). Each thread adds to a block of its own, so that counting needs no locked
+// instruction on the path of a launch; a snapshot sums the blocks. Blocks are never freed, only handed to later threads.
 #pragma once
 
 #include <array>
@@ -28,15 +28,20 @@ struct alignas(64) counter_block {
     counter_block* next = nullptr;
 };
 
-/// This thread's block, once it has counted anything.
+/// This thread's block, once it has counted anything; from the thread's end on, the one that ending threads share.
 extern thread_local constinit counter_block* my_counters;
+extern constinit counter_block late_counters;
 counter_block& attach_counters();
 
 /// `amount` may be negative: what one thread takes another may give back.
 inline void add(counter which, std::int64_t amount = 1) {
     counter_block& block = my_counters != nullptr ? *my_counters : attach_counters();
-    block.values[static_cast<std::size_t>(which)].fetch_add(static_cast<std::uint64_t>(amount),
-                                                            std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& value = block.values[static_cast<std::size_t>(which)];
+    const auto more = static_cast<std::uint64_t>(amount);
+    if (&block == &late_counters) [[unlikely]]
+        value.fetch_add(more, std::memory_order_relaxed);
+    else
+        value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
 }  // namespace ingot::runtime

@@ -1,6 +1,5 @@
 // The door: a statement comes in, its kernel is found or made, and runs.
 #include <array>
-#include <cstring>
 
 #include <ingot/door.hpp>
 #include <ingot/error.hpp>
@@ -21,8 +20,13 @@ struct slot::entry {
     std::size_t count;
     const std::uint32_t* words;
 
+    /// Word by word, as the others were written a moment ago: a wider read would wait for the writes to leave the
+    /// processor's store buffer.
     bool matches(std::span<const std::uint32_t> other) const noexcept {
-        return count == other.size() && std::memcmp(words, other.data(), count * sizeof *words) == 0;
+        if (count != other.size()) return false;
+        for (std::size_t i = 0; i < count; ++i)
+            if (words[i] != other[i]) return false;
+        return true;
     }
 };
 

@@ -19,6 +19,7 @@ using codegen::formula;
 using codegen::launch;
 
 std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
+    if ((f.axes | f.inner) == 0 && f.divide_by == 1) return 1;  // a grid's second and third dimension most often
     std::uint64_t outer = 1, inner = 1;
     for (std::size_t a = 0; a < extents.size(); ++a) {
         if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);

@@ -1,14 +1,16 @@
 // What is done to the leaves of a tree. Building a tree moves every leaf once a level and takes and gives back a
 // reference for each array in it: so a leaf is moved as bytes, and no more of them than its rank fills, and references
-// to one buffer are given back together.
+// to one buffer are taken and given back together (spare_references).
 #include <ingot/leaves.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include <ingot/expression.hpp>
 
-namespace ingot::detail {
+namespace ingot {
+namespace detail {
 
 namespace {
 
@@ -28,22 +30,84 @@ void relocate(leaf_record* to, const leaf_record* from, int n, int rank) noexcep
         std::memcpy(static_cast<void*>(to), from, head);
 }
 
+void drop_references(buffer* b, std::uint32_t count) noexcept {
+    // The only holder needs no atomic subtraction: nobody is left who could copy a reference meanwhile.
+    if (b->references.load(std::memory_order_acquire) == count ||
+        b->references.fetch_sub(count, std::memory_order_acq_rel) == count) [[unlikely]]
+        runtime::release_buffer(*b);
+}
+
+/// References that a thread has to spare. A tree has the same few buffers in many leaves, and a locked addition costs
+/// more than all else that is done to a leaf: so they are taken from a buffer by the handful, leaves take them from
+/// here and leave them here, and when a tree is dropped all that is here goes back. A buffer may so look shared, for a
+/// while, that is not; whoever wants to know settles first (buffer_ref::use_count).
+class spare_references {
+public:
+    void take(buffer& b) noexcept {
+        line& l = line_of(b);
+        if (l.of != &b || l.count == 0) [[unlikely]] {
+            give_back_at_end();
+            claim(l, b);
+            b.references.fetch_add(handful, std::memory_order_relaxed);
+            l.count = handful;
+        }
+        --l.count;
+    }
+    void put(buffer& b) noexcept {
+        line& l = line_of(b);
+        if (l.of != &b) claim(l, b);
+        ++l.count;
+    }
+    void settle() noexcept {
+        for (; claimed_ != 0; claimed_ &= claimed_ - 1) empty(lines_[std::countr_zero(claimed_)]);
+    }
+
+private:
+    static constexpr std::uint32_t handful = 8;
+    static constexpr std::size_t line_count = 16;
+    struct line {
+        buffer* of = nullptr;
+        std::uint32_t count = 0;
+    };
+
+    /// Arrays made one after another have control blocks side by side, and so lines of their own.
+    line& line_of(buffer& b) noexcept {
+        return lines_[reinterpret_cast<std::uintptr_t>(&b) / sizeof(buffer) % line_count];
+    }
+    void claim(line& l, buffer& b) noexcept {
+        empty(l);
+        l.of = &b;
+        claimed_ |= 1u << (&l - lines_);
+    }
+    static void empty(line& l) noexcept {
+        const line was = std::exchange(l, line{});  // first, for the end of foreign memory may be code that comes here
+        if (was.count != 0) drop_references(was.of, was.count);
+    }
+    static void give_back_at_end() noexcept;
+
+    line lines_[line_count];
+    std::uint32_t claimed_ = 0;  // bit i: line i
+};
+
+constinit thread_local spare_references spare;
+
+void spare_references::give_back_at_end() noexcept {
+    struct thread_end {
+        ~thread_end() { spare.settle(); }
+    };
+    thread_local const thread_end at_end;
+    static_cast<void>(at_end);
+}
+
 /// Copies a leaf to where none is. By the same stores, for a processor waits where it reads what it wrote in other
 /// pieces.
-void duplicate(leaf_record* to, const leaf_record* from, int rank) {
+void duplicate(spare_references& references, leaf_record* to, const leaf_record* from, int rank) {
     if (rank > inline_rank) [[unlikely]] {
         ::new (to) leaf_record(*from);
     } else {
         relocate(to, from, 1, rank);
-        if (buffer* b = from->memory.get()) b->references.fetch_add(1, std::memory_order_relaxed);
+        if (buffer* b = from->memory.get()) references.take(*b);
     }
-}
-
-void drop_references(buffer* b, std::uint32_t count) noexcept {
-    // The only holder needs no atomic subtraction: nobody is left who could copy a reference meanwhile.
-    if (b && (b->references.load(std::memory_order_acquire) == count ||
-              b->references.fetch_sub(count, std::memory_order_acq_rel) == count)) [[unlikely]]
-        runtime::release_buffer(*b);
 }
 
 /// Joins `shape`, which broadcasts with what is there.
@@ -109,6 +173,7 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
 void join_leaves(const char* operation, leaf_block& to, leaf_record* leaves, const leaf_part* parts, int n) {
     // The checks come first: where they throw, the operands are as they were.
     const int source = all_alike(parts, n) ? 0 : check_operands(operation, parts, n);
+    spare_references& references = spare;
     int at = 0, highest = 0;
     for (int k = 0; k < n; ++k) {
         const leaf_part& part = parts[k];
@@ -126,7 +191,7 @@ void join_leaves(const char* operation, leaf_block& to, leaf_record* leaves, con
                 ::new (part.first) leaf_record(part.first->type);
         } else {
             for (int i = 0; i < count; ++i) {
-                duplicate(leaves + at, part.first + i, rank);
+                duplicate(references, leaves + at, part.first + i, rank);
                 to.count = static_cast<std::int16_t>(++at);
             }
         }
@@ -138,7 +203,7 @@ void throw_tree_moved_from() { throw error("this expression was moved from and h
 
 void copy_leaves(leaf_block& to, leaf_record* room, const leaf_block& from, const leaf_record* leaves) {
     for (int i = 0; i < from.count; ++i) {
-        duplicate(room + i, leaves + i, from.rank);
+        duplicate(spare, room + i, leaves + i, from.rank);
         ++to.count;
     }
     to = from;
@@ -150,25 +215,13 @@ void take_leaves(leaf_block& to, leaf_record* room, leaf_block& from, leaf_recor
 }
 
 void drop_leaves(leaf_block& block, leaf_record* leaves) noexcept {
-    // A tree has the same few buffers in many leaves, and an atomic subtraction costs more than all else here: the
-    // references of the records end without their destructors.
-    struct {
-        buffer* of = nullptr;
-        std::uint32_t count = 0;
-    } held[16];
+    spare_references& references = spare;
     for (leaf_record* leaf = leaves; leaf != leaves + block.count; ++leaf) {
         if (!leaf->is_array()) continue;
         leaf->where.~layout();
-        buffer* const b = leaf->memory.get();
-        auto& line = held[reinterpret_cast<std::uintptr_t>(b) * 0x9e3779b97f4a7c15u >> 60];
-        if (line.of != b) {
-            drop_references(line.of, line.count);
-            line = {b, 0};
-        }
-        ++line.count;
+        if (buffer* b = leaf->memory.get()) references.put(*b);  // the records end without their destructors
     }
-    for (const auto& line : held)
-        if (line.of) drop_references(line.of, line.count);
+    references.settle();
 }
 
 void measure_leaves(leaf_block& block, const leaf_record* leaves) noexcept {
@@ -226,4 +279,8 @@ std::uint32_t leaf_span::count(const buffer* b) const noexcept {
     return references;
 }
 
-}  // namespace ingot::detail
+}  // namespace detail
+
+void runtime::settle_references() noexcept { detail::spare.settle(); }
+
+}  // namespace ingot

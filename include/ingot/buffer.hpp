@@ -41,6 +41,8 @@ struct alignas(64) buffer {
 namespace runtime {
 /// Gives a buffer that nobody refers to back to where it came from. May be called by any thread at any time.
 INGOT_API void release_buffer(buffer&) noexcept;
+/// Gives back the references that the calling thread has taken for the leaves of trees and not used.
+INGOT_API void settle_references() noexcept;
 }  // namespace runtime
 
 /// A counted pointer to a buffer, or null.
@@ -75,6 +77,7 @@ public:
     friend bool operator==(const buffer_ref&, const buffer_ref&) = default;
 
     std::uint32_t use_count() const noexcept {
+        runtime::settle_references();
         return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
     }
     /// Whether nobody but the `own` references that the caller knows of holds the buffer, so that it may be written.

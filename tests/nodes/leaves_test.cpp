@@ -1,6 +1,8 @@
 // Trees as lists of leaves: what is shared, moved and given back, and whose shape a node has.
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -110,6 +112,19 @@ TEST_CASE("a node over reductions and leaves keeps their order and its reference
         CHECK(reference::of(centred).values()[1] ==
               doctest::Approx((v[1] * 2 - (v[0] + v[1] + v[2] + v[3]) / 4) / (1 + row) - v[1]));
         CHECK(reference::of(reshape(centred, {-1})).values() == reference::of(centred).values());
+    }
+    CHECK(x.memory().use_count() == before);
+}
+
+TEST_CASE("what a thread has taken ahead for its trees goes back when they are dropped elsewhere") {
+    reference::memory<double> m(4);
+    const auto x = m.as({4});
+    const std::uint32_t before = x.memory().use_count();
+    {
+        using tree = decltype(x * x + x);
+        std::optional<tree> built;
+        std::thread([&] { built.emplace(x * x + x); }).join();
+        CHECK(x.memory().use_count() - before == 3);
     }
     CHECK(x.memory().use_count() == before);
 }
