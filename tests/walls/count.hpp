@@ -12,13 +12,20 @@
 
 #include "runtime/executable.hpp"
 
-// The thread sanitizer ends children of a fork that start threads.
+// The thread sanitizer ends children of a fork that start threads. The address sanitizer does not free its allocator's
+// locks in a child, and a thread of the parent may hold one.
+#if !defined(__has_feature)
+#define __has_feature(sanitizer) 0
+#endif
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool thread_sanitizer = true;
-#elif defined(__has_feature)
-inline constexpr bool thread_sanitizer = __has_feature(thread_sanitizer);
 #else
-inline constexpr bool thread_sanitizer = false;
+inline constexpr bool thread_sanitizer = __has_feature(thread_sanitizer);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool address_sanitizer = true;
+#else
+inline constexpr bool address_sanitizer = __has_feature(address_sanitizer);
 #endif
 
 /// The keys that are new while it lives. One at a time.

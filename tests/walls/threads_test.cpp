@@ -180,7 +180,8 @@ TEST_CASE("threads on streams of their own read what others wrote, and write wha
     CHECK(x.to_host()[0] == 20);
 }
 
-TEST_CASE("a process forked while threads evaluate goes on evaluating" * doctest::skip(thread_sanitizer)) {
+TEST_CASE("a process forked while threads evaluate goes on evaluating" *
+          doctest::skip(thread_sanitizer || address_sanitizer)) {
     const with_device g(device::host());  // a GPU's context does not survive a fork
     const array<int> x = counted(100);
     std::atomic<bool> stop{false};
