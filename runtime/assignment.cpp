@@ -12,13 +12,23 @@ namespace {
 
 bool in_place(const buffer_ref& memory, std::uint32_t own) { return memory && (memory->unowned || memory.unique(own)); }
 
-void check_shape(const char* operation, extents_ref from, const layout& to) {
-    const int lead = to.rank() - from.rank;
-    bool fits = lead >= 0;
-    for (int j = 0; fits && j < from.rank; ++j) fits = from.data[j] == 1 || from.data[j] == to.shape()[lead + j];
+/// `part` of the target as the tree's result is written to it: leading axes of one element that the result has beyond
+/// the target's are put before them.
+layout with_leading_axes(const char* operation, extents_ref from, const destination& to, const layout& part) {
+    const int lead = to.keeps_rank ? 0 : std::max(from.rank - part.rank(), 0);
+    layout seen(lead + part.rank());
+    std::fill_n(seen.shape(), lead, index_t{1});
+    std::fill_n(seen.strides(), lead, index_t{0});
+    std::copy_n(part.shape(), part.rank(), seen.shape() + lead);
+    std::copy_n(part.strides(), part.rank(), seen.strides() + lead);
+    seen.offset = part.offset;
+    const int before = seen.rank() - from.rank;
+    bool fits = before >= 0;
+    for (int j = 0; fits && j < from.rank; ++j) fits = from.data[j] == 1 || from.data[j] == seen.shape()[before + j];
     if (!fits)
         throw shape_error("[" + std::string(operation) + "] shape " + to_text(from.span()) +
-                          " does not broadcast into " + to_text(to.extents()));
+                          " does not broadcast into " + to_text(part.extents()));
+    return seen;
 }
 
 void check_devices(const char* operation, const tree& t, const buffer& to) {
@@ -70,28 +80,29 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
 }
 
 void assign_elements(const char* operation, const tree& t, destination to, std::uint32_t own) {
-    check_shape(operation, t.shape, to.where);
+    layout seen = with_leading_axes(operation, t.shape, to, to.where);
     if (to.memory) check_devices(operation, t, *to.memory);
-    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &to.where});
+    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
     buffer_ref memory;
     layout where;
     allocate_array(operation, {to.type, memory, where}, to.where.extents(),
                    to.memory ? to.memory->device : runtime::current().device);
-    evaluate_into(t, {to.type, &memory, &where});
+    seen = with_leading_axes(operation, t.shape, to, where);
+    evaluate_into(t, {to.type, &memory, &seen});
     to.memory = std::move(memory);
     to.where = std::move(where);
 }
 
-void assign_selected(const char* operation, const tree& t, destination to, const buffer* seen, layout& part,
+void assign_selected(const char* operation, const tree& t, destination to, const buffer* from, const layout& part,
                      std::uint32_t own) {
-    if (to.memory.get() != seen)
+    if (to.memory.get() != from)
         throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
-    check_shape(operation, t.shape, part);
+    layout seen = with_leading_axes(operation, t.shape, to, part);
     if (!to.memory) return;  // no elements
     check_devices(operation, t, *to.memory);
     // A shared buffer is copied whole, so that the part keeps its place in it.
     if (!in_place(to.memory, own)) to.memory = copy_of(to.memory, to.memory->device);
-    evaluate_into(t, {to.type, &to.memory, &part});
+    evaluate_into(t, {to.type, &to.memory, &seen});
 }
 
 void make_unique(buffer_ref& memory) {

@@ -165,7 +165,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             head.vector = is_vector(i, address, bytes, vector_bytes);
             head.dense = short_rows_ && is_dense(i, address);
             head.wide = is_wide(i, bytes);
-            for (const output& out : s.outputs) head.aliased |= out.memory->get() == o.memory;
+            for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
             break;
         }
         case operand_kind::generator:  // four counters make one call of the generator

@@ -52,31 +52,33 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     return found;
 }
 
+using address_range = std::array<std::uintptr_t, 2>;
+
+/// From the lowest byte of an element to one past the highest.
+address_range bytes_of(const buffer& memory, const detail::layout& l, std::size_t each) {
+    index_t low = l.offset, high = l.offset;
+    for (int j = 0; j < l.rank(); ++j) {
+        const index_t far = l.strides()[j] * (l.shape()[j] - 1);
+        (far < 0 ? low : high) += far;
+    }
+    const auto base = reinterpret_cast<std::uintptr_t>(memory.data);
+    return {base + static_cast<std::uintptr_t>(low) * each, base + static_cast<std::uintptr_t>(high + 1) * each};
+}
+
 /// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for
 /// element.
 bool overlaps(const output& o, const operand& in, bool binders) {
-    if (in.memory == nullptr || o.memory->get() != in.memory) return false;
+    if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) return false;
+    const detail::layout &to = *o.where, &from = *in.where;
     const std::size_t out_bytes = detail::size_of(o.type), in_bytes = detail::size_of(in.type);
-    const auto reach = [](const detail::layout& l, std::size_t bytes) {
-        index_t low = l.offset, high = l.offset;
-        for (int j = 0; j < l.rank(); ++j) {
-            const index_t far = l.strides()[j] * (l.shape()[j] - 1);
-            (far < 0 ? low : high) += far;
-        }
-        const auto size = static_cast<index_t>(bytes);
-        return std::array<index_t, 2>{low * size, (high + 1) * size};
-    };
-    const auto a = reach(*o.where, out_bytes), b = reach(*in.where, in_bytes);
+    const address_range a = bytes_of(**o.memory, to, out_bytes), b = bytes_of(*in.memory, from, in_bytes);
     if (a[1] <= b[0] || b[1] <= a[0]) return false;
-    // The same view: every thread reads its element before it writes it.
-    if (!binders && out_bytes == in_bytes && o.where->offset == in.where->offset &&
-        detail::same_shape(*o.where, *in.where)) {
-        bool same = true;
-        for (int j = 0; j < o.where->rank(); ++j)
-            same &= o.where->shape()[j] == 1 || o.where->strides()[j] == in.where->strides()[j];
-        if (same) return false;
-    }
-    return true;
+    // The same view: every thread reads its element before it writes it. Equal strides begin at their lowest bytes
+    // alike.
+    if (binders || out_bytes != in_bytes || a[0] != b[0] || !detail::same_shape(to, from)) return true;
+    for (int j = 0; j < to.rank(); ++j)
+        if (to.shape()[j] != 1 && to.strides()[j] != from.strides()[j]) return true;
+    return false;
 }
 
 bool must_buffer(const statement& s, const output& o) {

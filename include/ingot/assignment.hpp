@@ -58,14 +58,16 @@ struct destination {
     dtype type;
     buffer_ref& memory;
     layout& where;
+    bool keeps_rank = false;  // of a compound assignment: the result has as many axes
 };
 
 /// x = e: the target takes the tree's shape. Reuses the buffer where it fits and nobody else holds it.
 INGOT_API void assign_array(const tree&, destination, std::uint32_t own);
-/// Every element of the target, which keeps its shape.
+/// Every element of the target, which keeps its shape. What is assigned may have leading axes of one element more, as
+/// with NumPy.
 INGOT_API void assign_elements(const char* operation, const tree&, destination, std::uint32_t own);
-/// The elements of the target that `part` picks out of the buffer `seen`; the others stay.
-INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* seen, layout& part,
+/// The elements of the target that `part` picks out of the buffer `from`; the others stay.
+INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* from, const layout& part,
                                std::uint32_t own);
 
 /// Whether values of one dtype may be assigned to another: all but complex to real.
@@ -175,7 +177,7 @@ void update(D&& to, E&& e) {
     using T = typename written_type<D>::type;
     leaf<T>& whole = access::target(to);
     const char* operation = facts(O).name.data();
-    const destination where{dtype_of<T>, whole.memory(), whole.where()};
+    const destination where{dtype_of<T>, whole.memory(), whole.where(), true};
     if constexpr (is_selection<D>) {
         layout part = access::seen(to).where();
         const buffer* seen = access::seen(to).memory().get();

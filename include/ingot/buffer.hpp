@@ -39,6 +39,14 @@ struct alignas(64) buffer {
 };
 
 namespace runtime {
+/// Whether two buffers have bytes in common: they are one, or one is over memory that is not Ingot's.
+inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
+    if (&a == &b) return true;
+    if (!a.unowned && !b.unowned) return false;
+    const auto from_a = reinterpret_cast<std::uintptr_t>(a.data), from_b = reinterpret_cast<std::uintptr_t>(b.data);
+    return from_a < from_b + b.bytes && from_b < from_a + a.bytes;
+}
+
 /// Gives a buffer that nobody refers to back to where it came from. May be called by any thread at any time.
 INGOT_API void release_buffer(buffer&) noexcept;
 /// Gives back the references that the calling thread has taken for the leaves of trees and not used.

@@ -66,6 +66,26 @@ TEST_CASE("overlapping sides give NumPy's answer") {
     CHECK(holds(m, {2, 2}, {0, 0, 2, 5}));
 }
 
+TEST_CASE("leading axes of one element are dropped by an assignment, and by no update") {
+    array<int> x = zeros<int>(3);
+    x(all) = array<int>{{1, 2, 3}};
+    CHECK(holds(x, {3}, {1, 2, 3}));
+    const array<int> shared = x;
+    assign(x, array<int>{{4, 5, 6}} + 0);
+    CHECK(holds(x, {3}, {4, 5, 6}));
+    x(slice(0, 2)) = sum(array<int>{{1, 2}, {3, 4}}, 0, keepdims);
+    CHECK(holds(x, {3}, {4, 6, 6}));
+    x(2) = full<int>({1, 1}, 7);
+    CHECK(holds(x, {3}, {4, 6, 7}));
+    CHECK(holds(shared, {3}, {1, 2, 3}));
+    CHECK(thrown<shape_error>([&] { x += array<int>{{1, 2, 3}}; }) ==
+          "[add] shape (1, 3) does not broadcast into (3,)");
+    CHECK(thrown<shape_error>([&] { x(slice(1)) += array<int>{{1, 2}}; }) ==
+          "[add] shape (1, 2) does not broadcast into (2,)");
+    CHECK(thrown<shape_error>([&] { x(all) = zeros<int>({2, 3}); }) ==
+          "[assign] shape (2, 3) does not broadcast into (3,)");
+}
+
 TEST_CASE("assignment broadcasts into the shape that is there") {
     array<int> x = zeros<int>({2, 3});
     assign(x, array<int>{1, 2, 3});

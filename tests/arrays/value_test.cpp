@@ -185,6 +185,24 @@ TEST_CASE("memory that is not Ingot's is always written in place") {
     CHECK(values[0] == 8);
 }
 
+TEST_CASE("two memories over the same bytes are seen to overlap") {
+    with_device guard(device::host());
+    std::vector<int> values{1, 2, 3, 4, 5, 6};
+    array<int> x = asarray<int>(unowned_memory(values.data(), 24), {6});
+    const array<int> y = asarray<int>(unowned_memory(values.data(), 20), {5});
+    x(slice(1)) = y;
+    CHECK(values == std::vector{1, 1, 2, 3, 4, 5});
+    x(slice(0, 5)) = flip(y) * 10;
+    CHECK(values == std::vector{40, 30, 20, 10, 10, 5});
+    x(slice(0, 5)) += y;  // element for element
+    CHECK(values == std::vector{80, 60, 40, 20, 20, 5});
+
+    array<int> own = counted({6});
+    const array<int> window = asarray<int>(unowned_memory(own.mutable_data(), 24), {6});
+    own(slice(1)) = window(slice(0, 5));
+    CHECK(holds(own, {6}, {0, 0, 1, 2, 3, 4}));
+}
+
 TEST_CASE("strides of memory that is not Ingot's are in bytes") {
     with_device guard(device::host());
     std::vector<int> values{1, 2, 3, 4, 5, 6};
