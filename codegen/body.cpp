@@ -19,9 +19,16 @@ std::vector<bool> marked_below(const graph& g, const std::vector<node_id>& roots
     return below;
 }
 
+/// user_l2::map(x0, x1)
+std::string spell_user(const graph& g, const node& n, const std::vector<std::string>& arguments, prelude& needs) {
+    std::string call = spell_user_text(g.texts, n.index, needs) + "::" + g.texts[n.index].function(n.code) + '(';
+    for (std::size_t i = 0; i < arguments.size(); ++i) call += (i > 0 ? ", " : "") + arguments[i];
+    return call + ')';
+}
+
 bool is_computed(const node& n) {
-    return n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::constant ||
-           n.kind == node_kind::unravel;
+    return n.kind == node_kind::map || n.kind == node_kind::user || n.kind == node_kind::cast ||
+           n.kind == node_kind::constant || n.kind == node_kind::unravel;
 }
 
 }  // namespace
@@ -44,6 +51,7 @@ std::string body_writer::spell(node_id id) const {
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
     if (n.kind == node_kind::unravel) return arguments[0];  // its digits are in the operands' offsets
     if (n.kind == node_kind::cast) return spell_cast(arguments[0], types[0], n.type, needs_);
+    if (n.kind == node_kind::user) return spell_user(graph_, n, arguments, needs_);
     return spell_map(n, types, arguments, needs_);
 }
 
@@ -107,6 +115,7 @@ bool calls_inexact(const graph& g, detail::target where) {
     for (const node& n : g.nodes) {
         if (n.kind == node_kind::operand && n.code == static_cast<std::uint16_t>(detail::generator_kind::normal))
             return true;
+        if (n.kind == node_kind::user) spell_user_text(g.texts, n.index, calls);
         if (n.kind != node_kind::map) continue;
         std::vector<dtype> types;
         for (int a = 0; a < n.arity; ++a) types.push_back(g.nodes[n.arguments[a]].type);
@@ -118,9 +127,12 @@ bool calls_inexact(const graph& g, detail::target where) {
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots) {
     const std::vector<bool> below = nodes_below(g, roots);
     std::uint32_t cost = 0;
-    for (node_id i = 0; i < below.size(); ++i)
-        if (below[i] && g.nodes[i].kind == node_kind::map)
-            cost += detail::facts(static_cast<detail::op>(g.nodes[i].code)).cost;
+    for (node_id i = 0; i < below.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (!below[i]) continue;
+        if (n.kind == node_kind::map) cost += detail::facts(static_cast<detail::op>(n.code)).cost;
+        if (n.kind == node_kind::user) cost += cost_of_user(g.texts[n.index], n.code);
+    }
     return cost;
 }
 

@@ -37,6 +37,10 @@ std::string label(const node& n, const key& k) {
             return "gather";
         case node_kind::unravel:
             return "reshape";
+        case node_kind::user:
+            return "kernel";
+        case node_kind::text:
+            break;
     }
     return "";
 }

@@ -16,13 +16,14 @@ dtype joined_dtype(const fold_facts& row, dtype elements, dtype result) {
 }  // namespace
 
 fold_writer::fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs)
-    : row_(facts(static_cast<fold>(g.nodes[reduction].code))),
+    : graph_(g),
+      row_(facts(static_cast<fold>(g.nodes[reduction].code))),
       reduction_(reduction),
       value_(g.nodes[reduction].arguments[0]),
       type_(joined_dtype(row_, g.nodes[value_].type, g.nodes[reduction].type)),
       folded_(g.nodes[value_].type),
       number_(std::to_string(number)),
-      name_(std::string(row_.name) + number_),
+      name_((is_user() ? g.texts[g.nodes[reduction].pick].name + "_" : std::string(row_.name)) + number_),
       needs_(needs) {}
 
 std::string fold_writer::wide_type() { return type_in(wide()); }
@@ -37,6 +38,7 @@ std::string fold_writer::type_in(dtype t) {
 }
 
 std::string fold_writer::start_in(dtype t) {
+    if (is_user()) return user_functions() + "::identity()";
     // Behind every place of a row: whatever the element, it wins.
     if (places()) return type_in(t) + "{" + value_start_in(t) + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}";
     return value_start_in(t);
@@ -67,6 +69,7 @@ std::string fold_writer::value_start_in(dtype t) {
 }
 
 std::string fold_writer::joiner_in(dtype t) {
+    if (is_user()) return user_functions();
     if (!places()) return value_joiner(row_, t);
     const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
     if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_places(t) + "};\n");

@@ -67,8 +67,12 @@ private:
     std::string value_joiner(const detail::fold_facts& row, dtype t);
     const detail::fold_facts& extreme_row() const { return facts(greatest() ? detail::fold::max : detail::fold::min); }
     std::string join_head(const std::string& type) const;
+    std::string user_functions() { return spell_user_text(graph_.texts, graph_.nodes[reduction_].pick, needs_); }
     std::string join_places(dtype t) const;
 
+    bool is_user() const { return row_.of == detail::fold::user; }
+
+    const graph& graph_;
     const detail::fold_facts& row_;
     node_id reduction_, value_;
     dtype type_;    // partial results, or the values of places

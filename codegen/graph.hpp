@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/key.hpp"
+#include "codegen/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -18,10 +19,12 @@ enum class node_kind : std::uint8_t {
     constant,  // `value`, made by the lowerer
     map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
     cast,      // `arguments[0]` as `type`, by the rules of astype
-    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`
+    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`; a user's: of the text `pick`
     scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`; place: pick operand `pick`
     gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
     unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
+    user,      // function `code` of the user's text `index` over `arguments`
+    text,      // the text `index` itself; gone when the graph is made
 };
 
 struct node {
@@ -31,7 +34,7 @@ struct node {
     std::uint16_t index = 0;
     std::uint16_t pick = 0;
     std::uint8_t arity = 0;
-    node_id arguments[3] = {no_node, no_node, no_node};
+    node_id arguments[detail::most_arguments] = {};
     double value = 0;
     std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
     friend bool operator==(const node&, const node&) = default;
@@ -43,6 +46,7 @@ struct graph {
     /// For each axis of the key the axis whose loop walks it: its own, or that of an earlier binder over the same
     /// extents, so that two reductions of one row share a loop and what they read. Nodes know loop axes only.
     std::vector<std::uint8_t> loop_axis;
+    std::vector<user_text> texts;  // that users' nodes name
 };
 
 /// Whether binders over the same extents are one loop, as the emitters want it, or each its own.

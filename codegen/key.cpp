@@ -2,6 +2,9 @@
 // every length and enumerator is checked before it is used.
 #include "codegen/key.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include <ingot/error.hpp>
 
 namespace ingot::codegen {
@@ -51,7 +54,7 @@ key_header read_header(word_reader& in) {
 operand_class read_operand(word_reader& in, std::uint32_t axes) {
     operand_class o;
     const std::uint32_t head = in.next();
-    require((head & 15u) <= static_cast<std::uint32_t>(operand_kind::lazy) && (head >> 4 & 15u) < dtype_count &&
+    require((head & 15u) <= static_cast<std::uint32_t>(operand_kind::text) && (head >> 4 & 15u) < dtype_count &&
                 (head >> 12 & 15u) <= static_cast<std::uint32_t>(exponent_class::minus_one),
             "has no such operand");
     o.head = operand_head::decode(head);
@@ -66,6 +69,28 @@ operand_class read_operand(word_reader& in, std::uint32_t axes) {
     return o;
 }
 
+bool has_text(const key& k, std::size_t i) {
+    return k.operands[i].head.kind == operand_kind::text && k.operands[i].head.same_as == i;
+}
+
+std::string read_text(word_reader& in) {
+    const std::uint32_t length = in.next();
+    require((length + std::size_t{3}) / 4 <= in.left(), "ends too early");
+    std::string text(length, '\0');
+    for (std::size_t at = 0; at < length; at += 4) {
+        const std::uint32_t w = in.next();
+        std::memcpy(text.data() + at, &w, std::min<std::size_t>(4, length - at));
+    }
+    return text;
+}
+
+void write_text(const std::string& text, std::vector<std::uint32_t>& out) {
+    const std::size_t at = out.size();
+    out.resize(at + 1 + (text.size() + 3) / 4);
+    out[at] = static_cast<std::uint32_t>(text.size());
+    std::memcpy(out.data() + at + 1, text.data(), text.size());
+}
+
 void write_operand(const operand_class& o, std::vector<std::uint32_t>& out) {
     out.push_back(o.head.encode());
     for (std::size_t a = 0; a < o.strides.size(); ++a) {
@@ -75,6 +100,10 @@ void write_operand(const operand_class& o, std::vector<std::uint32_t>& out) {
 }
 
 void describe_operand(const operand_class& o, std::string& out) {
+    if (o.head.kind == operand_kind::text) {
+        out += "text " + o.text.substr(0, o.text.find('\0'));
+        return;
+    }
     if (o.head.kind == operand_kind::generator) out += "random ";
     if (o.head.kind == operand_kind::pick) {
         out += "place";
@@ -102,11 +131,12 @@ key decode(std::span<const std::uint32_t> words) {
     k.header = read_header(in);
     for (std::uint32_t i = 0; i < k.header.program; ++i) {
         const word w = in.next();
-        require((w & 15u) <= static_cast<std::uint32_t>(word_kind::lazy) && (w >> 4 & 15u) < dtype_count,
+        require((w & 15u) <= static_cast<std::uint32_t>(word_kind::user) && (w >> 4 & 15u) < dtype_count,
                 "has no such program word");
         require(kind_of_word(w) != word_kind::map || code_of_word(w) < op_count, "has no such operator");
         const bool folds = kind_of_word(w) == word_kind::reduce || kind_of_word(w) == word_kind::scan;
-        require(!folds || code_of_word(w) <= static_cast<std::uint32_t>(fold::count_nonzero), "has no such fold");
+        require(!folds || code_of_word(w) <= static_cast<std::uint32_t>(fold::user), "has no such fold");
+        require(kind_of_word(w) != word_kind::user || arity_of_word(w) <= most_arguments, "takes too many values");
         k.program.push_back(w);
     }
     for (std::uint32_t a = 0; a < k.header.axes; ++a) {
@@ -126,6 +156,8 @@ key decode(std::span<const std::uint32_t> words) {
             require(k.axes[a].owner == 0 || k.outputs.back().strides[a] == stride_class::broadcast,
                     "has an output that moves along a bound axis");
     }
+    for (std::size_t i = 0; i < k.operands.size(); ++i)
+        if (has_text(k, i)) k.operands[i].text = read_text(in);
     require(in.left() == 0, "has words after its end");
     return k;
 }
@@ -142,6 +174,8 @@ std::vector<std::uint32_t> encode(const key& k) {
     for (const axis_class& a : k.axes) words.push_back(a.encode());
     for (const operand_class& o : k.operands) write_operand(o, words);
     for (const operand_class& o : k.outputs) write_operand(o, words);
+    for (std::size_t i = 0; i < k.operands.size(); ++i)
+        if (has_text(k, i)) write_text(k.operands[i].text, words);
     return words;
 }
 

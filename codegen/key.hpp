@@ -18,6 +18,7 @@ using detail::stride_class;
 struct operand_class {
     operand_head head;
     std::vector<stride_class> strides;
+    std::string text{};  // of a text that is not the same as an earlier one
 };
 
 struct key {

@@ -259,16 +259,55 @@ private:
             case word_kind::gather:
             case word_kind::unravel:
                 return lower_binder(w);
+            case word_kind::text:
+                return text(w);
+            case word_kind::user:
+                return lower_user(w);
             case word_kind::lazy:
                 break;
         }
         throw error("[lower] a lazy program must be spliced before its key is lowered");
     }
 
+    /// The text under this number; equal ones with equal types are one.
+    node_id text(word w) {
+        const std::uint16_t operand = key_.operands[take_operand()].head.same_as;
+        const user_text given = read_user_text(key_.operands[operand].text, code_of_word(w));
+        const auto known = std::find(graph_.texts.begin(), graph_.texts.end(), given);
+        node n;
+        n.kind = node_kind::text;
+        n.index = static_cast<std::uint16_t>(known - graph_.texts.begin());
+        if (known == graph_.texts.end()) graph_.texts.push_back(given);
+        return intern(n);
+    }
+    std::uint16_t pop_text() {
+        const node& n = at(pop());
+        if (n.kind != node_kind::text) throw error("[lower] a user's function has no text");
+        return n.index;
+    }
+
+    node_id lower_user(word w) {
+        node n;
+        n.kind = node_kind::user;
+        n.type = dtype_of_word(w);
+        n.index = pop_text();
+        n.code = static_cast<std::uint16_t>(code_of_word(w) >> 8);
+        n.arity = static_cast<std::uint8_t>(arity_of_word(w) - 1);
+        const user_text& t = graph_.texts[n.index];
+        const bool post = t.reduces() && static_cast<user_part>(n.code) == user_part::post;
+        if (n.code >= (t.reduces() ? 2 : t.outputs.size()) || n.arity != (post ? 1 : t.inputs.size()))
+            throw error("[lower] a user's text has no such function");
+        for (std::size_t i = n.arity; i-- > 0;) {
+            n.arguments[i] = cast(pop(), post ? t.outputs[0].of : t.inputs[i].of);
+            n.axes |= at(n.arguments[i]).axes;
+        }
+        return intern(n);
+    }
+
     node_id lower_map(word w) {
         const op o = op_of_word(w);
         const op_facts& row = facts(o);
-        std::array<node_id, 3> given{no_node, no_node, no_node};
+        std::array<node_id, 3> given{};
         for (std::size_t i = row.arity; i-- > 0;) given[i] = pop();
         if (o == op::astype) return cast(given[0], dtype_of_word(w));
 
@@ -328,13 +367,15 @@ private:
         n.code = static_cast<std::uint16_t>(code_of_word(w));
         n.type = dtype_of_word(w);
         if (kind == word_kind::gather) n.arguments[1] = pop();
+        const bool user = kind == word_kind::reduce && static_cast<fold>(n.code) == fold::user;
+        if (user) n.pick = pop_text();
         n.arguments[0] = pop();
         n.arity = kind == word_kind::gather ? 2 : 1;
         n.axes = at(n.arguments[0]).axes & ~bound;
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
             // A fold takes its operand in the dtype it folds in.
-            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod) {
+            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod || user) {
                 n.arguments[0] = cast(n.arguments[0], n.type);
                 if (bound == 0) return n.arguments[0];  // over axes of extent 1: collapsed away
             }

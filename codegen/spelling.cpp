@@ -260,6 +260,11 @@ void prelude::calls(std::string_view function, dtype t) {
     if (!contains(exact_functions, function)) inexact_ = true;
 }
 
+bool prelude::declares(std::string_view function, dtype t) const {
+    const auto called = calls_.find(std::string(function));
+    return !contains(exact_functions, function) && called != calls_.end() && called->second.contains(t);
+}
+
 std::string_view prelude::function_prefix() const {
     return where_ == target::cuda ? "__device__ __forceinline__" : "static inline";
 }

@@ -38,6 +38,8 @@ public:
     bool has(std::string_view name) const;
     /// Notes that a math function of the target's library is called (exp, erf, ...) in this dtype.
     void calls(std::string_view function, dtype t);
+    /// Whether the source has a declaration of the function's name in C for this dtype: sqrtf, exp.
+    bool declares(std::string_view function, dtype t) const;
     /// Whether a called function rounds differently when it is vectorised.
     bool inexact() const { return inexact_; }
     /// "__device__ __forceinline__" or "static inline".

@@ -265,6 +265,7 @@ private:
             s.graph.nodes.push_back(n);
         }
         for (const node_id r : roots) s.graph.roots.push_back(moved[r]);
+        s.graph.texts = graph_.texts;
     }
 
     const key& key_;

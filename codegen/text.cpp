@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <ingot/folds.hpp>
+
 #include "codegen/body.hpp"
 
 namespace ingot::codegen {
@@ -48,10 +50,11 @@ infix infix_of(const op_facts& row) {
     return {};
 }
 
-std::string_view fold_name(std::uint16_t code) {
-    constexpr std::array<std::string_view, 9> names{"sum",    "prod", "min", "max",          "argmin",
-                                                    "argmax", "all",  "any", "count_nonzero"};
-    return code < names.size() ? names[code] : "fold";
+/// "sum", or "l2.fold" of a user's.
+std::string fold_name(const node& n, const graph& g) {
+    const auto of = static_cast<fold>(n.code);
+    if (of == fold::user && n.kind == node_kind::reduce) return g.texts[n.pick].name + ".fold";
+    return std::string(facts(of).name);
 }
 
 struct rendered {
@@ -67,7 +70,8 @@ std::string call(std::string_view name, const node& n, const std::vector<rendere
     return out + ')';
 }
 
-rendered render(const node& n, const std::vector<rendered>& values, const std::vector<std::string>& names) {
+rendered render(const graph& g, const node& n, const std::vector<rendered>& values,
+                const std::vector<std::string>& names) {
     switch (n.kind) {
         case node_kind::operand:
             return {names[n.index]};
@@ -78,13 +82,16 @@ rendered render(const node& n, const std::vector<rendered>& values, const std::v
         case node_kind::cast:
             return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
         case node_kind::reduce:
-            return {call(fold_name(n.code), n, values)};
+            return {call(fold_name(n, g), n, values)};
         case node_kind::scan:
-            return {"scan_" + call(fold_name(n.code), n, values)};
+            return {"scan_" + call(fold_name(n, g), n, values)};
         case node_kind::gather:
             return {call("take", n, values)};
         case node_kind::unravel:
             return {call("reshape", n, values)};
+        case node_kind::user:
+            return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
+        case node_kind::text:
         case node_kind::map:
             break;
     }
@@ -102,7 +109,7 @@ std::string text(const graph& g, node_id root, const key& k) {
     const std::vector<std::string> names = operand_names(g, k);
     std::vector<rendered> values(root + 1);
     for (node_id i = 0; i <= root; ++i) {
-        values[i] = render(g.nodes[i], values, names);
+        values[i] = render(g, g.nodes[i], values, names);
         if (values[i].text.size() > longest) values[i] = {values[i].text.substr(0, longest / 2) + "..."};
     }
     return values[root].text;

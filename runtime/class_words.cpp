@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <ingot/kernel_text.hpp>
+
 #include "runtime/classify.hpp"
 
 namespace ingot::runtime {
@@ -139,6 +141,10 @@ std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
         if (p.kind != o.kind || p.type != o.type) continue;
         if (o.kind == operand_kind::scalar) {
             if (p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent) return k;
+            continue;
+        }
+        if (o.kind == operand_kind::text) {
+            if (p.bits[0] == o.bits[0]) return k;
             continue;
         }
         if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] ||
@@ -285,6 +291,15 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         head.wide = is_wide(s.operands.size() + k, bytes);
         *out++ = head.encode();
         write_strides(s.operands.size() + k);
+    }
+    if ((kinds & has_texts) != 0) append_texts(s);
+}
+
+void classifier::append_texts(const statement& s) {
+    for (const std::uint16_t i : distinct_) {
+        if (s.operands[i].kind != operand_kind::text) continue;
+        const auto& text = *reinterpret_cast<const detail::kernel_text*>(s.operands[i].bits[0]);
+        c_.words.insert(c_.words.end(), text.words.begin(), text.words.end());
     }
 }
 

@@ -42,6 +42,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
         if (k == word_kind::lazy) kinds |= has_lazies;
         if (detail::is_binder(k)) kinds |= has_binders;
         if (k == word_kind::reduce) kinds |= has_reductions;
+        if (k == word_kind::text) kinds |= has_texts;
     }
     return kinds;
 }
@@ -125,10 +126,12 @@ void classifier::find_shapes_with_binders(const statement& s) {
                 stack.push_back(keep(s.operands[next_operand++].where->extents()));
                 break;
             case word_kind::scalar:
+            case word_kind::text:
                 ++next_operand;
                 stack.push_back({0, 0});
                 break;
-            case word_kind::map: {
+            case word_kind::map:
+            case word_kind::user: {
                 const auto arity = static_cast<std::size_t>(detail::arity_of_word(code));
                 node_shape result = stack[stack.size() - arity];
                 for (std::size_t i = 1; i < arity; ++i) {
@@ -143,6 +146,7 @@ void classifier::find_shapes_with_binders(const statement& s) {
                 break;
             }
             case word_kind::reduce: {
+                if (detail::arity_of_word(code) == 2) stack.pop_back();  // a text
                 const auto bound = static_cast<int>(s.attributes[binder++]);
                 binder_axes_.push_back(axis);
                 axis += bound;
@@ -245,11 +249,15 @@ void classifier::align_with_binders(const statement& s) {
                 place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
                 break;
             case word_kind::map:
+            case word_kind::user:
                 contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)), here);
                 break;
             case word_kind::reduce: {
+                const auto texts =
+                    static_cast<std::size_t>(detail::arity_of_word(code) - 1);  // above the value, if any
                 contexts_.push_back(bind(shapes_[w].rank));
-                set_bound_extents(shapes_[w - 1], binder);
+                contexts_.insert(contexts_.end(), texts, here);
+                set_bound_extents(shapes_[w - 1 - texts], binder);
                 break;
             }
             case word_kind::scan:

@@ -19,7 +19,7 @@ inline constexpr std::size_t vector_bytes = 16;
 inline constexpr index_t narrow_reach = index_t{1} << 31;
 
 /// What kinds of nodes a program has: found once for each slot.
-enum program_kinds : std::uint8_t { has_any = 1, has_lazies = 2, has_binders = 4, has_reductions = 8 };
+enum program_kinds : std::uint8_t { has_any = 1, has_lazies = 2, has_binders = 4, has_reductions = 8, has_texts = 16 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
 /// A statement as it came through the door.
@@ -35,7 +35,7 @@ struct statement {
 /// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
 struct classified {
     std::vector<index_t> shape;        // of the result, before collapse; of the largest where shapes differ
-    std::vector<std::uint32_t> words;  // header, axes, operands, outputs: the key without its program
+    std::vector<std::uint32_t> words;  // header, axes, operands, outputs, texts: the key without its program
     std::vector<index_t> extents;      // of the key's axes
     std::vector<index_t> strides;      // [operands + outputs][axes]
     index_t size = 0;                  // of the result
@@ -83,6 +83,7 @@ private:
     void order_axes(const statement&);
     void collapse();
     void write_words(const statement&, environment_class, std::uint8_t kinds);
+    void append_texts(const statement&);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;

@@ -62,6 +62,9 @@ public:
     }
 
     void run() {
+        if (!graph_.texts.empty())
+            throw library_error("[" + graph_.texts[0].name +
+                                "] is given as text, which only a compiler can make code of, and none was found");
         const indices axes = axes_owned_by(0);
         if (volume(extents_, axes) == 0) return;
         for (node_id id = 0; id < graph_.nodes.size(); ++id) {
@@ -146,6 +149,9 @@ private:
                 case node_kind::unravel:
                     evaluate_unravel(n, where, to);
                     break;
+                case node_kind::user:
+                case node_kind::text:
+                    break;  // refused
             }
         }
     }
@@ -225,6 +231,8 @@ private:
                 return f(folds::any<T>{});
             case fold::count_nonzero:
                 return f(folds::count_nonzero<T>{});
+            case fold::user:
+                break;  // refused
         }
     }
 

@@ -90,9 +90,10 @@ private:
         if (detail::operands_of_word(n.code) == 0) return;
         operand& o = out_.operands.emplace_back();
         switch (kind_of(n)) {
-            case word_kind::scalar: {
+            case word_kind::scalar:
+            case word_kind::text: {
                 const auto& s = static_cast<const number&>(n);
-                o.kind = operand_kind::scalar;
+                o.kind = kind_of(n) == word_kind::scalar ? operand_kind::scalar : operand_kind::text;
                 o.type = s.type;
                 o.exponent = s.exponent;
                 o.bits[0] = s.bits;

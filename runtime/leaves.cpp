@@ -14,8 +14,6 @@ namespace detail {
 
 namespace {
 
-constexpr int max_arity = 3;  // of a row of the operator table
-
 /// Moves leaves, none of a higher rank than the one given, to where none are, and leaves none behind. Nothing in a leaf
 /// points into it.
 void relocate(leaf_record* to, const leaf_record* from, int n, int rank) noexcept {
@@ -145,9 +143,10 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
 
 /// Broadcasts the operands. Returns which of them has the result's shape, or -1. Throws what join_leaves throws.
 [[gnu::noinline]] int check_operands(const char* operation, const leaf_part* parts, int n) {
-    shape_room rooms[max_arity], room;
-    extents_ref shapes[max_arity];
+    shape_room rooms[most_arguments], room;
+    extents_ref shapes[most_arguments];
     device_id device = no_device;
+    if (const leaf_record* last = parts[n - 1].first; last && last->kind == operand_kind::text) --n;  // has no shape
     for (int k = 0; k < n; ++k) {
         device_id own = no_device;
         if (parts[k].first) {

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include <ingot/error.hpp>
+#include <ingot/kernel_text.hpp>
 
 namespace ingot::runtime {
 
@@ -124,8 +125,16 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
 // ---- nodes over nodes ------------------------------------------------------------------------------------------
 
 /// What a node over several operands is called in errors.
-const char* name_of(word code) {
-    return detail::kind_of_word(code) == word_kind::map ? facts(detail::op_of_word(code)).name.data() : "take";
+const char* name_of(word code, std::span<tree_ref> arguments) {
+    switch (detail::kind_of_word(code)) {
+        case word_kind::map:
+            return facts(detail::op_of_word(code)).name.data();
+        case word_kind::user:  // the text is its last operand
+            return reinterpret_cast<const detail::kernel_text*>(static_cast<const number&>(*arguments.back()).bits)
+                ->name.c_str();
+        default:
+            return "take";
+    }
 }
 
 /// The extents that arguments broadcast to: those of one of them, or new ones in `room`.
@@ -140,10 +149,13 @@ extents_ref broadcast(word code, std::span<tree_ref> arguments, detail::shape_ro
             alike &= detail::same_extents(result, a->extents());
     }
     if (alike) return result;
-    extents_ref shapes[3];
+    const std::string_view operation = name_of(code, arguments);
+    if (detail::kind_of_word(code) == word_kind::user) arguments = arguments.first(arguments.size() - 1);  // no text
+    extents_ref shapes[detail::most_arguments];
     std::transform(arguments.begin(), arguments.end(), shapes, [](const tree_ref& a) { return a->extents(); });
     int rank = 0;
-    const int source = detail::broadcast_shapes(name_of(code), shapes, static_cast<int>(arguments.size()), room, rank);
+    const int source =
+        detail::broadcast_shapes(operation.data(), shapes, static_cast<int>(arguments.size()), room, rank);
     return source >= 0 ? shapes[source] : extents_ref{room, rank};
 }
 
@@ -153,7 +165,7 @@ device_id common_device(word code, std::span<tree_ref> arguments) {
         if (d == detail::no_device)
             d = a->device;
         else if (a->device != d && a->device != detail::no_device)
-            detail::throw_two_devices(name_of(code), d, a->device);
+            detail::throw_two_devices(name_of(code, arguments), d, a->device);
     }
     return d;
 }
@@ -240,23 +252,30 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     detail::shape_room room;
     extents_ref shape{nullptr, 0};
     const device_id device = common_device(code, arguments);
-    if (kind == word_kind::map)
+    if (kind == word_kind::map || kind == word_kind::user)
         shape = broadcast(code, arguments, room);
     else if (!pick)
         shape = leading(arguments[0]->extents(), bound);
 
-    branch* n;
+    tree_node* n;
+    tree_node** to;
+    // A node whose extents are nobody's else has them behind it.
+    const auto make = [&]<class N>(std::type_identity<N>) {
+        const bool own = shape.data == room;
+        N* const made = new_node<N>(code, own ? static_cast<std::size_t>(shape.rank) * sizeof(index_t) : 0);
+        if (own) shape.data = std::copy_n(room, shape.rank, reinterpret_cast<index_t*>(made + 1)) - shape.rank;
+        n = made;
+        to = made->arguments;
+        return made;
+    };
     if (pick) {
-        auto* with_pick = new_node<picking_branch>(code);
+        auto* with_pick = make(std::type_identity<picking_branch>{});
         with_pick->pick = *pick;
         shape = {with_pick->pick.shape(), with_pick->pick.rank()};
-        n = with_pick;
-    } else if (shape.data == room) {
-        const std::size_t bytes = static_cast<std::size_t>(shape.rank) * sizeof(index_t);
-        n = new_node<branch>(code, bytes);
-        shape.data = std::copy_n(room, shape.rank, reinterpret_cast<index_t*>(n + 1)) - shape.rank;
+    } else if (kind == word_kind::user) {
+        make(std::type_identity<user_branch>{});
     } else {
-        n = new_node<branch>(code);
+        make(std::type_identity<branch>{});
     }
     set_shape(*n, shape);
     n->bound = static_cast<std::uint8_t>(bound);
@@ -266,7 +285,7 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         add(n->hash, arguments[i]->hash);
-        n->arguments[i] = arguments[i].detach();
+        to[i] = arguments[i].detach();
     }
     if (pick) add(n->hash, *pick);
     return tree_ref::adopt(n);
@@ -330,12 +349,14 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 result = make_placed(code, *o);
                 break;
             case word_kind::scalar:
+            case word_kind::text:
                 result = make_number(code, *o);
                 break;
             case word_kind::lazy:
                 result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));
                 break;
             case word_kind::map:
+            case word_kind::user:
                 result = make_branch(code, arguments, 0, nullptr,
                                      beneath.empty() || !beneath[w] ? cut(arguments) : size_by_sum(arguments));
                 break;

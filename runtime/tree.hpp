@@ -29,6 +29,10 @@ inline constexpr int piece_argument_bytes = 3000;
 struct branch : tree_node {
     tree_node* arguments[3] = {nullptr, nullptr, nullptr};
 };
+/// user: the same of more.
+struct user_branch : tree_node {
+    tree_node* arguments[detail::most_arguments] = {};
+};
 /// scan, unravel.
 struct picking_branch : branch {
     detail::layout pick;
@@ -40,7 +44,7 @@ struct placed : tree_node {
     tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
 };
-/// scalar.
+/// scalar, text (its address).
 struct number : tree_node {
     std::uint64_t bits = 0;
     std::uint64_t serial = 0;
@@ -51,7 +55,10 @@ static_assert(sizeof(branch) == 64);
 
 inline detail::word_kind kind_of(const tree_node& n) { return detail::kind_of_word(n.code); }
 inline int arity_of(const tree_node& n) { return detail::arity_of_word(n.code); }
-inline tree_node* const* arguments_of(const tree_node& n) { return static_cast<const branch&>(n).arguments; }
+inline tree_node* const* arguments_of(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::user ? static_cast<const user_branch&>(n).arguments
+                                                 : static_cast<const branch&>(n).arguments;
+}
 /// The source of a kept leaf, else null.
 inline tree_node* kept_below(const tree_node& n) {
     return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;

@@ -51,7 +51,7 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
             }
             result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, {n.nodes - 1, n.argument_bytes});
             results.resize(results.size() - arguments.size());
-        } else if (kind_of(n) == word_kind::scalar) {
+        } else if (kind_of(n) == word_kind::scalar || kind_of(n) == word_kind::text) {
             result = tree_ref::share(const_cast<tree_node*>(&n));
         } else {
             const auto& old = static_cast<const placed&>(n);

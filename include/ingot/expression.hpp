@@ -114,6 +114,17 @@ decltype(auto) hold(A&& a) {
         return std::forward<A>(a);
 }
 
+/// Stand in the place of a row for the functions of a user's text.
+constexpr op user_op(int output) { return static_cast<op>(0x8000 + output); }
+constexpr op user_op(user_part p) { return user_op(static_cast<int>(p)); }
+constexpr bool is_user_op(op o) { return static_cast<int>(o) >= 0x8000; }
+constexpr const char* operation_of(op o) { return is_user_op(o) ? "kernel" : facts(o).name.data(); }
+constexpr word map_word(op o, dtype result, std::size_t arity) {
+    if (!is_user_op(o)) return make_word(word_kind::map, result, static_cast<std::uint32_t>(o));
+    const auto which = static_cast<std::uint32_t>(o) - 0x8000u;
+    return make_word(word_kind::user, result, static_cast<std::uint32_t>(arity) | which << 8);
+}
+
 /// An elementwise operator over its operands. R: dtype of the result. The leaves of operands that are flat are in its
 /// list; where all are flat, so is the node itself. Others (binders, random numbers, lazies) it holds whole.
 template <op O, dtype R, class... Args>
@@ -121,23 +132,25 @@ class map : public expression_members<map<O, R, Args...>> {
 public:
     using value_type = type_of<R>;
     static constexpr dtype type = R;
-    static constexpr word code = make_word(word_kind::map, R, static_cast<std::uint32_t>(O));
+    static constexpr word code = map_word(O, R, sizeof...(Args));
     static constexpr auto program = join_words(Args::program..., std::array<word, 1>{code});
     static constexpr int operands = (Args::operands + ...), binders = (Args::binders + ...);
     static constexpr int nodes = (Args::nodes + ... + 1);
     static constexpr bool flat = (flat_node<Args> && ...);
     static constexpr int leaves = (leaves_of<Args> + ...);
 
-    struct made {};  // a tag: a variadic constructor would hijack copying
+    struct made {  // a variadic constructor would hijack copying
+        const char* operation = operation_of(O);
+    };
     template <class... A>
         requires flat
-    explicit map(made, A&&... a) {
+    explicit map(made m, A&&... a) {
         const leaf_part parts[] = {std::forward<A>(a).part()...};
-        join_leaves(facts(O).name.data(), leaves_, leaves_.records(), parts, sizeof...(Args));
+        join_leaves(m.operation, leaves_, leaves_.records(), parts, sizeof...(Args));
     }
     template <class... A>
         requires(!flat)
-    explicit map(made, A&&... a) : others_(hold<Args>(std::forward<A>(a))...) {
+    explicit map(made m, A&&... a) : others_(hold<Args>(std::forward<A>(a))...) {
         boost::hana::unpack(others_, [&](const auto&... other) {
             shape_room rooms[sizeof...(Args)];
             other_operand facts_of[sizeof...(Args)];
@@ -152,7 +165,7 @@ public:
                 }
             };
             const leaf_part parts[] = {part(std::forward<A>(a), other)...};
-            join_leaves(facts(O).name.data(), leaves_, leaves_.records(), parts, sizeof...(Args));
+            join_leaves(m.operation, leaves_, leaves_.records(), parts, sizeof...(Args));
         });
     }
     map(const map&) = default;
@@ -172,7 +185,7 @@ public:
             extents_ref shapes[sizeof...(Args)];
             int n = 0, rank = 0;
             for_each([&](const auto& part) { shapes[n] = part.extents(rooms[n]), ++n; });
-            const int source = broadcast_shapes(facts(O).name.data(), shapes, n, room, rank);
+            const int source = broadcast_shapes(operation_of(O), shapes, n, room, rank);
             if (source >= 0) {
                 rank = shapes[source].rank;
                 for (int j = 0; j < rank; ++j) room[j] = shapes[source].data[j];
@@ -287,14 +300,20 @@ concept applicable = (operand_like<A> && ...) && (array_expression<A> || ...) &&
 /// More nodes than this and a tree's type is no longer static.
 inline constexpr int static_nodes = 64;
 
+/// The node that applies O to arguments that are nodes already.
+template <op O, dtype R, class... N>
+auto make_node(const char* operation, N&&... arguments) {
+    using result = map<O, R, std::remove_cvref_t<N>...>;
+    if constexpr (result::nodes > static_nodes)
+        return lazy<typename result::value_type>::template applied<result>(arguments...);
+    else
+        return result(typename result::made{operation}, std::forward<N>(arguments)...);
+}
+
 template <op O, std::size_t... I, class... A>
 auto make_map(std::index_sequence<I...>, A&&... a) {
     constexpr const signature& s = signature_of<O, A...>();
-    using result = map<O, s.result, std::remove_cvref_t<decltype(as_argument<O, I>(std::forward<A>(a), s))>...>;
-    if constexpr (result::nodes > static_nodes)
-        return lazy<typename result::value_type>::template applied<result>(as_argument<O, I>(std::forward<A>(a), s)...);
-    else
-        return result(typename result::made{}, as_argument<O, I>(std::forward<A>(a), s)...);
+    return make_node<O, s.result>(operation_of(O), as_argument<O, I>(std::forward<A>(a), s)...);
 }
 
 /// Applies row O of the operator table.

@@ -52,7 +52,11 @@ inline constexpr fold_facts fold_table[] = {
 #include <ingot/folds.def>
 };
 
+/// What is true of a user's fold, whatever its text.
+inline constexpr fold_facts user_fold{fold::user, "user", fold_rule::own, op::add, fold_start::zero};
+
 constexpr const fold_facts& facts(fold f) {
+    if (f == fold::user) return user_fold;
     const fold_facts* row = fold_table;
     while (row->of != f) ++row;
     return *row;

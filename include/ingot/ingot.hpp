@@ -18,4 +18,5 @@
 #include <ingot/reshape.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
+#include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>

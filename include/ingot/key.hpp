@@ -9,6 +9,7 @@
 //               that each binder binds, in program order
 //   operands    for each: a head word, then its stride class on every axis, two bits each
 //   outputs     the same
+//   texts       of each operand that is a text and not the same as an earlier one: its length, its characters
 //
 // Extents, strides, offsets, pointers and scalars are arguments of the kernel: none of them is here.
 #pragma once
@@ -19,12 +20,12 @@
 
 namespace ingot::detail {
 
-inline constexpr std::uint32_t key_version = 1;
+inline constexpr std::uint32_t key_version = 2;
 
 enum class target : std::uint8_t { host, cuda };
 enum class math_mode : std::uint8_t { standard, strict, fast, tf32 };
 
-enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy };
+enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy, text };
 
 /// How an operand moves along an axis: not at all, by one element, or by a run-time stride.
 enum class stride_class : std::uint8_t { broadcast, unit, strided };
@@ -73,7 +74,7 @@ struct operand_head {
     bool aliased = false;  // operand: shares bytes with an output (only the same view, element for element)
     bool dense = false;    // beside short rows: along the axes it moves on one gapless run, from a multiple of 16 bytes
     exponent_class exponent = exponent_class::none;
-    std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar or generator
+    std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar, generator or text
     constexpr std::uint32_t encode() const {
         return static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(type) << 4 |
                static_cast<std::uint32_t>(vector) << 8 | static_cast<std::uint32_t>(wide) << 9 |

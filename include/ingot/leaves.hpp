@@ -35,7 +35,10 @@ struct scalar_value {
     std::uint64_t serial;
 };
 
-/// One leaf: an array or a scalar. Aligned so that no 16 bytes of it that are moved at once lie in two cache lines.
+struct kernel_text;
+
+/// One leaf: an array, a scalar, or a text, which is a value too: its address. Aligned so that no 16 bytes of it that
+/// are moved at once lie in two cache lines.
 struct alignas(16) leaf_record {
     buffer_ref memory;  // an array's; null where it has no elements
     operand_kind kind;
@@ -51,6 +54,8 @@ struct alignas(16) leaf_record {
         : memory(std::move(m)), kind(operand_kind::array), type(t), where(std::move(w)) {}
     leaf_record(dtype t, scalar_value v, exponent_class e) noexcept
         : kind(operand_kind::scalar), type(t), exponent(e), value(v) {}
+    explicit leaf_record(const kernel_text& t) noexcept
+        : kind(operand_kind::text), type(dtype::b1), value{reinterpret_cast<std::uintptr_t>(&t), 0} {}
     leaf_record(const leaf_record& other)
         : memory(other.memory), kind(other.kind), type(other.type), exponent(other.exponent), value() {
         if (is_array())
@@ -172,6 +177,7 @@ public:
 protected:
     template <class... A>
     explicit single_leaf(dtype t, A&&... record) noexcept : record_(t, std::forward<A>(record)...) {}
+    explicit single_leaf(const kernel_text& t) noexcept : record_(t) {}
 
     leaf_span span() const noexcept { return {const_cast<leaf_record*>(&record_), 1}; }
     leaf_record record_;

@@ -24,16 +24,22 @@ enum class word_kind : std::uint8_t {
     scalar,     // one value [scalar]; its dtype is in the operand
     generator,  // random numbers [generator]; op is the generator
     map,        // elementwise; op is a row of the operator table; takes arity values
-    reduce,     // op is a fold; takes one value; one attribute word: the number of bound axes
+    reduce,     // op is a fold; takes one value, and a user's its text; one attribute word: the number of bound axes
     scan,       // op is a fold [pick]; takes one value
     gather,     // takes two values: source, index; op is the index mode
     unravel,    // [pick]; takes one value; one attribute word: the number of bound axes, 0 where the axes merged
     reference,  // the value of an earlier word again; its number is the payload (lazy programs only)
     lazy,       // a run-time tree [lazy], spliced before the key is made
+    text,       // a kernel that a user wrote [text]; code: the dtypes of its placeholders, four bits each
+    user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
 };
 
-/// Folds of reductions and scans.
-enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero };
+/// Folds of reductions and scans. The last is a user's, from a text.
+enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero, user };
+/// The functions of a user's reduction; of an elementwise kernel each output has one.
+enum class user_part : std::uint8_t { map, post };
+/// Values that a node takes at most.
+inline constexpr int most_arguments = 9;
 /// Kinds of random leaves.
 enum class generator_kind : std::uint16_t { uniform, normal };
 
@@ -56,7 +62,10 @@ constexpr int arity_of_word(word w) {
     switch (kind_of_word(w)) {
         case word_kind::map:
             return facts(op_of_word(w)).arity;
+        case word_kind::user:
+            return static_cast<int>(code_of_word(w) & 0xffu);
         case word_kind::reduce:
+            return code_of_word(w) == static_cast<std::uint32_t>(fold::user) ? 2 : 1;
         case word_kind::scan:
         case word_kind::unravel:
             return 1;
@@ -75,6 +84,7 @@ constexpr int operands_of_word(word w) {
         case word_kind::scan:
         case word_kind::unravel:
         case word_kind::lazy:
+        case word_kind::text:
             return 1;
         default:
             return 0;

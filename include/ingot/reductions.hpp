@@ -74,25 +74,26 @@ inline void check_not_over_nothing(const char* operation, extents_ref arranged, 
                           "] of no elements has no result: an axis of extent 0 is reduced");
 }
 
-template <fold F, class E>
-auto reduced(const reduction& how, E&& e) {
+/// `what`: what the fold takes beside elements.
+template <fold F, class E, class What = no_place>
+auto reduced(const reduction& how, E&& e, What what = {}) {
     using node = node_of<E>;
     constexpr fold_facts row = facts(F);
     constexpr word code = make_word(word_kind::reduce, fold_dtype(row.rule, node::type), static_cast<std::uint32_t>(F));
-    using result = binder<code, node, no_place>;
+    using result = binder<code, node, What>;
     node operand = as_node(std::forward<E>(e));
     shape_room room;
     const extents_ref shape = operand.extents(room);
     if (!how.over && !how.keep) {
         const int bound = shape.rank;
         if (row.needs_elements()) check_not_over_nothing(how.operation, shape, bound);
-        return result(std::move(operand), bound, no_place{});
+        return result(std::move(operand), bound, std::move(what));
     }
     view_room view;
     const arrangement a = view_reduced(view, how.operation, shape, how.over, how.keep);
     if (row.needs_elements()) check_not_over_nothing(how.operation, {view.new_shape, view.new_rank}, a.bound);
     if (a.moves) operand.apply(view, 0);
-    return result(std::move(operand), a.bound, no_place{});
+    return result(std::move(operand), a.bound, std::move(what));
 }
 
 #define INGOT_FOLD(name, ...)                                \

@@ -1,0 +1,39 @@
+// The texts of all kernels that users wrote: each once, for good, as the kernels made from them are.
+#include <ingot/kernel_text.hpp>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include <ingot/error.hpp>
+
+namespace ingot::detail {
+
+namespace {
+
+std::vector<std::uint32_t> words_of(const std::string& text) {
+    std::vector<std::uint32_t> words(1 + (text.size() + 3) / 4);
+    words[0] = static_cast<std::uint32_t>(text.size());
+    std::memcpy(words.data() + 1, text.data(), text.size());
+    return words;
+}
+
+}  // namespace
+
+const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
+    const std::string_view name = *parts.begin();
+    if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called '" + std::string(name) + "'");
+    std::string text;
+    for (const std::string_view& part : parts) {
+        if (&part != parts.begin()) text += '\0';
+        text += part.substr(0, part.find('\0'));
+    }
+    static std::mutex mutex;
+    static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them
+    const std::lock_guard lock(mutex);
+    const auto [at, inserted] = kept.try_emplace(text);
+    if (inserted) at->second = {std::string(name), words_of(text)};
+    return at->second;
+}
+
+}  // namespace ingot::detail
