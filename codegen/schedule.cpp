@@ -79,12 +79,12 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
         "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
 }
 
-/// The rows that a folding walks along, where it is one walk.
-row_shape rows_of(const key& k, const folding& f) {
-    row_shape rows;
-    if (f.spaces.size() != 1 || f.spaces[0].axes.size() != 1) return rows;
-    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a) rows.kept.push_back(static_cast<int>(a));
-    rows.along = f.spaces[0].axes[0];
+/// The rows of a graph in which no reduction's value is wanted along them.
+row_program rows_of(const key& k, const folding& f) {
+    row_program rows{};
+    if (f.spaces.size() != 1) return rows;
+    for (int a = 0; (axes_of_outputs(k) >> a & 1u) != 0; ++a) rows.kept.push_back(a);
+    rows.row = f.spaces[0].axes;
     rows.bucket = f.spaces[0].bucket;
     rows.phases = {f.spaces[0].reductions};
     return rows;
@@ -95,7 +95,7 @@ void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
     if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
-        const row_shape rows = rows_of(k, f);
+        const row_program rows = rows_of(k, f);
         if (cuda && can_stage_rows(k, g, rows))
             emit_short_rows_cuda(k, g, rows, p);
         else
@@ -148,6 +148,9 @@ plan make_plan(const key& k) {
     }
     if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
         plan_missing(k, g, p, "");
+    } else if (const auto rows = find_row_program(k, g); cuda && rows && can_stage_rows(k, g, *rows)) {
+        p.pattern = "row program";
+        emit_short_rows_cuda(k, g, *rows, p);
     } else {
         staging s = cut_into_stages(k, g);
         const bool one = s.stages.empty(), cut = !s.temporaries.empty();

@@ -209,10 +209,13 @@ private:
     operand_class placed(const stage& s, const operand_class& o, std::vector<int>& at) const {
         operand_class moved{o.head, std::vector<stride_class>(s.axes.size(), stride_class::broadcast)};
         at.assign(s.axes.size(), no_axis);
+        int last = no_axis;
         for (std::size_t a = 0; a < o.strides.size(); ++a) {
             const int to = axis_over(s, loop_of(static_cast<int>(a)));
             if (o.strides[a] == stride_class::broadcast || to == no_axis) continue;
             moved.strides[static_cast<std::size_t>(to)] = o.strides[a];
+            moved.head.dense = moved.head.dense && to > last;  // axes in another order make no run
+            last = to;
             at[static_cast<std::size_t>(to)] = static_cast<int>(a);
         }
         return moved;

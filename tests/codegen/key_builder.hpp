@@ -108,12 +108,6 @@ public:
         k_.outputs.push_back(make(detail::operand_kind::array, t, strides, vector, wide));
         return *this;
     }
-    /// Every array and output makes one run along the axes on which it moves.
-    key_builder& dense() {
-        for (operand_class& o : k_.operands) o.head.dense = o.head.kind == detail::operand_kind::array;
-        for (operand_class& o : k_.outputs) o.head.dense = true;
-        return *this;
-    }
     /// Operand `i` shares its bytes with an output.
     key_builder& in_place(std::size_t i) {
         k_.operands[i].head.aliased = true;
@@ -152,6 +146,13 @@ private:
     key k_;
     std::vector<dtype> types_;
 };
+
+/// The key with every array and every output one run along the axes on which it moves.
+inline key dense(key k) {
+    for (operand_class& o : k.operands) o.head.dense = o.head.kind == detail::operand_kind::array;
+    for (operand_class& o : k.outputs) o.head.dense = true;
+    return k;
+}
 
 /// where(x - s > y, x * y, x + y) over arrays of these stride classes.
 inline key_builder where_tree(detail::target where, dtype t, int axes, std::string_view x, std::string_view y,

@@ -192,11 +192,12 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, row(1 << 16)).leaf(i4, "1s").reduce(fold::argmin, i8);
              return b.output(i8, "1").done();
          }},
+        {"softmax_of_short_rows", [row](target t) { return dense(softmax_tree(t, f4, row(16))); }},
         {"logs_of_sums_of_dense_rows",
          [row](target t) {
              key_builder b(t);
              b.axes(1).bound_axis(0, row(17)).leaf(f4, "s1", false).map("exp").reduce(fold::sum, f4).map("log");
-             return b.output(f4, "1").dense().done();
+             return dense(b.output(f4, "1").done());
          }},
         {"folds_of_dense_aligned_rows",
          [row](target t) {
@@ -204,7 +205,7 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2).bound_axis(0, row(100)).bound_axis(1, row(100), 3).leaf(f8, "ss1").leaf(f4, "001");
              b.map("multiply").leaf(f4, "10").map("add").reduce(fold::max, f8);
              b.leaf(i2, "ss01", false).reduce(fold::argmin, i8);
-             return b.output(f8, "s1").output(i8, "s1").dense().done();
+             return dense(b.output(f8, "s1").output(i8, "s1").done());
          }},
         {"any_of_rows",
          [row](target t) {

@@ -71,6 +71,41 @@ TEST_CASE("short rows of several arrays, beside numbers of a row and of a column
     c.run();
 }
 
+TEST_CASE("row programs of short rows are NumPy's") {
+    comparison c;
+    const auto add = [&](const auto& x) {
+        c.add("softmax", axes(-1), x, eval(softmax(x)));
+        c.add_all<std::decay_t<decltype(x)>>({"var", "std", "logsumexp"}, axes(-1), x, var(x, -1), stddev(x, -1),
+                                             logsumexp(x, -1));
+    };
+    for (const index_t n : {2, 3, 4, 7, 8, 16, 17, 24, 31, 32, 36, 48, 63, 64, 65, 100, 112, 127, 128}) {
+        const auto seed = static_cast<unsigned>(n);
+        add(values<float>({300 + 31 * (n % 5), n}, seed));
+        add(values<double>({300 + 31 * (n % 5), n}, seed, n % 2 == 0));
+    }
+    c.run();
+}
+
+TEST_CASE("a layer norm of short rows is what its parts are, in place too") {
+    for (const index_t n : {5, 12, 16, 37, 128}) {
+        const auto seed = static_cast<unsigned>(n);
+        array<float> x = values<float>({20, 30, n}, seed);
+        const array<float> gain = values<float>(n, seed + 1), shift = values<float>({30, 1}, seed + 2);
+        const array<std::int8_t> mask = values<std::int8_t>({20, 30, n}, seed + 3);
+        const auto centred = x - mean(x, -1, keepdims);
+        const array<float> centre = mean(x, -1, keepdims), spread = sqrt(var(x, -1, keepdims) + 1e-5f);
+        const array<float> wanted = (x - centre) / spread * gain + shift;
+        const auto norm = centred / sqrt(mean(square(centred), -1, keepdims) + 1e-5f) * gain + shift;
+        CHECK(allclose(eval(norm), wanted, 1e-5, 1e-5).item());
+        const auto [masked, largest, whole] = eval(where(mask > 20, norm, 0), max(norm, -1), astype<double>(norm));
+        CHECK(allclose(masked, where(mask > 20, wanted, 0), 1e-5, 1e-5).item());
+        CHECK(allclose(largest, max(wanted, -1), 1e-5, 1e-5).item());
+        CHECK(allclose(whole, wanted, 1e-5, 1e-5).item());
+        assign(x, norm);
+        CHECK(allclose(x, wanted, 1e-5, 1e-5).item());
+    }
+}
+
 TEST_CASE("rows that are apart, that begin anywhere, that are columns") {
     comparison c;
     for (const index_t n : {5, 16}) {
@@ -96,5 +131,11 @@ TEST_CASE("only rows without gaps between them are staged") {
     CHECK(reason(sum(x(all, slice(1)), 1)) != staged);
     CHECK(reason(sum(x(slice(0, 200)), 1)) != staged);
     CHECK(reason(sum(zeros<float>({1000, 129}), 1)) != staged);
+    for (const auto& e : {explain(softmax(x)), explain(logsumexp(x, 1)), explain(x - mean(x, 1, keepdims))}) {
+        CHECK(e.pattern == "row program");
+        CHECK(e.kernels.size() == 1);
+        CHECK(e.kernels[0].reason == staged);
+        CHECK(e.bytes_read() == 4 * 17'000);
+    }
 }
 #endif

@@ -4,9 +4,9 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// The power of two in n; of odd numbers one that shifts everything away.
-__device__ __forceinline__ unsigned int power_in(unsigned int n) {
-    return n & 1 ? 31 : __ffs(n) - 1;
+/// By how much rows of so many chunks are skewed; 31 is not at all.
+__device__ __forceinline__ unsigned int skew_of(unsigned int chunks) {
+    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1, 3);
 }
 
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
@@ -75,15 +75,15 @@ extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
     const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
-    const uint32 height = (share + 8 - 1) / 8 * 8;
+    const uint32 height = (share + 16 - 1) / 16 * 16;
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
-    const uint32 skew8 = power_in(n / 2);
-    __shared__ alignas(128) double x0_rows[2048];
-    __shared__ alignas(128) int16 x3_rows[2048];
-    load_rows(x0_rows, p.x0 + first * n, rows * n, skew8);
-    load_rows(x3_rows, p.x3 + first * n, rows * n, 31);
+    const uint32 skew8 = skew_of(n / 2);
+    __shared__ alignas(128) double rows0[2560];
+    __shared__ alignas(128) int16 rows1[2560];
+    load_rows(rows0, p.x0 + first * n, rows * n, skew8);
+    load_rows(rows1, p.x3 + first * n, rows * n, 31);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
@@ -98,9 +98,9 @@ short_rows(const __grid_constant__ arguments p) {
         place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
         for (uint32 k = 0; k < n; k += 2) {
             alignas(16) double x0[2];
-            reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(x0_rows[skewed((at + k) / 2, skew8) * 2]);
+            reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 2, skew8) * 2]);
             alignas(4) int16 x3[2];
-            reinterpret_cast<unsigned int&>(x3) = reinterpret_cast<const unsigned int&>(x3_rows[at + k]);
+            reinterpret_cast<unsigned int&>(x3) = reinterpret_cast<const unsigned int&>(rows1[at + k]);
             double value0[2];
             place_int16 value1[2];
 #pragma unroll

@@ -77,12 +77,12 @@ extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
     const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
-    const uint32 height = (share + 4 - 1) / 4 * 4;
+    const uint32 height = (share + 8 - 1) / 8 * 8;
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
-    __shared__ alignas(128) float x0_rows[4224];
-    load_rows(x0_rows, p.x0 + first * n, rows * n, 31);
+    __shared__ alignas(128) float rows0[4096];
+    load_rows(rows0, p.x0 + first * n, rows * n, 31);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
@@ -96,13 +96,13 @@ short_rows(const __grid_constant__ arguments p) {
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    const float x0 = x0_rows[at + k + e];
+                    const float x0 = rows0[at + k + e];
                     value0[e] = exp_float(x0);
                 }
                 sum0 = sum_float::join(sum0, join_pairs<sum_float, 4>(value0));
             }
             for (; k < n; ++k) {
-                const float x0 = x0_rows[at + k];
+                const float x0 = rows0[at + k];
                 sum0 = sum_float::join(sum0, exp_float(x0));
             }
         }

@@ -1,0 +1,119 @@
+// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+using uint32 = unsigned int;
+
+/// By how much rows of so many chunks are skewed; 31 is not at all.
+__device__ __forceinline__ unsigned int skew_of(unsigned int chunks) {
+    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1, 3);
+}
+
+/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+__device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
+    return q ^ (q >> skew & 7);
+}
+
+/// 16 bytes into shared memory, past registers and the first-level cache.
+__device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
+template <class type>
+__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    const unsigned int chunks = n / each;
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads) copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+}
+
+struct max_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a > b || a != a ? a : b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+__device__ __forceinline__ float exp_float(float a) {
+    float h = __fmul_rz(a, 1.44269502f);
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
+    float y = exp2(h);
+    return fma(y, l == l ? l : 1.0f, y);
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+template <class type>
+__device__ __forceinline__ void store_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    const unsigned int chunks = n / each;
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads) __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);
+    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 rows;
+    uint32 n;
+};
+
+extern "C" __global__ void __launch_bounds__(128)
+short_rows(const __grid_constant__ arguments p) {
+    const uint32 n = p.n;
+    const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
+    const uint32 height = (share + 8 - 1) / 8 * 8;
+    const uint32 first = blockIdx.x * height;
+    if (first >= p.rows) return;
+    const uint32 rows = p.rows - first < height ? p.rows - first : height;
+    const uint32 skew4 = skew_of(n / 4);
+    __shared__ alignas(128) float rows0[4096];
+    load_rows(rows0, p.x0 + first * n, rows * n, skew4);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
+        const uint32 at = mine * n;
+        float max0 = -__int_as_float(0x7f800000);
+        for (uint32 k = 0; k < n; k += 4) {
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
+            float value0[4];
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                value0[e] = x0[e];
+            }
+            max0 = max_float::join(max0, join_pairs<max_float, 4>(value0));
+        }
+        float sum1 = 0.0f;
+        for (uint32 k = 0; k < n; k += 4) {
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
+            alignas(16) float kept0[4];
+            float value0[4];
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                const float t0 = x0[e] - max0;
+                const float t1 = exp_float(t0);
+                kept0[e] = t1;
+                value0[e] = t1;
+            }
+            sum1 = sum_float::join(sum1, join_pairs<sum_float, 4>(value0));
+            reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(kept0);
+        }
+        for (uint32 k = 0; k < n; k += 4) {
+            alignas(16) float kept0[4];
+            reinterpret_cast<uint4&>(kept0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
+            alignas(16) float z0[4];
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                z0[e] = kept0[e] / sum1;
+            }
+            reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(z0);
+        }
+    }
+    __syncthreads();
+    store_rows(p.z0 + first * n, rows0, rows * n, skew4);
+}
