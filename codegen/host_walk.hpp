@@ -47,8 +47,13 @@ public:
     /// An element's place in its row, as `elements` sees it, and the number of its strip counted from `from`.
     std::string place_in_row() const { return across() ? "k" : "first + j"; }
     std::string strip_number(const std::string& from) const;
-    /// Across: writes the outputs of a strip, whose values `elements` computes.
-    void store(const std::vector<place>& outputs, const std::vector<node_id>& roots);
+    /// Outputs that move along a space, within a strip of it: where their elements go, the place of element j, and,
+    /// behind the loop over elements, what is still to do.
+    void open_outputs(const folded_space& s);
+    std::string element_of(std::size_t output, const folded_space& s);
+    void close_outputs(const folded_space& s);
+    /// Across: writes outputs of a strip, whose values `elements` computes.
+    void store(const std::vector<std::size_t>& outputs);
 
 private:
     /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
@@ -67,6 +72,8 @@ private:
     void write_digits(const std::string& linear, const std::vector<int>& axes);
     void declare_copies(const std::vector<input>& inputs, int lane);
     void read(const std::vector<input>& inputs, std::uint64_t known, int lane);
+    bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
+    void over_runs(const folded_space& s, const std::function<void()>& run);
     void read_runs(const folded_space& s, const std::vector<input>& inputs);
 
     kernel_builder& b_;
