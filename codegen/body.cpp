@@ -67,6 +67,11 @@ void body_writer::write(node_id id, source_writer& out) {
     out.line("const ", needs_.type(n.type), " ", names_[id], " = ", value, ";");
 }
 
+std::vector<bool> body_writer::wanted_by(const std::vector<node_id>& roots) const {
+    return marked_below(graph_, roots,
+                        [&](node_id i) { return !names_[i].empty() || graph_.nodes[i].kind == node_kind::reduce; });
+}
+
 std::string body_writer::value(node_id root, source_writer& out) {
     const auto named = [this](node_id i) { return !names_[i].empty(); };
     const std::vector<bool> below = marked_below(graph_, {root}, named);
@@ -111,11 +116,16 @@ std::vector<std::string> operand_names(const graph& g, const key& k) {
 }
 
 bool calls_inexact(const graph& g, detail::target where) {
+    return calls_inexact(g, std::vector<bool>(g.nodes.size(), true), where);
+}
+
+bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where) {
     prelude calls(where);
-    for (const node& n : g.nodes) {
+    for (node_id i = 0; i < among.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (!among[i]) continue;
         if (n.kind == node_kind::operand && n.code == static_cast<std::uint16_t>(detail::generator_kind::normal))
             return true;
-        if (n.kind == node_kind::user) spell_user_text(g.texts, n.index, calls);
         if (n.kind != node_kind::map) continue;
         std::vector<dtype> types;
         for (int a = 0; a < n.arity; ++a) types.push_back(g.nodes[n.arguments[a]].type);

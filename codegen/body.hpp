@@ -21,6 +21,8 @@ public:
     void name(node_id id, std::string as) { names_[id] = std::move(as); }
     bool has_name(node_id id) const { return !names_[id].empty(); }
     const std::string& name_of(node_id id) const { return names_[id]; }
+    /// Which nodes the roots, these included, are written from: not what lies beneath a name or a reduction.
+    std::vector<bool> wanted_by(const std::vector<node_id>& roots) const;
     /// Writes what `root` needs and has no name yet; returns its value, a name or (for a root) an expression.
     std::string value(node_id root, source_writer& out);
     /// Writes the nodes below the roots that change along no axis outside `axes`: what a loop need not repeat.
@@ -48,6 +50,7 @@ std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots)
 std::vector<std::string> operand_names(const graph& g, const key& k);
 /// Whether some function in the graph rounds differently when the compiler vectorises its calls.
 bool calls_inexact(const graph& g, detail::target where);
+bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where);
 /// Operations of one element below `root`, by the table's costs; a reduction counts as one value.
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots);
 

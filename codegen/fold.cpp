@@ -79,12 +79,19 @@ std::string fold_writer::joiner_in(dtype t) {
 std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
     const std::string type = needs_.type(t), name = std::string(row.name) + '_' + type;
     if (needs_.has(name)) return name;
-    node n;
-    n.kind = node_kind::map;
-    n.type = t;
-    n.code = static_cast<std::uint16_t>(row.join);
-    n.arity = 2;
-    const std::string body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
+    std::string body;
+    if (needs_.where() == target::host && kind_of(t) == kind::floating && row.rule == fold_rule::own) {
+        // The table's maximum or minimum, in such parts that a compiler makes no branch of it in scalar code.
+        const std::string other = row.join == op::maximum ? "a < b ? b : a" : "b < a ? b : a";
+        body = "\n        const " + type + " m = " + other + ";\n        return b == b ? m : b;\n    }\n";
+    } else {
+        node n;
+        n.kind = node_kind::map;
+        n.type = t;
+        n.code = static_cast<std::uint16_t>(row.join);
+        n.arity = 2;
+        body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
+    }
     needs_.add(name, "struct " + name + " {\n" + join_head(type) + body + "};\n");
     return name;
 }

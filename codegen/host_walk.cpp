@@ -17,84 +17,76 @@ bool moves_by_one(const kernel_builder& b, const place& at, int axis) {
     return false;
 }
 
-/// Are neighbours of the kept inner axis neighbours in memory, and those of the rows' are not?
-bool are_columns(const kernel_builder& b, const folded_space& s) {
+}  // namespace
+
+bool are_columns(const kernel_builder& b, const std::vector<int>& kept, const folded_space& s) {
     bool columns = false;
     for (const place& in : b.inputs) {
         if ((b.graph.nodes[in.node].axes & s.bits()) == 0) continue;
         if (moves_by_one(b, in, s.inner())) return false;
-        columns = columns || moves_by_one(b, in, b.rank - 1);
+        columns = columns || moves_by_one(b, in, kept.back());
     }
     return columns;
 }
 
-}  // namespace
-
-direction choose_direction(const kernel_builder& b, const std::vector<folded_space>& spaces) {
-    if (b.rank == 0) return direction::along;
-    const bool few = (b.key.axes[static_cast<std::size_t>(b.rank - 1)].bucket & bucket::short_inner) != 0;
+direction choose_direction(const kernel_builder& b, const std::vector<int>& kept,
+                           const std::vector<folded_space>& spaces) {
+    if (kept.empty()) return direction::along;
+    const bool few = (b.key.axes[static_cast<std::size_t>(kept.back())].bucket & bucket::short_inner) != 0;
     const bool across = std::ranges::all_of(
-        spaces, [&](const folded_space& s) { return s.bucket <= 1 || (!few && are_columns(b, s)); });
+        spaces, [&](const folded_space& s) { return s.bucket <= 1 || (!few && are_columns(b, kept, s)); });
     return across ? direction::across : direction::along;
 }
 
-std::uint32_t strip_of(const kernel_builder& b, const std::vector<folded_space>& spaces, direction d) {
-    if (d == direction::across)  // columns: some pages of each row of them; short rows: so many as a cache holds
-        return std::ranges::all_of(spaces, [&](const folded_space& s) { return are_columns(b, s); }) ? 2048 : 256;
-    std::uint32_t strip = 64;
-    for (const folded_space& s : spaces) strip = std::max(strip, s.bucket <= 2 ? 64u : s.bucket == 3 ? 128u : 256u);
-    return strip;
-}
-
-host_walk::host_walk(kernel_builder& b, direction d, std::uint32_t strip, const formula& pieces)
-    : b_(b), way_(d), strip_(strip), pieces_(pieces), whole_(calls_inexact(b.graph, target::host)) {}
+host_walk::host_walk(kernel_builder& b, std::vector<int> kept, direction d, std::uint32_t strip, const formula& pieces)
+    : b_(b), kept_(std::move(kept)), way_(d), strip_(strip), pieces_(pieces) {}
 
 void host_walk::open_block(const std::vector<node_id>& roots) {
     source_writer& out = b_.code;
     const std::string index = b_.linear();
-    const int lane = b_.rank - 1;
-    const formula tiles{.inner = axis_bit(std::max(lane, 0)), .inner_divide = strip_};
-    b_.step.grid[0] = {.axes = kept_axes()};
-    if (across()) {
-        b_.step.grid[0] = tiles;
-        b_.step.grid[0].axes = axis_range(0, lane);
-    }
+    const int lane = across() ? kept_.back() : -1;
+    std::vector<int> outer = kept_;
+    if (across()) outer.pop_back();
+    const std::size_t rank = outer.size();
+    const formula tiles{.inner = across() ? axis_bit(lane) : 0, .inner_divide = across() ? strip_ : 1};
+    b_.step.grid[0] = tiles;
+    b_.step.grid[0].axes = outer_axes();
     if (split()) b_.step.grid[1] = pieces_;
     out.line("const arguments& p = *given;");
     if (split()) out.line("const ", index, " pieces = ", b_.count(pieces_, "row_pieces"), ";");
     out.open("for (", index, " block = ", index, "(begin); block < end; ++block)");
     if (split()) out.line("const ", index, " piece = block % pieces;");
-    const std::string row = split() ? "block / pieces" : "block";
-    std::vector<int> outer;
-    for (int a = 0; a < (across() ? lane : b_.rank); ++a) outer.push_back(a);
+    std::string row = split() ? "block / pieces" : "block";
     if (across()) {
         const std::string n = b_.count({.axes = axis_bit(lane)}, "n" + std::to_string(lane));
         const std::string i = digit(lane), type = b_.signed_index();
         std::string tile = row;
-        if (lane > 0) {
+        if (rank > 0) {
             const std::string count = b_.count(tiles, "tiles");
-            out.line(lane > 1 ? "" : "const ", index, " row = ", split() ? '(' + row + ')' : row, " / ", count, ";");
-            tile = (split() ? '(' + row + ')' : row) + " % " + count;
+            if (split()) row = '(' + row + ')';
+            tile = row + " % " + count;
+            row += " / " + count;
         }
         out.line("const ", type, ' ', i, " = ", type, '(', tile, " * ", strip_, ");");
         out.line("const int m = ", n, " - ", i, " < ", strip_, " ? int(", n, " - ", i, ") : ", strip_, ";");
-        if (split() && lane > 0) out.line("const ", index, " first_row = row * ", n, " + ", i, ";");
-    } else if (b_.rank > 0) {
-        out.line(b_.rank > 1 ? "" : "const ", index, " row = ", row, ";");
-        if (split() && b_.rank > 1) out.line("const ", index, " first_row = row;");
     }
+    if (rank > 0) out.line(rank > 1 ? "" : "const ", index, " row = ", row, ";");
+    if (split() && across() && rank > 0)
+        out.line("const ", index, " first_row = row * p.n", lane, " + ", digit(lane), ";");
+    else if (split() && rank > 1)
+        out.line("const ", index, " first_row = row;");
     write_digits("row", outer);
     const std::vector<bool> all(b_.graph.nodes.size(), true);
-    const std::uint64_t known = axis_range(0, static_cast<int>(outer.size()));
-    const std::vector<input> inputs = unread(known, across() ? axis_bit(lane) : 0, all);
-    declare_copies(inputs, lane);
-    read(inputs, known, across() ? lane : -1);
-    b_.body.hoist(known, roots, out);
+    const std::vector<input> inputs = unread(outer_axes(), across() ? axis_bit(lane) : 0, all);
+    const bool whole = calls_inexact(b_.graph, target::host);
+    declare_copies(inputs, lane, whole);
+    read(inputs, outer_axes(), lane, whole);
+    b_.body.hoist(outer_axes(), roots, out);
 }
 
 std::string host_walk::first_row() const {
-    if (b_.rank == 0) return "0";
-    if (b_.rank == 1) return across() ? digit(0) : "row";
+    if (kept_.empty()) return "0";
+    if (kept_.size() == 1) return across() ? digit(kept_[0]) : "row";
     return "first_row";
 }
 
@@ -142,18 +134,26 @@ std::string host_walk::generated(const input& in, const std::string& number) {
     return b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + number + ')';
 }
 
-/// Whether a strip is read by way of a copy; a random leaf's numbers need none, for they exist past its end too.
-bool host_walk::is_copied(const input& in, int lane) const {
-    return whole_ && !in.random && lane >= 0 && (axes_of(in.at.node) >> lane & 1u) != 0;
+bool host_walk::wants_whole_strips(const std::vector<node_id>& values) const {
+    std::vector<bool> computed = b_.body.wanted_by(values);
+    for (node_id i = 0; i < computed.size(); ++i)
+        if (b_.graph.nodes[i].kind == node_kind::map && b_.body.has_name(i)) computed[i] = false;
+    return calls_inexact(b_.graph, computed, target::host);
 }
 
-void host_walk::declare_copies(const std::vector<input>& inputs, int lane) {
+/// Whether a strip is read by way of a copy; a random leaf's numbers need none, for they exist past its end too.
+bool host_walk::is_copied(const input& in, int lane, bool whole) const {
+    return whole && !in.random && lane >= 0 && (axes_of(in.at.node) >> lane & 1u) != 0;
+}
+
+void host_walk::declare_copies(const std::vector<input>& inputs, int lane, bool whole) {
     for (const input& in : inputs)
-        if (is_copied(in, lane)) b_.code.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "] = {};");
+        if (is_copied(in, lane, whole))
+            b_.code.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "] = {};");
 }
 
 /// Names the inputs' elements in a strip at these digits. What does not move along the lanes is one value.
-void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int lane) {
+void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole) {
     source_writer& out = b_.code;
     for (const input& in : inputs) {
         const std::string& name = in.at.name;
@@ -171,7 +171,7 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
         if (in.random) {
             out.line("const ", in.type, ' ', name, "_strip = ", start, ";");
             element = generated(in, name + "_strip + j" + step);
-        } else if (!is_copied(in, lane)) {
+        } else if (!is_copied(in, lane, whole)) {
             out.line("const ", in.type, "* const ", name, "_strip = ", start, ";");
         } else if (step.empty()) {  // a whole strip is read in place
             out.line("const bool ", name, "_whole = m == ", strip_, ";");
@@ -185,31 +185,24 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
     }
 }
 
-/// Rows over several axes: runs along the inner one, one after the other until the strip is full. `run` writes what is
-/// done for elements [0, run) of one, which are those from `filled` on of the strip.
-void host_walk::over_runs(const folded_space& s, const std::function<void()>& run) {
+/// Rows over several axes: runs along the inner one, copied one after the other until the strip is full.
+void host_walk::read_runs(const folded_space& s, const std::vector<input>& inputs) {
     source_writer& out = b_.code;
     const std::string i = digit(s.inner());
     const std::string n = b_.count({.axes = axis_bit(s.inner())}, "n" + std::to_string(s.inner()));
+    out.line("int filled = 0;");
     out.open("while (filled < m)");
     out.line(b_.linear(), " rest = first + filled;");
     write_digits("rest", s.axes);
     out.line("const int left = m - filled;");
     out.line("const int run = int(", n, " - ", i, ") < left ? int(", n, " - ", i, ") : left;");
-    run();
+    for (const input& in : inputs) {
+        const std::string start = start_of(in, kept_axes() | s.bits()), step = step_along(in.at, s.inner());
+        const std::string element = in.random ? start + " + j" + step : '(' + start + ")[j" + step + ']';
+        out.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", element, ";");
+    }
     out.line("filled += run;");
     out.close();
-}
-
-void host_walk::read_runs(const folded_space& s, const std::vector<input>& inputs) {
-    b_.code.line("int filled = 0;");
-    over_runs(s, [&] {
-        for (const input& in : inputs) {
-            const std::string start = start_of(in, kept_axes() | s.bits()), step = step_along(in.at, s.inner());
-            const std::string element = in.random ? start + " + j" + step : '(' + start + ")[j" + step + ']';
-            b_.code.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", element, ";");
-        }
-    });
     for (const input& in : inputs) {
         const std::string element = in.at.name + "_copy[j]";
         b_.body.name(in.at.node, in.random ? generated(in, element) : element);
@@ -217,23 +210,25 @@ void host_walk::read_runs(const folded_space& s, const std::vector<input>& input
 }
 
 void host_walk::strips(const folded_space& s, const std::string& from, const std::string& to,
-                       const std::vector<node_id>& values, const std::function<void()>& body) {
+                       const std::vector<node_id>& values, const std::function<void()>& body,
+                       const std::vector<kept_value>& keep) {
     source_writer& out = b_.code;
+    const std::vector<bool> wanted = b_.body.wanted_by(values);
     const auto outside = b_.body.scope();
     const int lane = lane_axis(s);
     const std::uint64_t lanes = across() ? axis_bit(lane) : s.bits();
-    const std::uint64_t known = across() ? axis_range(0, lane) | s.bits() : kept_axes();
-    const std::vector<input> inputs = unread(known, lanes, nodes_below(b_.graph, values));
-    const bool runs = has_runs(s);
+    const std::uint64_t known = across() ? outer_axes() | s.bits() : kept_axes();
+    const std::vector<input> inputs = unread(known, lanes, wanted);
+    const bool whole = wants_whole_strips(values), runs = !across() && s.axes.size() > 1;
     if (runs)
         for (const input& in : inputs) out.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "] = {};");
     else
-        declare_copies(inputs, lane);
+        declare_copies(inputs, lane, whole);
     if (across()) {
         out.open("for (", b_.linear(), " k = ", from, "; k < ", to, "; ++k)");
         if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
         write_digits(s.axes.size() > 1 ? "rest" : "k", s.axes);
-        read(inputs, known, lane);
+        read(inputs, known, lane, whole);
         b_.body.hoist(known, values, out);
     } else {
         out.open("for (", b_.linear(), " first = ", from, "; first < ", to, "; first += ", strip_, ")");
@@ -243,38 +238,61 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
         } else {
             if (lane >= 0)
                 out.line("const ", b_.signed_index(), ' ', digit(lane), " = ", b_.signed_index(), "(first);");
-            read(inputs, known, lane);
+            read(inputs, known, lane, whole);
         }
     }
+    const std::string at = across() ? "k * " + std::to_string(strip_) : "first";
+    const auto open_strip = [&](const kept_value& k, const char* constant) {
+        out.line(constant, b_.needs.type(b_.graph.nodes[k.node].type), "* const ", k.array, "_strip = ", k.array, " + ",
+                 at, ";");
+    };
+    for (const kept_value& k : kept_values_)
+        if (wanted[k.node]) open_strip(k, "const ");
+    for (const kept_value& k : keep) open_strip(k, "");
     body();
     out.close();
     b_.body.leave(outside);
+    for (const kept_value& k : keep) {
+        kept_values_.push_back(k);
+        b_.body.name(k.node, k.to());
+    }
 }
 
-void host_walk::elements(const std::vector<node_id>& values,
-                         const std::function<void(const std::vector<std::string>&)>& statements) {
+void host_walk::declare_kept(const kept_value& k, std::uint32_t row_length) {
+    b_.code.line("alignas(64) ", b_.needs.type(b_.graph.nodes[k.node].type), ' ', k.array, '[',
+                 across() ? row_length * strip_ : row_length, "];");
+}
+
+void host_walk::elements(const std::vector<node_id>& values, const statements& of) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
-    std::vector<std::string> texts;
-    std::vector<std::string> arrays;
-    if (whole_)
-        for (const node_id v : values) {
-            arrays.push_back("value" + std::to_string(arrays_++));
-            out.line("alignas(64) ", b_.needs.type(b_.graph.nodes[v].type), ' ', arrays.back(), '[', strip_, "];");
-        }
-    b_.declare_independent();
-    out.open("for (int j = 0; j < ", whole_ ? rounded : "m", "; ++j)");
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        texts.push_back(b_.body.value(values[i], out));
-        if (whole_) out.line(arrays[i], "[j] = ", texts[i], ";");
+    const bool whole = wants_whole_strips(values);
+    std::vector<std::string> texts(values.size());
+    const auto first = [&](std::size_t i) {  // of the same value
+        return static_cast<std::size_t>(std::ranges::find(values, values[i]) - values.begin());
+    };
+    const int arrays = arrays_;
+    const auto array = [&](std::size_t i) { return "value" + std::to_string(arrays + static_cast<int>(first(i))); };
+    if (whole) {
+        arrays_ += static_cast<int>(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (first(i) == i)
+                out.line("alignas(64) ", b_.needs.type(b_.graph.nodes[values[i]].type), ' ', array(i), '[', strip_,
+                         "];");
     }
-    if (whole_) {
+    b_.declare_independent();
+    out.open("for (int j = 0; j < ", whole ? rounded : "m", "; ++j)");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        texts[i] = b_.body.value(values[i], out);
+        if (whole && first(i) == i) out.line(array(i), "[j] = ", texts[i], ";");
+    }
+    if (whole) {
         out.close();
         b_.declare_independent();
         out.open("for (int j = 0; j < m; ++j)");
-        for (std::size_t i = 0; i < values.size(); ++i) texts[i] = arrays[i] + "[j]";
+        for (std::size_t i = 0; i < values.size(); ++i) texts[i] = array(i) + "[j]";
     }
-    statements(texts);
+    of(texts);
     out.close();
     b_.body.leave(outside);
 }
@@ -284,55 +302,20 @@ std::string host_walk::strip_number(const std::string& from) const {
     return (from == "0" ? "first" : "(first - " + from + ')') + " / " + std::to_string(strip_);
 }
 
-void host_walk::open_outputs(const folded_space& s) {
-    for (const std::size_t k : s.outputs) {
-        const place& z = b_.outputs[k];
-        const std::string type = b_.needs.type(z.at->head.type);
-        if (has_runs(s))
-            b_.code.line("alignas(64) ", type, ' ', z.name, "_strip[", strip_, "];");
-        else
-            b_.code.line(type, "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()),
-                         ";");
-    }
-}
-
-std::string host_walk::element_of(std::size_t output, const folded_space& s) {
-    const place& z = b_.outputs[output];
-    return z.name + "_strip[j" + (has_runs(s) ? "" : step_along(z, lane_axis(s))) + ']';
-}
-
-void host_walk::close_outputs(const folded_space& s) {
-    if (s.outputs.empty() || !has_runs(s)) return;
-    b_.code.line("filled = 0;");
-    over_runs(s, [&] {
-        for (const std::size_t k : s.outputs) {
-            const place& z = b_.outputs[k];
-            b_.code.line("for (int j = 0; j < run; ++j) (", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()), ")[j",
-                         step_along(z, s.inner()), "] = ", z.name, "_strip[filled + j];");
-        }
-    });
-}
-
-void host_walk::store(const std::vector<std::size_t>& outputs) {
+void host_walk::store(const std::vector<place>& outputs, const std::vector<node_id>& roots, std::uint64_t axes,
+                      int lane) {
     source_writer& out = b_.code;
-    const int lane = b_.rank - 1;
-    std::vector<node_id> roots;
-    for (const std::size_t k : outputs) {
-        const place& z = b_.outputs[k];
-        roots.push_back(b_.graph.roots[k]);
-        out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_strip = ", b_.pointer(z),
-                 b_.offset(z, kept_axes()), ";");
-    }
+    for (const place& z : outputs)
+        out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, axes),
+                 ";");
     elements(roots, [&](std::vector<std::string> values) {
-        for (std::size_t i = 0; outputs.size() > 1 && i < outputs.size(); ++i) {  // all is read before any is written
-            const std::string name = "r" + std::to_string(i);
-            out.line("const ", b_.needs.type(b_.outputs[outputs[i]].at->head.type), ' ', name, " = ", values[i], ";");
-            values[i] = name;
+        for (std::size_t k = 0; outputs.size() > 1 && k < outputs.size(); ++k) {  // all is read before any is written
+            const std::string name = "r" + std::to_string(k);
+            out.line("const ", b_.needs.type(outputs[k].at->head.type), ' ', name, " = ", values[k], ";");
+            values[k] = name;
         }
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            const place& z = b_.outputs[outputs[i]];
-            out.line(z.name, "_strip[j", step_along(z, lane), "] = ", values[i], ";");
-        }
+        for (std::size_t k = 0; k < outputs.size(); ++k)
+            out.line(outputs[k].name, "_strip[j", step_along(outputs[k], lane), "] = ", values[k], ";");
     });
 }
 

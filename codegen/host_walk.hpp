@@ -18,42 +18,61 @@
 namespace ingot::codegen {
 
 enum class direction : std::uint8_t { along, across };
-/// Across, where rows are short or their neighbours lie closer than their elements.
-direction choose_direction(const kernel_builder& b, const std::vector<folded_space>& spaces);
-/// Elements of a strip.
-std::uint32_t strip_of(const kernel_builder& b, const std::vector<folded_space>& spaces, direction d);
+/// Across, where rows (one for each point of the kept axes) are short or their neighbours lie closer than their
+/// elements.
+direction choose_direction(const kernel_builder& b, const std::vector<int>& kept,
+                           const std::vector<folded_space>& spaces);
+/// Whether the elements that one strip of neighbouring rows reads lie beside each other.
+bool are_columns(const kernel_builder& b, const std::vector<int>& kept, const folded_space& s);
+
+/// Elements of a strip along rows of this length class.
+constexpr std::uint32_t strip_along(std::uint8_t length) { return length <= 2 ? 64 : length == 3 ? 128 : 256; }
 
 class host_walk {
 public:
     /// Where `pieces.inner_divide` is not 1 a block has one of so many pieces of its rows.
-    host_walk(kernel_builder& b, direction d, std::uint32_t strip, const formula& pieces);
+    host_walk(kernel_builder& b, std::vector<int> kept, direction d, std::uint32_t strip, const formula& pieces);
 
     direction way() const { return way_; }
     std::uint32_t strip() const { return strip_; }
     bool across() const { return way_ == direction::across; }
     bool split() const { return pieces_.inner_divide != 1; }
-    std::uint64_t kept_axes() const { return axis_range(0, b_.rank); }
+    /// Kept axes on which all rows of a strip are at one point.
+    std::uint64_t outer_axes() const {
+        std::uint64_t axes = 0;
+        for (std::size_t k = 0; k + (across() ? 1 : 0) < kept_.size(); ++k) axes |= axis_bit(kept_[k]);
+        return axes;
+    }
+    std::uint64_t kept_axes() const { return outer_axes() | (kept_.empty() ? 0 : axis_bit(kept_.back())); }
 
     /// Opens the loop over blocks, and reads what is the same all through one: operands, and values below `roots`.
     void open_block(const std::vector<node_id>& roots);
     /// The linear number of the block's (first) row.
     std::string first_row() const;
+    /// A value that one loop over strips computes and later ones want has a place for each element of the block's rows.
+    /// `to` is then the text of element j's, where `strips` is told to keep it, and its name from there on.
+    struct kept_value {
+        node_id node;
+        std::string array;
+        std::string to() const { return array + "_strip[j]"; }
+    };
+    void declare_kept(const kept_value& k, std::uint32_t row_length);
     /// A loop over the strips of elements [from, to) of a space; `body` is written with the inputs of `values` named.
     void strips(const folded_space& s, const std::string& from, const std::string& to,
-                const std::vector<node_id>& values, const std::function<void()>& body);
+                const std::vector<node_id>& values, const std::function<void()>& body,
+                const std::vector<kept_value>& keep = {});
     /// Within a strip: a loop over its elements, which writes statements made from values of nodes.
-    void elements(const std::vector<node_id>& values,
-                  const std::function<void(const std::vector<std::string>&)>& statements);
+    using statements = std::function<void(const std::vector<std::string>&)>;
+    void elements(const std::vector<node_id>& values, const statements& of);
     /// An element's place in its row, as `elements` sees it, and the number of its strip counted from `from`.
     std::string place_in_row() const { return across() ? "k" : "first + j"; }
     std::string strip_number(const std::string& from) const;
-    /// Outputs that move along a space, within a strip of it: where their elements go, the place of element j, and,
-    /// behind the loop over elements, what is still to do.
-    void open_outputs(const folded_space& s);
-    std::string element_of(std::size_t output, const folded_space& s);
-    void close_outputs(const folded_space& s);
-    /// Across: writes outputs of a strip, whose values `elements` computes.
-    void store(const std::vector<std::size_t>& outputs);
+    /// Writes a strip of outputs that move along `axes`; `elements` computes their values.
+    void store(const std::vector<place>& outputs, const std::vector<node_id>& roots, std::uint64_t axes, int lane);
+    /// Across: writes outputs that are one value a row.
+    void store_rows(const std::vector<place>& outputs, const std::vector<node_id>& roots) {
+        store(outputs, roots, kept_axes(), kept_.back());
+    }
 
 private:
     /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
@@ -63,24 +82,24 @@ private:
         bool random;
     };
     std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
-    int lane_axis(const folded_space& s) const { return across() ? b_.rank - 1 : s.inner(); }
+    int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
     std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }
     std::string start_of(const input& in, std::uint64_t axes);
     std::string step_along(const place& at, int axis);
-    bool is_copied(const input& in, int lane) const;
+    bool is_copied(const input& in, int lane, bool whole) const;
+    bool wants_whole_strips(const std::vector<node_id>& values) const;
     std::string generated(const input& in, const std::string& number);
     void write_digits(const std::string& linear, const std::vector<int>& axes);
-    void declare_copies(const std::vector<input>& inputs, int lane);
-    void read(const std::vector<input>& inputs, std::uint64_t known, int lane);
-    bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
-    void over_runs(const folded_space& s, const std::function<void()>& run);
+    void declare_copies(const std::vector<input>& inputs, int lane, bool whole);
+    void read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole);
     void read_runs(const folded_space& s, const std::vector<input>& inputs);
 
     kernel_builder& b_;
+    std::vector<int> kept_;
     direction way_;
     std::uint32_t strip_;
     formula pieces_;
-    bool whole_;  // strips are computed as multiples of a vector
+    std::vector<kept_value> kept_values_;
     int arrays_ = 0;
 };
 

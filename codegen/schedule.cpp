@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/host_rows.hpp"
 #include "codegen/reduction.hpp"
 #include "codegen/short_rows.hpp"
 #include "codegen/stages.hpp"
@@ -151,6 +152,9 @@ plan make_plan(const key& k) {
     } else if (const auto rows = find_row_program(k, g); cuda && rows && can_stage_rows(k, g, *rows)) {
         p.pattern = "row program";
         emit_short_rows_cuda(k, g, *rows, p);
+    } else if (!cuda && rows && hold_in_caches(k, g, *rows)) {
+        p.pattern = "row program";
+        emit_row_host(k, g, *rows, p);
     } else {
         staging s = cut_into_stages(k, g);
         const bool one = s.stages.empty(), cut = !s.temporaries.empty();

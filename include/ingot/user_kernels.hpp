@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <ingot/kernel_text.hpp>
-#include <ingot/reduction_nodes.hpp>
+#include <ingot/reductions.hpp>
 
 namespace ingot {
 

@@ -26,9 +26,19 @@ TEST_CASE("every tree of the matrix is one kernel") {
         }
 }
 
-TEST_CASE("softmax by rows is a row program, run in three steps through two temporaries") {
+TEST_CASE("softmax of rows that a host's caches hold is one kernel that reads them once") {
+    for (const std::int64_t length : {1, 33, 4096, 1 << 15, 1 << 17}) {
+        const plan p = make_plan(softmax_tree(target::host, dtype::f4, detail::bucket::of_length(length)));
+        CHECK(p.pattern == "row program");
+        REQUIRE(p.steps.size() == 1);
+        CHECK(p.steps[0].reads == std::vector<std::uint16_t>{0});
+        CHECK(p.temporaries.empty());
+    }
+}
+
+TEST_CASE("softmax of longer rows is a row program, run in three steps through two temporaries") {
     for (const target where : {target::cuda, target::host}) {
-        const plan p = make_plan(softmax_tree(where, dtype::f4, 8));
+        const plan p = make_plan(softmax_tree(where, dtype::f4, detail::bucket::looped));
         CHECK(p.pattern == "row program");
         CHECK(p.missing == "");
         REQUIRE(p.steps.size() == 3);

@@ -29,7 +29,10 @@ struct place_int16 {
 #endif
 
 struct max_double {
-    static double join(double a, double b) { return a > b || a != a ? a : b; }
+    static double join(double a, double b) {
+        const double m = a < b ? b : a;
+        return b == b ? m : b;
+    }
 };
 
 /// All lanes as one, joined as a tree.

@@ -10,7 +10,10 @@ using uint32 = unsigned int;
 #endif
 
 struct max_float {
-    static float join(float a, float b) { return a > b || a != a ? a : b; }
+    static float join(float a, float b) {
+        const float m = a < b ? b : a;
+        return b == b ? m : b;
+    }
 };
 
 /// All lanes as one, joined as a tree.
