@@ -65,25 +65,18 @@ bool same_numbers(const detail::layout& a, const detail::layout& b) {
 bool classifier::classify_line(const statement& s, environment_class env) {
     for (const output& o : s.outputs)
         if (*o.memory) return false;
-    const detail::layout* first = nullptr;
+    const auto array_at = std::find_if(s.operands.begin(), s.operands.end(),
+                                       [](const operand& o) { return o.kind == operand_kind::array; });
+    if (array_at == s.operands.end()) return false;
+    const detail::layout& first = *array_at->where;
     index_t size = 1;
-    for (const operand& o : s.operands) {
-        if (o.kind == operand_kind::scalar) continue;
-        if (o.kind != operand_kind::array) return false;
-        const detail::layout& l = *o.where;
-        if (first == nullptr) {
-            first = &l;
-            for (int j = l.rank() - 1; j >= 0; --j) {
-                if (l.strides()[j] != size) return false;
-                size *= l.shape()[j];
-            }
-        } else if (!same_numbers(*first, l)) {
-            return false;
-        }
+    for (int j = first.rank() - 1; j >= 0; --j) {
+        if (first.strides()[j] != size) return false;
+        size *= first.shape()[j];
     }
-    if (first == nullptr || size <= 1) return false;
+    if (size <= 1) return false;
 
-    c_.shape.assign(first->shape(), first->shape() + first->rank());
+    c_.shape.assign(first.shape(), first.shape() + first.rank());
     c_.size = size;
     c_.extents.assign(1, size);
     const std::size_t rows = s.operands.size() + s.outputs.size();
@@ -104,15 +97,25 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     *out++ = detail::axis_class{}.encode();
 
     met_operands met(distinct_);
+    const std::uint32_t* const heads = out;
     const auto is_far = [&](std::size_t bytes) { return (size - 1) * static_cast<index_t>(bytes) >= narrow_reach; };
-    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+    for (std::size_t i = 0; i < s.operands.size(); ++i, out += 2) {
         const operand& o = s.operands[i];
+        const bool moves = o.kind == operand_kind::array;
+        if (moves ? !same_numbers(first, *o.where) : o.kind != operand_kind::scalar) return false;
+        c_.strides[i] = moves;
+        out[1] = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
+        const auto number = static_cast<std::uint16_t>(i);
+        const std::uint16_t like = met.first_like(s, number);
+        if (like != number) {
+            out[0] = heads[2 * std::size_t{like}];
+            continue;
+        }
         detail::operand_head head;
         head.kind = o.kind;
         head.type = o.type;
         head.exponent = o.exponent;
-        head.same_as = met.first_like(s, static_cast<std::uint16_t>(i));
-        const bool moves = o.kind == operand_kind::array;
+        head.same_as = number;
         if (moves) {
             const std::size_t bytes = detail::size_of(o.type);
             const auto address =
@@ -120,9 +123,7 @@ bool classifier::classify_line(const statement& s, environment_class env) {
             head.vector = address % vector_bytes == 0;
             head.wide = is_far(bytes);
         }
-        *out++ = head.encode();
-        *out++ = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
-        c_.strides[i] = moves;
+        out[0] = head.encode();
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         detail::operand_head head;
