@@ -54,6 +54,20 @@ bool reads_otherwise(const tree& t, const buffer* b, const layout& where) {
     return reads && (binders || other);
 }
 
+/// Whether a view of an array has all its elements.
+bool covers(const layout& view, const layout& whole) {
+    if (view.size() != whole.size()) return false;
+    for (int j = 0; j < view.rank(); ++j)
+        if (view.strides()[j] == 0 && view.shape()[j] != 1) return false;
+    return true;
+}
+
+/// The current stream, or the default one of another device.
+runtime::stream_state& stream_on(device_id device) {
+    runtime::stream_state& current = *runtime::current().stream;
+    return current.device == device ? current : *runtime::state_of(device).default_stream;
+}
+
 device_id device_of_operands(const tree& t, device_id otherwise) {
     for (const operand& o : t.operands)
         if (o.memory) return o.memory->device;
@@ -100,9 +114,13 @@ void assign_selected(const char* operation, const tree& t, destination to, const
     layout seen = with_leading_axes(operation, t.shape, to, part);
     if (!to.memory) return;  // no elements
     check_devices(operation, t, *to.memory);
-    // A shared buffer is copied whole, so that the part keeps its place in it.
-    if (!in_place(to.memory, own)) to.memory = copy_of(to.memory, to.memory->device);
-    evaluate_into(t, {to.type, &to.memory, &seen});
+    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
+    const device_id device = to.memory->device;
+    // A shared buffer is copied whole, so that the part keeps its place in it; not where every element is written.
+    buffer_ref memory = covers(part, to.where) ? allocate_buffer(to.memory->bytes, device, stream_on(device))
+                                               : copy_of(to.memory, device);
+    evaluate_into(t, {to.type, &memory, &seen});
+    to.memory = std::move(memory);
 }
 
 void make_unique(buffer_ref& memory) {
@@ -110,10 +128,8 @@ void make_unique(buffer_ref& memory) {
 }
 
 buffer_ref copy_of(const buffer_ref& memory, device_id to) {
-    runtime::stream_state& stream = *runtime::current().stream;
-    runtime::stream_state& at = stream.device == to ? stream : *runtime::state_of(to).default_stream;
-    buffer_ref copy = allocate_buffer(memory->bytes, to, at);
-    runtime::copy(*copy, 0, *memory, 0, memory->bytes, stream);
+    buffer_ref copy = allocate_buffer(memory->bytes, to, stream_on(to));
+    runtime::copy(*copy, 0, *memory, 0, memory->bytes, *runtime::current().stream);
     return copy;
 }
 

@@ -185,6 +185,20 @@ TEST_CASE("memory that is not Ingot's is always written in place") {
     CHECK(values[0] == 8);
 }
 
+TEST_CASE("an array that must split is not copied where all of it is written") {
+    array<int> x = counted({2, 3});
+    const array<int> shared = x;
+    transpose(x) = array<int>{{1, 2}, {3, 4}, {5, 6}} + flip(transpose(x));
+    CHECK(holds(x, {2, 3}, {6, 7, 8, 4, 5, 6}));
+    CHECK(holds(shared, {2, 3}, {0, 1, 2, 3, 4, 5}));
+    const array<int> again = x;
+    const auto before = counters().bytes_allocated;
+    x(all) = again * 2;
+    CHECK(counters().bytes_allocated - before == 24);
+    CHECK(holds(x, {2, 3}, {12, 14, 16, 8, 10, 12}));
+    CHECK(holds(again, {2, 3}, {6, 7, 8, 4, 5, 6}));
+}
+
 TEST_CASE("two memories over the same bytes are seen to overlap") {
     with_device guard(device::host());
     std::vector<int> values{1, 2, 3, 4, 5, 6};
