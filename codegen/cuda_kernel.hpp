@@ -31,8 +31,8 @@ struct cuda_kernel : kernel_builder {
     /// The same for a store: name<word>(to, array).
     std::string storer();
 
-    /// The name of a function that joins n elements of an array: join_pairs<fold, n>(array).
-    std::string join_pairs();
+    /// The call that joins the first elements of an array, of which there are `count`, by a fold's struct.
+    std::string join_pairs(const std::string& fold, std::uint32_t count, const std::string& values);
 
     /// The digits of `linear` along these axes of the key, outermost first; the outermost takes what is left.
     void write_digits(std::string linear, const std::vector<int>& axes);

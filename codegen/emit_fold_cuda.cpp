@@ -203,7 +203,7 @@ private:
         for (const node_id g : generators_of(s))
             out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
         out.close();
-        const std::string count = std::to_string(each * unroll);
+        const std::uint32_t count = each * unroll;
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), " value", i, '[', count, "];");
         open_unrolled("u", unroll);
         if (packed) open_unrolled("e", each);
@@ -213,8 +213,7 @@ private:
         if (packed) out.close();
         out.close();
         for (std::size_t i = 0; i < folds.size(); ++i) {
-            const std::string pairs =
-                b_.join_pairs() + '<' + folds[i].joiner() + ", " + count + ">(value" + std::to_string(i) + ')';
+            const std::string pairs = b_.join_pairs(folds[i].joiner(), count, "value" + std::to_string(i));
             out.line(folds[i].part(), " = ", folds[i].joined(folds[i].part(), pairs), ";");
         }
         if (!rounds(folds)) return;
@@ -247,7 +246,8 @@ private:
         return generators;
     }
     std::string random_element(node_id g, std::uint64_t axes) {
-        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+        const std::string index = b_.generator_index(g, axes);
+        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + index + ')';
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory and every

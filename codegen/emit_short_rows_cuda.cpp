@@ -349,8 +349,7 @@ private:
         }
         out.close();
         for (std::size_t i = 0; i < folds.size(); ++i) {
-            const std::string pairs = b_.join_pairs() + '<' + folds[i].joiner() + ", " + std::to_string(group) +
-                                      ">(value" + std::to_string(i) + ')';
+            const std::string pairs = b_.join_pairs(folds[i].joiner(), group, "value" + std::to_string(i));
             out.line(folds[i].name(), " = ", folds[i].joined(folds[i].name(), pairs), ";");
         }
         if (staged_.whole_groups())

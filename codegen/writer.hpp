@@ -15,6 +15,8 @@ class source_writer {
 public:
     explicit source_writer(int depth = 0) : depth_(depth) {}
 
+    /// Compilers differ in which part they make first: of parts that add to the argument struct or the prelude only one
+    /// may stand in a line, or the source would depend on who built the generator.
     template <class... Parts>
     void line(const Parts&... parts) {
         text_.append(4 * static_cast<std::size_t>(depth_), ' ');
