@@ -191,7 +191,9 @@ private:
         for (const place& z : b_.outputs)
             out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
                      "];");
-        const bool quick = std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
+        // Approximate arithmetic is quicker still, and leaves nothing to be done again.
+        const bool quick = b_.key.header.math != math_mode::fast &&
+                           std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
                                        [](const node& n) { return n.axes != 0 && has_quick_body(n); });
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);

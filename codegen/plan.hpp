@@ -86,8 +86,9 @@ struct plan {
     std::string missing;     // not empty: the pattern has a plan and no kernel yet; the text says which
     std::vector<launch> steps;
     std::vector<temporary> temporaries;
-    std::string source;    // one module for all steps
-    bool contract = true;  // a * b + c may become a fused multiply-add
+    std::string source;        // one module for all steps
+    bool contract = true;      // a * b + c may become a fused multiply-add
+    bool approximate = false;  // CUDA: float32 division, roots and functions as the hardware has them, no subnormals
 };
 
 }  // namespace ingot::codegen

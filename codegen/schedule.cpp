@@ -139,6 +139,7 @@ plan make_plan(const key& k) {
     plan p;
     p.expression = expression_of(k, g);
     p.contract = k.header.math != math_mode::strict;
+    p.approximate = k.header.math == math_mode::fast;
     const bool cuda = k.header.where == target::cuda;
     const bool reshapes = has(g, node_kind::unravel);
     const auto unspelled =

@@ -102,7 +102,9 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     source.where = cuda ? target::cuda : target::host;
     source.architecture = cuda ? "sm_" + std::to_string(key.header.architecture) : host_architecture();
     source.text = plan.source;
-    if (cuda)
+    if (cuda && plan.approximate)
+        source.options = {"--use_fast_math"};
+    else if (cuda)
         source.options = {plan.contract ? "-fmad=true" : "-fmad=false"};
     else
         source.options = {plan.contract ? "-ffp-contract=fast" : "-ffp-contract=off"};

@@ -202,7 +202,10 @@ public:
     explicit with_math(math_mode mode) noexcept { runtime::current_of_thread.math = mode; }
 };
 
+/// float32 division, square roots and functions by the GPU's approximations (some 1e-6 relative, functions of large
+/// arguments worse), subnormals as zero. The host computes as ever.
 inline constexpr math_mode fast = math_mode::fast;
+/// No contraction of a * b + c: exact operations give NumPy's bits.
 inline constexpr math_mode strict = math_mode::strict;
 inline constexpr math_mode tf32 = math_mode::tf32;
 

@@ -19,8 +19,8 @@ public:
         k_.header.wide_index = wide;
     }
 
-    key_builder& strict() {
-        k_.header.math = detail::math_mode::strict;
+    key_builder& math(detail::math_mode mode) {
+        k_.header.math = mode;
         return *this;
     }
     /// Axes of the outputs' space, all at once and before operands.

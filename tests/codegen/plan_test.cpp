@@ -105,6 +105,19 @@ TEST_CASE("a gather from a tree is planned as one kernel that computes at the ga
     CHECK(says(p.missing, "take(exp(x0), x1)"));
 }
 
+TEST_CASE("fast arithmetic is approximate, and has no quick body to fall back from") {
+    const auto quotient = [](detail::math_mode math) {
+        key_builder b(target::cuda);
+        b.math(math).axes(1).leaf(dtype::f4, "1").leaf(dtype::f4, "1").map("divide");
+        return make_plan(b.output(dtype::f4, "1").done());
+    };
+    const plan standard = quotient(detail::math_mode::standard), fast = quotient(detail::math_mode::fast);
+    CHECK(fast.approximate);
+    CHECK_FALSE(standard.approximate);
+    CHECK(says(standard.source, "rare"));
+    CHECK_FALSE(says(fast.source, "rare"));
+}
+
 TEST_CASE("strict arithmetic forbids contraction") {
     for (const named_tree& tree : golden_trees())
         CHECK(make_plan(tree.on(target::cuda)).contract == (tree.name != "strict"));

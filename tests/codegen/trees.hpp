@@ -92,7 +92,13 @@ inline const std::vector<named_tree>& golden_trees() {
         {"strict",
          [](target t) {
              key_builder b(t);
-             b.strict().axes(1).leaf(f4, "1").leaf(f4, "1").map("multiply").leaf(f4, "1").map("add");
+             b.math(detail::math_mode::strict)
+                 .axes(1)
+                 .leaf(f4, "1")
+                 .leaf(f4, "1")
+                 .map("multiply")
+                 .leaf(f4, "1")
+                 .map("add");
              return b.output(f4, "1").done();
          }},
         {"uniform",
