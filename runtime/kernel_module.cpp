@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
 #include <future>
-#include <system_error>
 
 #include "runtime/counters.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/memory_file.hpp"
-#include "runtime/nvrtc.hpp"
 
 namespace ingot::runtime {
 
@@ -130,33 +127,6 @@ std::shared_ptr<const kernel_module> kernel_store::load(const source_text& sourc
         mine->promise.set_exception(std::current_exception());
     }
     return mine->result.get();
-}
-
-bool kernel_store::is_empty() const {
-    if (!cache_) return true;
-    std::error_code failure;
-    std::filesystem::directory_iterator at(cache_->path(), failure), end;
-    for (; !failure && at != end; at.increment(failure))
-        if (at->path().extension() == ".kernel") return false;
-    return true;
-}
-
-std::jthread open_nvrtc_beside([[maybe_unused]] const kernel_store& store) {
-#ifdef INGOT_HAS_CUDA_HEADERS
-    // The path is found here, for it reads the environment, which the user may change while the thread runs.
-    if (nvrtc_path() && store.is_empty()) {
-        try {
-            return std::jthread([] {
-                try {
-                    nvrtc();
-                } catch (...) {  // whoever wants it finds out
-                }
-            });
-        } catch (const std::system_error&) {  // no thread to be had
-        }
-    }
-#endif
-    return {};
 }
 
 kernel_store& kernels() {

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -58,9 +57,6 @@ public:
     /// Throws what compile and kernel_module throw, to every waiting caller; the next caller tries again.
     std::shared_ptr<const kernel_module> load(const source_text& source);
 
-    /// No kernel on the disk: whatever comes first will be compiled.
-    bool is_empty() const;
-
     /// Around fork(), so that the child finds the table whole.
     std::mutex& mutex() noexcept { return mutex_; }
 
@@ -76,11 +72,6 @@ private:
 
 /// The process's store, over the cache directory that the environment names on first use.
 kernel_store& kernels();
-
-/// Opens NVRTC on a thread of its own where the store is empty: to be held while a GPU's context is made, which takes
-/// longer. A store with kernels may have the one that is wanted, and then NVRTC stays shut. The opening ends with the
-/// handle, for NVRTC cannot start while a process ends: one that exits meanwhile would wait for ever.
-[[nodiscard]] std::jthread open_nvrtc_beside(const kernel_store& store);
 
 inline std::shared_ptr<const kernel_module> load(const source_text& source) { return kernels().load(source); }
 

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "runtime/kernel_module.hpp"
-#include "runtime/nvrtc.hpp"
 #include "runtime/subprocess.hpp"
 #include "tests/cache/fixture.hpp"
 
@@ -224,18 +223,4 @@ TEST_CASE("counters add up over threads") {
     const auto after = ingot::counters();
     CHECK(after.kernel_launches - before.kernel_launches == 8000);
     CHECK(after.bytes_in_use == before.bytes_in_use);
-}
-
-TEST_CASE("NVRTC is opened beside a GPU's context where nothing is in the cache") {
-    const scratch_directory scratch;
-    const auto opened = [&] {
-        const fs::path program = fs::path(INGOT_TEST_PROGRAMS) / "open_nvrtc";
-        return run_program({program.string(), scratch.path().string()}, {}).value;
-    };
-    if (nvrtc_path()) CHECK(opened() == 1);
-    kernel_store store(cache_in(scratch.path()));
-    CHECK(store.is_empty());
-    store.load(answering(51));
-    CHECK(!store.is_empty());
-    CHECK(opened() == 0);
 }
