@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "runtime/kernel_module.hpp"
-#include "runtime/subprocess.hpp"
 #include "tests/cache/fixture.hpp"
 
 using namespace ingot::runtime;
