@@ -4,6 +4,7 @@
 #include <ingot/error.hpp>
 
 #include "runtime/device.hpp"
+#include "runtime/left_out.hpp"
 #include "runtime/transfer.hpp"
 
 namespace ingot::detail {
@@ -52,14 +53,6 @@ bool reads_otherwise(const tree& t, const buffer* b, const layout& where) {
                 !std::equal(where.strides(), where.strides() + where.rank(), o.where->strides());
     }
     return reads && (binders || other);
-}
-
-/// Whether a view of an array has all its elements.
-bool covers(const layout& view, const layout& whole) {
-    if (view.size() != whole.size()) return false;
-    for (int j = 0; j < view.rank(); ++j)
-        if (view.strides()[j] == 0 && view.shape()[j] != 1) return false;
-    return true;
 }
 
 /// The current stream, or the default one of another device.
@@ -116,9 +109,8 @@ void assign_selected(const char* operation, const tree& t, destination to, const
     check_devices(operation, t, *to.memory);
     if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
     const device_id device = to.memory->device;
-    // A shared buffer is copied whole, so that the part keeps its place in it; not where every element is written.
-    buffer_ref memory = covers(part, to.where) ? allocate_buffer(to.memory->bytes, device, stream_on(device))
-                                               : copy_of(to.memory, device);
+    buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
+    runtime::copy_left_out(to.type, *to.memory, memory, to.where, part);
     evaluate_into(t, {to.type, &memory, &seen});
     to.memory = std::move(memory);
 }

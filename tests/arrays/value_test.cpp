@@ -199,6 +199,26 @@ TEST_CASE("an array that must split is not copied where all of it is written") {
     CHECK(holds(again, {2, 3}, {6, 7, 8, 4, 5, 6}));
 }
 
+TEST_CASE("of a large array that must split only what is not written is copied") {
+    const index_t rows = 1100, columns = 2000;
+    const auto numbers = reshape(arange<int>(rows * columns), {rows, columns});
+    const auto split = [&](auto write, std::uint64_t kernels) {
+        array<int> x = numbers, alone = numbers + 0;
+        const array<int> shared = x;
+        const auto before = counters();
+        write(x);
+        CHECK(counters().kernel_launches - before.kernel_launches == kernels);
+        write(alone);
+        CHECK(array_equal(x, alone).item());
+        CHECK(array_equal(shared, numbers).item());
+    };
+    split([](array<int>& x) { x(slice(1, -1), slice(2, -3)) = -1; }, 5);
+    split([](array<int>& x) { x(slice(none, 500)) *= 2; }, 2);
+    split([](array<int>& x) { x(all, slice(1)) = x(all, slice(0, -1)) + 1; }, 2);
+    split([](array<int>& x) { transpose(flip(x))(slice(3, 90), 7) = -1; }, 5);
+    split([](array<int>& x) { flip(x)(all) += 1; }, 1);
+}
+
 TEST_CASE("two memories over the same bytes are seen to overlap") {
     with_device guard(device::host());
     std::vector<int> values{1, 2, 3, 4, 5, 6};
