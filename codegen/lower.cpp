@@ -374,11 +374,12 @@ private:
         n.axes = at(n.arguments[0]).axes & ~bound;
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
+            const auto f = static_cast<fold>(n.code);
             // A fold takes its operand in the dtype it folds in.
-            if (static_cast<fold>(n.code) == fold::sum || static_cast<fold>(n.code) == fold::prod || user) {
-                n.arguments[0] = cast(n.arguments[0], n.type);
-                if (bound == 0) return n.arguments[0];  // over axes of extent 1: collapsed away
-            }
+            const bool sums = f == fold::sum || f == fold::prod || user;
+            if (sums) n.arguments[0] = cast(n.arguments[0], n.type);
+            // Over axes of extent 1, which were collapsed away, it is its operand.
+            if (bound == 0 && (sums || f == fold::min || f == fold::max)) return n.arguments[0];
         } else if (kind == word_kind::gather) {
             n.kind = node_kind::gather;
             n.axes |= at(n.arguments[1]).axes;

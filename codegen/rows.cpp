@@ -70,6 +70,14 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
     return found;
 }
 
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
+    std::uint64_t axes = g.nodes[g.roots[output]].axes & outputs_axes(k);
+    const std::vector<stride_class>& strides = k.outputs[output].strides;
+    for (std::size_t a = 0; a < strides.size(); ++a)
+        if (strides[a] != stride_class::broadcast) axes |= axis_bit(static_cast<int>(a));
+    return axes;
+}
+
 row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refused)
     : refused_(refused),
       nodes_(g.nodes.size()),
@@ -92,7 +100,7 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refuse
             n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
         for (const node_id v : values) nodes_[i].reads_places |= nodes_[v].reads_places;
     }
-    join(g.roots, outputs_axes(k), roots_.data());
+    for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
 }
 
 /// Whether a kernel that makes this has the values that it needs for a node that moves along `axes`.
@@ -101,6 +109,13 @@ bool row_uses::fits(const state& s, std::uint64_t axes) const {
     if (within(axes, s.of.kept)) return true;
     return within(axes, s.of.kept | s.of.folded) && s.of.folded != several &&
            std::find(refused_.begin(), refused_.end(), s.of) == refused_.end();
+}
+
+bool row_uses::holds_rows(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const {
+    const state& s = nodes_[n];
+    return axes == (s.of.kept | s.of.folded) && fits(s, axes) && std::ranges::all_of(others, [&](node_id other) {
+               return !nodes_[other].reduces || nodes_[other].of == s.of;
+           });
 }
 
 /// What lies beneath a node over these values that moves along `axes`; says how it uses each.

@@ -37,6 +37,9 @@ private:
 /// Nothing where no reduction's value is wanted along its row: by another reduction of it, or by an output.
 std::optional<row_program> find_row_program(const key& k, const graph& g);
 
+/// The axes along which an output moves: its root's, and others where the root is broadcast into it.
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output);
+
 /// The rows of a reduction, told by loop axes.
 struct rows {
     std::uint64_t kept = 0, folded = 0;
@@ -58,8 +61,11 @@ public:
     use of_root(std::size_t output) const { return roots_[output]; }
     /// Whether one kernel can compute two nodes that move along the same axes.
     bool are_made_together(node_id a, node_id b) const {
-        return nodes_[a].of == nodes_[b].of || !(nodes_[a].deep || nodes_[b].deep);
+        const state &one = nodes_[a], &other = nodes_[b];
+        return !one.reduces || !other.reduces || one.of == other.of || !(one.deep || other.deep);
     }
+    /// Whether a kernel that computes `others`, which move along `axes`, can hold the rows of `n` and make it as well.
+    bool holds_rows(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;
 
 private:
     /// What lies beneath a node, computed by the same kernel.

@@ -7,6 +7,7 @@
 
 #include "codegen/host_rows.hpp"
 #include "codegen/reduction.hpp"
+#include "codegen/register_rows.hpp"
 #include "codegen/short_rows.hpp"
 #include "codegen/stages.hpp"
 
@@ -28,30 +29,6 @@ bool has(const graph& g, node_kind kind) {
     return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
 }
 
-std::uint64_t axes_of_outputs(const key& k) {
-    std::uint64_t axes = 0;
-    for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == 0) axes |= axis_bit(static_cast<int>(a));
-    return axes;
-}
-
-/// Does each reduction that feeds another, or the outputs' space, share its rows with it? Then one block holds the row:
-/// its results move along outer axes alone, and its bound axis is one over which the consumer walks again.
-bool is_row_program(const key& k, const graph& g) {
-    const std::uint64_t outputs = axes_of_outputs(k);
-    std::uint64_t shared_extents = 0;
-    for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner != 0 && k.axes[a].partner != 0)
-            shared_extents |= axis_bit(g.loop_axis[a]) | axis_bit(static_cast<int>(a));
-    return std::all_of(g.nodes.begin(), g.nodes.end(), [&](const node& n) {
-        if (n.kind != node_kind::reduce) return true;
-        if ((n.axes & ~outputs) != 0) return false;
-        for (std::size_t a = 0; a < k.axes.size(); ++a)
-            if (k.axes[a].owner == n.index + 1 && (shared_extents & axis_bit(static_cast<int>(a))) == 0) return false;
-        return true;
-    });
-}
-
 void add_step(plan& p, std::string pattern, std::string reason) {
     launch step;
     step.pattern = std::move(pattern);
@@ -70,7 +47,7 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
         p.pattern = "reduction with a reshape";
         add_step(p, "row reduction", "the source is computed at the digits of a linear place");
     } else if (has(g, node_kind::reduce)) {
-        p.pattern = is_row_program(k, g) ? "row program" : "reduction";
+        p.pattern = find_row_program(k, g) ? "row program" : "reduction";
         add_step(p, "row reduction", "");
     } else {
         p.pattern = "map";
@@ -91,10 +68,17 @@ row_program rows_of(const key& k, const folding& f) {
     return rows;
 }
 
+/// Whether one kernel computes a row program.
+bool holds_rows(const key& k, const graph& g, const row_program& r) {
+    return k.header.where == target::cuda && hold_in_registers(k, g, r);
+}
+
 /// The one kernel of a graph without temporaries.
 void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
-    if (has(g, node_kind::reduce)) {
+    if (const auto r = find_row_program(k, g)) {
+        emit_row_cuda(k, g, *r, *hold_in_registers(k, g, *r), p);
+    } else if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
         const row_program rows = rows_of(k, f);
         if (cuda && can_stage_rows(k, g, rows))
@@ -157,9 +141,9 @@ plan make_plan(const key& k) {
         p.pattern = "row program";
         emit_row_host(k, g, *rows, p);
     } else {
-        staging s = cut_into_stages(k, g);
-        const bool one = s.stages.empty(), cut = !s.temporaries.empty();
-        p.pattern = !has(g, node_kind::reduce) ? "map" : cut && is_row_program(k, g) ? "row program" : "reduction";
+        staging s = cut_into_stages(k, g, holds_rows);
+        const bool one = s.stages.empty();
+        p.pattern = !has(g, node_kind::reduce) ? "map" : find_row_program(k, g) ? "row program" : "reduction";
         one ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : p.steps)

@@ -1,6 +1,7 @@
 // A node is cut off, with all that stands above its reductions on the same axes, where its user moves along more axes
-// or is a reduction. Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in
-// which each can be made.
+// or is a reduction, unless a kernel that holds the row serves both. Where it turns out that none does, the graph is
+// cut again without those rows. Nodes are visited after what they need, so one pass finds the cuts, and the number of
+// the stage in which each can be made.
 #include "codegen/stages.hpp"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ std::vector<int> axes_in(std::uint64_t bits) {
 
 class cutting {
 public:
-    cutting(const key& k, const graph& g) : key_(k), graph_(g), nodes_(g.nodes.size()) {
+    cutting(const key& k, const graph& g, const row_uses& uses)
+        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()) {
         for (std::size_t a = 0; a < k.axes.size(); ++a)
             if (k.axes[a].owner == 0) outer_ |= axis_bit(static_cast<int>(a));
     }
@@ -57,14 +59,7 @@ private:
     };
 
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
-    /// An output moves along its root's axes, and along others where the root is broadcast into it.
-    std::uint64_t axes_of_output(std::size_t k) const {
-        std::uint64_t axes = axes_of(graph_.roots[k]) & outer_;
-        const std::vector<stride_class>& strides = key_.outputs[k].strides;
-        for (std::size_t a = 0; a < strides.size(); ++a)
-            if (strides[a] != stride_class::broadcast) axes |= axis_bit(static_cast<int>(a));
-        return axes;
-    }
+    std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
     void cut(node_id n) {
         if (!nodes_[n].reduces || nodes_[n].temporary >= 0) return;
@@ -78,40 +73,69 @@ private:
             nodes_[i].reduces = n.kind == node_kind::reduce;
             for (int a = 0; a < n.arity; ++a) {
                 const node_id of = n.arguments[a];
-                if (n.kind == node_kind::reduce || axes_of(of) != n.axes) cut(of);
+                const row_uses::use use = uses_.of_argument(i, a);
+                const bool elsewhere = n.kind == node_kind::reduce || axes_of(of) != n.axes;
+                if (use == row_uses::use::parted || (elsewhere && use != row_uses::use::held)) cut(of);
                 const bool through = nodes_[of].temporary >= 0;
                 nodes_[i].reduces = nodes_[i].reduces || (nodes_[of].reduces && !through);
                 nodes_[i].level = std::max(nodes_[i].level, nodes_[of].level + (through ? 1 : 0));
             }
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
-            if (axes_of(graph_.roots[k]) != axes_of_output(k)) cut(graph_.roots[k]);
+            if (is_broadcast(k)) cut(graph_.roots[k]);
     }
 
-    part& part_with(std::uint32_t level, std::uint64_t axes) {
+    /// Whether an output repeats its root, in another kernel than that which makes the root.
+    bool is_broadcast(std::size_t k) const {
+        return axes_of(graph_.roots[k]) != axes_of_output(k) && uses_.of_root(k) != row_uses::use::held;
+    }
+
+    bool are_made_together(const part& p, node_id n) const {
+        return std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
+    }
+    part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
         for (part& p : parts_)
-            if (p.level == level && p.axes == axes) return p;
+            if (p.level == level && p.axes == axes && are_made_together(p, n)) return p;
         return parts_.emplace_back(part{level, axes, {}, {}});
     }
 
     void find_parts() {
         for (std::size_t t = 0; t < cut_.size(); ++t)
-            part_with(nodes_[cut_[t]].level, axes_of(cut_[t])).temporaries.push_back(static_cast<std::uint16_t>(t));
+            part_with(nodes_[cut_[t]].level, axes_of(cut_[t]), cut_[t])
+                .temporaries.push_back(static_cast<std::uint16_t>(t));
         // Outputs along the same axes are written together, by the stage that can write the last of them.
         const auto level_of = [&](std::size_t k) {
             const node_id root = graph_.roots[k];
-            return nodes_[root].level + (axes_of(root) != axes_of_output(k) && nodes_[root].temporary >= 0 ? 1 : 0);
+            return nodes_[root].level + (is_broadcast(k) && nodes_[root].temporary >= 0 ? 1 : 0);
         };
         for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
             std::uint32_t level = 0;
             for (std::size_t o = 0; o < graph_.roots.size(); ++o)
-                if (axes_of_output(o) == axes_of_output(k)) level = std::max(level, level_of(o));
-            part_with(level, axes_of_output(k)).outputs.push_back(static_cast<std::uint16_t>(k));
+                if (axes_of_output(o) == axes_of_output(k) && uses_.are_made_together(graph_.roots[o], graph_.roots[k]))
+                    level = std::max(level, level_of(o));
+            part_with(level, axes_of_output(k), graph_.roots[k]).outputs.push_back(static_cast<std::uint16_t>(k));
         }
+        for (part& p : parts_)
+            if (part* const holds = holding_rows_of(p)) {
+                holds->outputs.insert(holds->outputs.end(), p.outputs.begin(), p.outputs.end());
+                holds->temporaries.insert(holds->temporaries.end(), p.temporaries.begin(), p.temporaries.end());
+                p.outputs.clear(), p.temporaries.clear();
+            }
         for (part& p : parts_)
             if (part* const folds = folding_over(p))
                 folds->outputs.insert(folds->outputs.end(), p.outputs.begin(), p.outputs.end()), p.outputs.clear();
         std::erase_if(parts_, [](const part& p) { return p.temporaries.empty() && p.outputs.empty(); });
+    }
+
+    /// The part whose stage writes along the rows that `p` reduces, and so can write p's results as well.
+    part* holding_rows_of(const part& p) {
+        const auto roots = roots_of(p);
+        for (part& other : parts_) {
+            const bool ready = other.level == p.level || (other.level > p.level && p.temporaries.empty());
+            const auto holds = [&](node_id root) { return uses_.holds_rows(root, other.axes, roots_of(other)); };
+            if (&other != &p && ready && !roots.empty() && std::ranges::all_of(roots, holds)) return &other;
+        }
+        return nullptr;
     }
 
     /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
@@ -273,15 +297,39 @@ private:
 
     const key& key_;
     const graph& graph_;
+    const row_uses& uses_;
     std::vector<state> nodes_;
     std::vector<node_id> cut_;  // the node of each temporary
     std::vector<part> parts_;
     std::uint64_t outer_ = 0;
 };
 
+/// Loops of the whole graph, for axes of a stage.
+std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph& whole) {
+    std::uint64_t loops = 0;
+    for (const int a : axes)
+        loops |= axis_bit(whole.loop_axis[static_cast<std::size_t>(s.axes[static_cast<std::size_t>(a)])]);
+    return loops;
+}
+
 }  // namespace
 
-staging cut_into_stages(const key& k, const graph& g) { return cutting(k, g).run(); }
+staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
+    std::vector<rows> refused;
+    for (;;) {
+        staging whole = cutting(k, g, row_uses(k, g, refused)).run();
+        const std::size_t before = refused.size();
+        if (whole.stages.empty()) {
+            const auto r = find_row_program(k, g);
+            if (r && !holds(k, g, *r)) refused.push_back({r->kept_bits(), r->row_bits()});
+        }
+        for (const stage& s : whole.stages) {
+            const auto r = find_row_program(s.key, s.graph);
+            if (r && !holds(s.key, s.graph, *r)) refused.push_back({loops_of(s, r->kept, g), loops_of(s, r->row, g)});
+        }
+        if (refused.size() == before) return whole;
+    }
+}
 
 void rebind(launch& step, const stage& from, const staging& whole, std::size_t operands) {
     const auto bits = [&](std::uint64_t axes) {

@@ -7,10 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "codegen/graph.hpp"
 #include "codegen/plan.hpp"
+#include "codegen/rows.hpp"
 
 namespace ingot::codegen {
 
@@ -29,8 +30,11 @@ struct staging {
     std::vector<temporary> temporaries;
 };
 
+/// Whether there is a kernel that holds the rows of a stage.
+using row_test = std::function<bool(const key&, const graph&, const row_program&)>;
+
 /// Nothing where one kernel computes all as it stands.
-staging cut_into_stages(const key& k, const graph& g);
+staging cut_into_stages(const key& k, const graph& g, const row_test& holds);
 
 /// Makes a launch that was emitted for a stage one of the whole key.
 void rebind(launch& step, const stage& from, const staging& whole, std::size_t operands);

@@ -103,7 +103,7 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::uint64
     const auto status = [&] {
         const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step.shared_bytes));
         const auto native = reinterpret_cast<CUstream>(stream.native);
-        const auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]),
+        const auto x = static_cast<unsigned>(grid[0] * step.cluster), y = static_cast<unsigned>(grid[1]),
                    z = static_cast<unsigned>(grid[2]);
         if (step.cluster == 1)
             return driver()->cuLaunchKernel(function, x, y, z, step.threads, 1, 1, step.shared_bytes, native,

@@ -100,12 +100,12 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 
 /// Length classes. The innermost axis of the outputs' space: 1 where it is shorter than 32 and the rank above 1
 /// (threads then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes
-/// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped_bucket` beyond 2^17. The outermost axis of the
+/// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped` beyond 2^18. The outermost axis of the
 /// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
-inline constexpr std::uint8_t looped = 14;
+inline constexpr std::uint8_t looped = 15;
 /// Rows of at most 128 elements: a block stages many of them in shared memory.
 inline constexpr std::uint8_t longest_short = 3;
 constexpr std::uint8_t of_length(std::int64_t n) {

@@ -36,6 +36,17 @@ TEST_CASE("softmax of rows that a host's caches hold is one kernel that reads th
     }
 }
 
+TEST_CASE("softmax of rows that registers hold is one kernel that reads them once") {
+    for (const std::int64_t length : {1, 33, 4096, 1 << 15, 1 << 18}) {
+        const plan p = make_plan(softmax_tree(target::cuda, dtype::f4, detail::bucket::of_length(length)));
+        CHECK(p.pattern == "row program");
+        REQUIRE(p.steps.size() == 1);
+        CHECK(p.steps[0].pattern == "row program");
+        CHECK(p.steps[0].reads == std::vector<std::uint16_t>{0});
+        CHECK(p.steps[0].cluster == (length == 1 << 18 ? 8 : 1));
+    }
+}
+
 TEST_CASE("softmax of longer rows is a row program, run in three steps through two temporaries") {
     for (const target where : {target::cuda, target::host}) {
         const plan p = make_plan(softmax_tree(where, dtype::f4, detail::bucket::looped));
@@ -76,7 +87,7 @@ TEST_CASE("a reduction along another axis ends the kernel: two steps with a temp
 TEST_CASE("what stands above a reduction on its own axes is computed once, in its kernel") {
     key_builder b(target::cuda);  // x / sqrt(sum(x * x, 1)): axes i, j, k
     b.axes(2)
-        .bound_axis(0, 5, 2)
+        .bound_axis(0, detail::bucket::looped, 2)
         .leaf(dtype::f4, "s1")
         .same(dtype::f4, "s01", 0)
         .same(dtype::f4, "s01", 0)

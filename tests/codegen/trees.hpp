@@ -14,17 +14,20 @@ struct named_tree {
     std::function<key(detail::target)> on;
 };
 
-/// exp(x - max(x, 1)) / sum(exp(x - max(x, 1)), 1): axes i, j, and one for each binder. `x` are x's stride classes.
-inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, std::string_view x = "s1") {
+/// exp(x - max(x)) / sum(exp(x - max(x))) along rows, or along columns: axes i, j, and one for each binder.
+inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, bool vector = true, bool columns = false) {
     using detail::fold;
     key_builder b(where);
-    b.axes(2).bound_axis(0, bucket, 2).bound_axis(1, bucket, 2).bound_axis(2, bucket, 2);
-    const auto along = [&](int axis) {
-        return std::string(x.substr(0, 1)) + std::string(static_cast<std::size_t>(axis), '0') + x[1];
+    const std::uint8_t partner = columns ? 1 : 2;
+    b.axes(2).bound_axis(0, bucket, partner).bound_axis(1, bucket, partner).bound_axis(2, bucket, partner);
+    const auto again = [&](std::size_t binder) -> key_builder& {
+        return b.same(t, (columns ? "01" : "s0") + std::string(binder, '0') + (columns ? 's' : '1'), 0);
     };
-    b.leaf(t, x).same(t, along(1), 0).reduce(fold::max, t).map("subtract").map("exp");
-    b.same(t, along(3), 0).same(t, along(2), 0).reduce(fold::max, t).map("subtract").map("exp");
-    return b.reduce(fold::sum, t).map("divide").output(t, x).done();
+    b.leaf(t, "s1", vector);
+    again(0).reduce(fold::max, t).map("subtract").map("exp");
+    again(2);
+    again(1).reduce(fold::max, t).map("subtract").map("exp").reduce(fold::sum, t);
+    return b.map("divide").output(t, "s1", vector).done();
 }
 
 inline const std::vector<named_tree>& golden_trees() {
@@ -173,6 +176,11 @@ inline const std::vector<named_tree>& golden_trees() {
              b.same(f4, "s01", 0).same(f4, "s01", 0).map("multiply").reduce(fold::sum, f4);
              return b.output(f4, "1").output(f4, "1").done();
          }},
+        {"softmax", [row](target t) { return softmax_tree(t, f4, row(4096)); }},
+        {"softmax_of_short_rows", [row](target t) { return softmax_tree(t, f4, row(100)); }},
+        {"softmax_of_long_rows", [row](target t) { return softmax_tree(t, f4, row(1 << 16)); }},
+        {"softmax_of_misaligned_rows", [row](target t) { return softmax_tree(t, f8, row(1000), false); }},
+        {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
         {"max_of_rows",
          [row](target t) {
              return key_builder(t)

@@ -1,0 +1,50 @@
+// Joins are trees, so that the error of a sum grows with the logarithm of what is summed.
+#include "codegen/cuda_join.hpp"
+
+namespace ingot::codegen {
+
+std::string join_pairs(prelude& needs) {
+    needs.add("join_pairs",
+              "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+              "template <class fold, int n, class type>\n"
+              "__device__ __forceinline__ type join_pairs(const type* v) {\n"
+              "    if constexpr (n == 1) return v[0];\n"
+              "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
+    return "join_pairs";
+}
+
+std::string join_lanes(fold_writer& f, prelude& needs) {
+    needs.add("from_lane",
+              "/// What the lane `far` away has.\n"
+              "template <class type>\n"
+              "__device__ __forceinline__ type from_lane(type v, int far) {\n"
+              "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
+    if (f.places())
+        needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                                               " v, int far) {\n"
+                                               "    return {from_lane(v.value, far), from_lane(v.at, far)};\n}\n");
+    needs.add("join_lanes",
+              "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+              "template <class fold, int lanes, class type>\n"
+              "__device__ __forceinline__ type join_lanes(type v) {\n"
+              "#pragma unroll\n"
+              "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+              "    return v;\n}\n");
+    return "join_lanes";
+}
+
+std::string join_slots(fold_writer& f, prelude& needs) {
+    join_lanes(f, needs);
+    needs.add("join_slots",
+              "/// Joins n values in shared memory; every lane of the warp has the result.\n"
+              "template <class fold, int n, class type>\n"
+              "__device__ __forceinline__ type join_slots(const type* slots) {\n"
+              "    constexpr int lanes = n < 32 ? n : 32;\n"
+              "    type v = slots[threadIdx.x % lanes];\n"
+              "#pragma unroll\n"
+              "    for (int i = lanes; i < n; i += lanes) v = fold::join(v, slots[i + threadIdx.x % lanes]);\n"
+              "    return join_lanes<fold, lanes>(v);\n}\n");
+    return "join_slots";
+}
+
+}  // namespace ingot::codegen

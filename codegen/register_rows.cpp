@@ -1,0 +1,185 @@
+// The shapes are those that measured best: few blocks' worth of threads wait for each other as long as a row leaves
+// them registers for several blocks a multiprocessor, and only then do more threads, or blocks, share a row.
+#include "codegen/register_rows.hpp"
+
+#include <algorithm>
+
+#include "codegen/cuda_kernel.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
+constexpr std::uint32_t most_cluster = 8, cluster_architecture = 90;
+constexpr std::uint32_t cost_worth_keeping = 6;
+/// Operations of all of a thread's elements: what the compiler digests in a second.
+constexpr std::uint32_t row_budget = 4 * statement_budget;
+
+/// A walk over what each phase computes along the row.
+class row_values {
+public:
+    row_values(const graph& g, const row_program& r)
+        : graph_(g),
+          row_(r.row_bits()),
+          rows_(r.kept_bits()),
+          phases_(r.phases.size() + 1),
+          first_(g.nodes.size(), phases_) {
+        for (std::size_t p = 0; p < phases_; ++p) {
+            wanted_.push_back(r.wanted(g, p));
+            const std::vector<bool> below = nodes_below(g, wanted_[p]);
+            for (node_id i = 0; i < below.size(); ++i)
+                if (below[i] && along_row(i)) first_[i] = std::min(first_[i], p);
+            cost += cost_of(g, wanted_[p]);
+        }
+        for (std::size_t p = 1; p < phases_; ++p) {
+            for (node_id i = 0; i < g.nodes.size(); ++i)
+                if (along_row(i) && first_[i] == p && g.nodes[i].kind != node_kind::reduce)
+                    for (int a = 0; a < g.nodes[i].arity; ++a) keep(g.nodes[i].arguments[a], p);
+            for (const node_id root : wanted_[p]) keep(root, p);
+        }
+    }
+
+    /// Bytes of an element that are held where most are.
+    std::uint32_t held_bytes() const {
+        std::vector<std::size_t> last(graph_.nodes.size());  // one past the last phase that reads it
+        for (std::size_t p = 0; p < phases_; ++p) {
+            std::vector<node_id> open = wanted_[p];
+            while (!open.empty()) {
+                const node_id i = open.back();
+                open.pop_back();
+                if (!along_row(i) || last[i] == p + 1) continue;
+                last[i] = p + 1;
+                const node& n = graph_.nodes[i];
+                if (is_kept(i) && first_[i] < p) continue;
+                open.insert(open.end(), n.arguments, n.arguments + n.arity);
+            }
+        }
+        std::uint32_t most = 0;
+        for (std::size_t p = 0; p < phases_; ++p) {
+            std::uint32_t bytes = 0;
+            for (node_id i = 0; i < last.size(); ++i)
+                if (last[i] > p && (is_stream(i) || (is_kept(i) && first_[i] < p)))
+                    bytes += static_cast<std::uint32_t>(size_of(graph_.nodes[i].type));
+            most = std::max(most, bytes);
+        }
+        return most;
+    }
+
+    std::vector<node_id> kept;
+    std::uint32_t cost = 0;  // of an element, over all phases
+
+private:
+    bool along_row(node_id i) const { return (graph_.nodes[i].axes & row_) != 0; }
+    /// What all rows read alike is loaded where it is used.
+    bool is_stream(node_id i) const {
+        return graph_.nodes[i].kind == node_kind::operand && (rows_ == 0 || (graph_.nodes[i].axes & rows_) != 0);
+    }
+    bool is_kept(node_id i) const { return std::find(kept.begin(), kept.end(), i) != kept.end(); }
+
+    /// A value that a later phase than its first wants is kept where computing it again costs much.
+    void keep(node_id i, std::size_t phase) {
+        if (!along_row(i) || first_[i] >= phase || is_kept(i)) return;
+        if (graph_.nodes[i].kind != node_kind::operand && cost_of(graph_, {i}) >= cost_worth_keeping) kept.push_back(i);
+    }
+
+    const graph& graph_;
+    std::uint64_t row_, rows_;
+    std::size_t phases_;
+    std::vector<std::size_t> first_;  // phase that computes a node along the row
+    std::vector<std::vector<node_id>> wanted_;
+};
+
+stride_class along(const operand_class& at, const graph& g, int loop) {
+    for (std::size_t a = 0; a < at.strides.size(); ++a)
+        if (g.loop_axis[a] == loop && at.strides[a] != stride_class::broadcast) return at.strides[a];
+    return stride_class::broadcast;
+}
+
+/// What moves along both the rows and each of them: the arrays that make the traffic.
+std::vector<const operand_class*> streams(const key& k, const graph& g, const row_program& r) {
+    std::vector<const operand_class*> found;
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::operand && (n.axes & r.row_bits()) != 0) found.push_back(&k.operands[n.index]);
+    for (const operand_class& z : k.outputs)
+        if (along(z, g, r.inner()) != stride_class::broadcast) found.push_back(&z);
+    return found;
+}
+
+/// Memory runs along the innermost of the kept axes, and nowhere along the row.
+bool runs_across(const std::vector<const operand_class*>& arrays, const graph& g, const row_program& r) {
+    if (r.kept.empty()) return false;
+    const auto any_along = [&](int loop) {
+        return std::any_of(arrays.begin(), arrays.end(),
+                           [&](const operand_class* at) { return along(*at, g, loop) == stride_class::unit; });
+    };
+    return any_along(r.kept.back()) && !any_along(r.inner());
+}
+
+std::uint32_t elements_of_vector(const std::vector<const operand_class*>& arrays, const graph& g,
+                                 const row_program& r) {
+    std::uint32_t widest = 0;
+    for (const operand_class* at : arrays) {
+        if (at->head.kind == operand_kind::generator) return 1;
+        if (is_packed(*at, g, r)) widest = std::max(widest, static_cast<std::uint32_t>(size_of(at->head.type)));
+    }
+    return widest == 0 ? 1 : 16 / widest;
+}
+
+/// Threads along memory: a few lanes of a warp, a block, a cluster.
+bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
+    struct choice {
+        std::uint32_t lanes, cluster, most_bytes;
+    };
+    static constexpr choice choices[] = {{8, 1, 16},     {16, 1, 16},    {32, 1, 128},   {256, 1, 32},  {512, 1, 64},
+                                         {1024, 1, 128}, {2048, 2, 128}, {4096, 4, 128}, {8192, 8, 128}};
+    for (const choice& c : choices) {
+        if (capacity * bytes > c.lanes * c.most_bytes) continue;
+        if (c.cluster > 1 && architecture < cluster_architecture) return false;
+        s.lanes = c.lanes;
+        s.cluster = c.cluster;
+        s.threads = c.lanes <= 32 ? 256 : c.lanes / c.cluster;
+        s.rows = s.threads * s.cluster / s.lanes;
+        s.chunks = std::max(1u, capacity / (s.lanes * s.each));
+        return true;
+    }
+    return false;
+}
+
+/// Threads across memory: a warp has neighbouring rows, fewer where a row is long.
+bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes) {
+    s.across = true;
+    s.each = 1;
+    s.lanes = 1;
+    const auto most = [&] { return s.lanes == 1 || s.lanes >= 32 ? most_bytes : most_bytes / 2; };
+    while (capacity * bytes > s.lanes * most()) s.lanes *= 2;
+    s.threads = std::max(256u, std::min(1024u, 32 * s.lanes));
+    s.rows = s.threads / s.lanes;
+    s.chunks = std::max(1u, capacity / s.lanes);
+    return s.lanes <= 128;
+}
+
+}  // namespace
+
+bool is_packed(const operand_class& at, const graph& g, const row_program& r) {
+    return r.row.size() == 1 && at.head.kind == operand_kind::array && at.head.vector &&
+           along(at, g, r.inner()) == stride_class::unit;
+}
+
+std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r) {
+    if (r.bucket >= bucket::looped) return {};
+    register_rows s;
+    row_values values(g, r);
+    const std::vector<const operand_class*> arrays = streams(k, g, r);
+    const std::uint32_t capacity = 16u << r.bucket, bytes = std::max(4u, values.held_bytes());
+    s.kept = std::move(values.kept);
+    s.each = elements_of_vector(arrays, g, r);
+    const bool held = runs_across(arrays, g, r) ? share_across(s, capacity, bytes)
+                                                : share_along(s, capacity, bytes, k.header.architecture);
+    if (!held || s.elements() * values.cost > row_budget) return {};
+    return s;
+}
+
+}  // namespace ingot::codegen

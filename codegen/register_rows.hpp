@@ -1,0 +1,38 @@
+// How CUDA threads hold the rows of a row program in registers. A row belongs to `lanes` threads, each of which has
+// `chunks` chunks of `each` consecutive elements: chunk u of lane l begins at element (u * lanes + l) * each. The
+// lanes are some of a warp for short rows, a block, or the blocks of a cluster; where memory runs across the rows,
+// neighbouring threads have neighbouring rows instead, and `rows` of them share a block.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/plan.hpp"
+#include "codegen/rows.hpp"
+
+namespace ingot::codegen {
+
+struct register_rows {
+    bool across = false;
+    std::uint32_t lanes = 1, each = 1, chunks = 1;
+    std::uint32_t threads = 256;  // of a block
+    std::uint32_t rows = 1;       // of a block
+    std::uint32_t cluster = 1;    // blocks of a row
+    /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
+    std::vector<node_id> kept;
+
+    std::uint32_t elements() const { return each * chunks; }
+};
+
+/// Nothing where registers do not hold a row.
+std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r);
+
+/// The kernel of a row program that has a shape.
+void emit_row_cuda(const key& k, const graph& g, const row_program& r, register_rows s, plan& p);
+
+/// Whether `at` moves by one element along the row and may be accessed by vectors.
+bool is_packed(const operand_class& at, const graph& g, const row_program& r);
+
+}  // namespace ingot::codegen
