@@ -61,7 +61,7 @@ void plan_missing(const key& k, const graph& g, plan& p, const std::string& what
 row_program rows_of(const key& k, const folding& f) {
     row_program rows{};
     if (f.spaces.size() != 1) return rows;
-    for (int a = 0; (axes_of_outputs(k) >> a & 1u) != 0; ++a) rows.kept.push_back(a);
+    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a) rows.kept.push_back(static_cast<int>(a));
     rows.row = f.spaces[0].axes;
     rows.bucket = f.spaces[0].bucket;
     rows.phases = {f.spaces[0].reductions};
@@ -70,14 +70,24 @@ row_program rows_of(const key& k, const folding& f) {
 
 /// Whether one kernel computes a row program.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
-    return k.header.where == target::cuda && hold_in_registers(k, g, r);
+    if (k.header.where == target::host) return hold_in_caches(k, g, r);
+    return can_stage_rows(k, g, r) || hold_in_registers(k, g, r);
+}
+
+void emit_rows(const key& k, const graph& g, const row_program& r, plan& p) {
+    if (k.header.where == target::host)
+        emit_row_host(k, g, r, p);
+    else if (can_stage_rows(k, g, r))
+        emit_short_rows_cuda(k, g, r, p);
+    else
+        emit_row_cuda(k, g, r, *hold_in_registers(k, g, r), p);
 }
 
 /// The one kernel of a graph without temporaries.
 void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
     if (const auto r = find_row_program(k, g)) {
-        emit_row_cuda(k, g, *r, *hold_in_registers(k, g, *r), p);
+        emit_rows(k, g, *r, p);
     } else if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
         const row_program rows = rows_of(k, f);
@@ -134,12 +144,6 @@ plan make_plan(const key& k) {
     }
     if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
         plan_missing(k, g, p, "");
-    } else if (const auto rows = find_row_program(k, g); cuda && rows && can_stage_rows(k, g, *rows)) {
-        p.pattern = "row program";
-        emit_short_rows_cuda(k, g, *rows, p);
-    } else if (!cuda && rows && hold_in_caches(k, g, *rows)) {
-        p.pattern = "row program";
-        emit_row_host(k, g, *rows, p);
     } else {
         staging s = cut_into_stages(k, g, holds_rows);
         const bool one = s.stages.empty();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <ingot/error.hpp>
+
 #include "codegen/kernel.hpp"
 #include "codegen/reduction.hpp"
 
@@ -318,16 +320,18 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
     std::vector<rows> refused;
     for (;;) {
         staging whole = cutting(k, g, row_uses(k, g, refused)).run();
-        const std::size_t before = refused.size();
-        if (whole.stages.empty()) {
-            const auto r = find_row_program(k, g);
-            if (r && !holds(k, g, *r)) refused.push_back({r->kept_bits(), r->row_bits()});
-        }
-        for (const stage& s : whole.stages) {
-            const auto r = find_row_program(s.key, s.graph);
-            if (r && !holds(s.key, s.graph, *r)) refused.push_back({loops_of(s, r->kept, g), loops_of(s, r->row, g)});
-        }
-        if (refused.size() == before) return whole;
+        std::vector<rows> now;
+        if (whole.stages.empty())
+            if (const auto r = find_row_program(k, g); r && !holds(k, g, *r))
+                now.push_back({r->kept_bits(), r->row_bits()});
+        for (const stage& s : whole.stages)
+            if (const auto r = find_row_program(s.key, s.graph); r && !holds(s.key, s.graph, *r))
+                now.push_back({loops_of(s, r->kept, g), loops_of(s, r->row, g)});
+        if (now.empty()) return whole;
+        for (const rows& r : now)
+            if (std::ranges::find(refused, r) != refused.end())
+                throw error("[plan] rows are held that no kernel holds");
+        refused.insert(refused.end(), now.begin(), now.end());
     }
 }
 

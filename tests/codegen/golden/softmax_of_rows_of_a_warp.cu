@@ -1,0 +1,147 @@
+// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+using int32 = int;
+using uint32 = unsigned int;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct max_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a > b || a != a ? a : b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+__device__ __forceinline__ float exp_float(float a) {
+    float h = __fmul_rz(a, 1.44269502f);
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
+    float y = exp2(h);
+    return fma(y, l == l ? l : 1.0f, y);
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 rows;
+    uint32 length;
+    int32 x0_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+rows(const __grid_constant__ arguments p) {
+    const uint32 lane = threadIdx.x % 32u;
+    const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
+    const uint32 row = mine < p.rows ? mine : p.rows - 1;
+    const int32 i0 = int32(row);
+    alignas(16) float x0[4][4];
+#pragma unroll
+    for (unsigned int u = 0; u < 4; ++u) {
+        const uint32 at = (u * 32u + lane) * 4u;
+        if (u < 2 || at + 4 <= p.length) {
+            const int32 i1 = int32(at);
+            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                if (u < 2 || at + e < p.length) {
+                    const int32 i1 = int32(at + e);
+                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                }
+            }
+        }
+    }
+    float part0[16];
+#pragma unroll
+    for (unsigned int u = 0; u < 4; ++u) {
+        const uint32 at = (u * 32u + lane) * 4u;
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            part0[u * 4 + e] = u < 2 || at + e < p.length ? x0[u][e] : -__int_as_float(0x7f800000);
+        }
+    }
+    float max0 = join_pairs<max_float, 16>(part0);
+    max0 = join_lanes<max_float, 32>(max0);
+    float kept0[4][4];
+    float part1[16];
+#pragma unroll
+    for (unsigned int u = 0; u < 4; ++u) {
+        const uint32 at = (u * 32u + lane) * 4u;
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            const float t0 = x0[u][e] - max0;
+            const float t1 = exp_float(t0);
+            kept0[u][e] = t1;
+            part1[u * 4 + e] = u < 2 || at + e < p.length ? kept0[u][e] : 0.0f;
+        }
+    }
+    float sum1 = join_pairs<sum_float, 16>(part1);
+    sum1 = join_lanes<sum_float, 32>(sum1);
+    if (mine >= p.rows) return;
+    alignas(16) float z0[4][4];
+#pragma unroll
+    for (unsigned int u = 0; u < 4; ++u) {
+        const uint32 at = (u * 32u + lane) * 4u;
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            z0[u][e] = kept0[u][e] / sum1;
+        }
+    }
+#pragma unroll
+    for (unsigned int u = 0; u < 4; ++u) {
+        const uint32 at = (u * 32u + lane) * 4u;
+        if (u < 2 || at + 4 <= p.length) {
+            const int32 i1 = int32(at);
+            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0[u]);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                if (!(u < 2 || at + e < p.length)) break;
+                const int32 i1 = int32(at + e);
+                __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[u][e]);
+            }
+        }
+    }
+}
