@@ -30,6 +30,7 @@ public:
     host_fold(const key& k, const graph& g, const folding& f)
         : b_(k, g),
           spaces_(f.spaces),
+          results_(f.results),
           kept_(axes_of_outputs(b_)),
           way_(choose_direction(b_, kept_, f.spaces)),
           walk_(b_, kept_, way_, strip_of(f), pieces_of(f, way_)),
@@ -45,7 +46,10 @@ public:
     void write(plan& p) {
         b_.name_scalars();
         std::vector<node_id> values;
-        for (const folded_space& s : spaces_) values.insert(values.end(), s.values.begin(), s.values.end());
+        for (const folded_space& s : spaces_) {
+            const std::vector<node_id> wanted = s.wanted(b_.graph);
+            values.insert(values.end(), wanted.begin(), wanted.end());
+        }
         walk_.open_block(values);
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t s = 0; s < spaces_.size(); ++s) {
@@ -56,13 +60,16 @@ public:
         if (walk_.split()) write_finish();
         write_results();
         b_.code.close();
+        std::vector<node_id> roots_of_results;
+        for (const std::size_t k : results_) roots_of_results.push_back(b_.graph.roots[k]);
         launch& step = b_.step;
         step.kernel = "reduce";
         step.threads = 1;
         describe(step);
         for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
-            step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
-        step.work.push_back({walk_.kept_axes(), b_.cost});
+            step.work.push_back(
+                {walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
+        step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, roots_of_results)});
         p.source = b_.assemble(
             p.expression,
             "extern \"C\" void reduce(const arguments* given, unsigned long long begin, unsigned long long end)");
@@ -143,14 +150,15 @@ private:
     std::string slot(std::uint32_t i) { return i == 0 ? "" : " + " + std::to_string(i) + " * p.rows"; }
 
     void write_results() {
-        if (walk_.across()) return walk_.store_rows(b_.outputs, b_.graph.roots);
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+        if (walk_.across()) return walk_.store_rows(results_);
+        for (const std::size_t k : results_)
             b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], walk_.kept_axes()),
                          ") = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
     }
 
     kernel_builder b_;
     const std::vector<folded_space>& spaces_;
+    const std::vector<std::size_t>& results_;
     std::vector<int> kept_;
     direction way_;
     host_walk walk_;

@@ -121,29 +121,30 @@ private:
     }
 
     void write_results() {
-        std::vector<place> along, once;  // for each element of the row, and for each row
+        folded_space s = space_of(r_);  // with the outputs that have an element for each of the row's
+        std::vector<std::size_t> once;  // a row
         std::vector<node_id> along_roots, once_roots;
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-            const bool moves = (axes_of(b_, b_.outputs[k]) & r_.row_bits()) != 0;
-            (moves ? along : once).push_back(b_.outputs[k]);
-            (moves ? along_roots : once_roots).push_back(b_.graph.roots[k]);
+            const bool along = (axes_of(b_, b_.outputs[k]) & r_.row_bits()) != 0;
+            (along ? s.outputs : once).push_back(k);
+            (along ? along_roots : once_roots).push_back(b_.graph.roots[k]);
         }
-        const folded_space s = space_of(r_);
         b_.body.hoist(walk_.outer_axes(), b_.graph.roots, b_.code);
-        if (!along.empty()) {
-            const std::uint64_t axes = walk_.kept_axes() | s.bits();
-            const int lane = walk_.across() ? r_.kept.back() : s.inner();
-            walk_.strips(s, "0", b_.count({.axes = s.bits()}, "folded"), along_roots,
-                         [&] { walk_.store(along, along_roots, axes, lane); });
-            b_.step.work.push_back({axes, cost_of(b_.graph, along_roots)});
+        if (!s.outputs.empty()) {
+            walk_.strips(s, "0", b_.count({.axes = s.bits()}, "folded"), along_roots, [&] {
+                walk_.open_outputs(s);
+                walk_.elements(along_roots, [&](const std::vector<std::string>& values) { walk_.put(s, values); });
+                walk_.close_outputs(s);
+            });
+            b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, along_roots)});
         }
         if (once.empty()) return;
         if (walk_.across())
-            walk_.store_rows(once, once_roots);
+            walk_.store_rows(once);
         else
-            for (std::size_t k = 0; k < once.size(); ++k)
-                b_.code.line("*(", b_.pointer(once[k]), b_.offset(once[k], walk_.kept_axes()),
-                             ") = ", b_.body.value(once_roots[k], b_.code), ";");
+            for (const std::size_t k : once)
+                b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], walk_.kept_axes()),
+                             ") = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
         b_.step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, once_roots)});
     }
 
@@ -169,15 +170,12 @@ private:
 
 bool hold_in_caches(const key& k, const graph& g, const row_program& r) {
     const kernel_builder b(k, g);
-    bool along = false;
     for (std::size_t i = 0; i < b.outputs.size(); ++i) {
         const std::uint64_t axes = axes_of(b, b.outputs[i]);
-        along = along || (axes & r.row_bits()) != 0;
         if ((r.kept_bits() & ~axes) != 0) return false;  // rows would write over each other's results
         if ((g.nodes[g.roots[i]].axes & ~axes) != 0) return false;
     }
     if (choose_direction(b, r.kept, {space_of(r)}) == direction::across) return r.bucket <= longest_across;
-    if (along && r.row.size() > 1) return false;  // strips of several runs are read, not written
     return r.bucket <= (r.kept.empty() ? longest_alone : longest_along);
 }
 

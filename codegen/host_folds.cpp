@@ -53,13 +53,17 @@ void row_folds::write_group(const folded_space& s, std::span<lane_fold> folds,
         l.declare(out);
         l.start(out, walk_.across() ? "m" : std::to_string(walk_.strip()));
     }
-    std::vector<node_id> computed = s.values;
+    std::vector<node_id> computed = s.wanted(b_.graph);
     for (const host_walk::kept_value& k : kept) computed.push_back(k.node);
     const auto fold_strip = [&] {
+        walk_.open_outputs(s);
         walk_.elements(computed, [&](const std::vector<std::string>& values) {
+            const std::span<const std::string> all(values);
             for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].join(values[i], walk_.strip_number(from)));
-            for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", values[folds.size() + i], ";");
+            walk_.put(s, all.subspan(folds.size(), s.outputs.size()));
+            for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", all.last(kept.size())[i], ";");
         });
+        walk_.close_outputs(s);
     };
     walk_.strips(s, from, to, computed, fold_strip, kept);
     for (const lane_fold& l : folds) {

@@ -185,24 +185,29 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
     }
 }
 
-/// Rows over several axes: runs along the inner one, copied one after the other until the strip is full.
-void host_walk::read_runs(const folded_space& s, const std::vector<input>& inputs) {
+/// Rows over several axes: runs along the inner one, one after the other until the strip is full. `run` writes what is
+/// done for elements [0, run) of one, which are those from `filled` on of the strip.
+void host_walk::over_runs(const folded_space& s, const std::function<void()>& run) {
     source_writer& out = b_.code;
     const std::string i = digit(s.inner());
     const std::string n = b_.count({.axes = axis_bit(s.inner())}, "n" + std::to_string(s.inner()));
-    out.line("int filled = 0;");
-    out.open("while (filled < m)");
+    out.open("for (int filled = 0, run; filled < m; filled += run)");
     out.line(b_.linear(), " rest = first + filled;");
     write_digits("rest", s.axes);
     out.line("const int left = m - filled;");
-    out.line("const int run = int(", n, " - ", i, ") < left ? int(", n, " - ", i, ") : left;");
-    for (const input& in : inputs) {
-        const std::string start = start_of(in, kept_axes() | s.bits()), step = step_along(in.at, s.inner());
-        const std::string element = in.random ? start + " + j" + step : '(' + start + ")[j" + step + ']';
-        out.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", element, ";");
-    }
-    out.line("filled += run;");
+    out.line("run = int(", n, " - ", i, ") < left ? int(", n, " - ", i, ") : left;");
+    run();
     out.close();
+}
+
+void host_walk::read_runs(const folded_space& s, const std::vector<input>& inputs) {
+    over_runs(s, [&] {
+        for (const input& in : inputs) {
+            const std::string start = start_of(in, kept_axes() | s.bits()), step = step_along(in.at, s.inner());
+            const std::string element = in.random ? start + " + j" + step : '(' + start + ")[j" + step + ']';
+            b_.code.line("for (int j = 0; j < run; ++j) ", in.at.name, "_copy[filled + j] = ", element, ";");
+        }
+    });
     for (const input& in : inputs) {
         const std::string element = in.at.name + "_copy[j]";
         b_.body.name(in.at.node, in.random ? generated(in, element) : element);
@@ -219,7 +224,7 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
     const std::uint64_t lanes = across() ? axis_bit(lane) : s.bits();
     const std::uint64_t known = across() ? outer_axes() | s.bits() : kept_axes();
     const std::vector<input> inputs = unread(known, lanes, wanted);
-    const bool whole = wants_whole_strips(values), runs = !across() && s.axes.size() > 1;
+    const bool whole = wants_whole_strips(values), runs = has_runs(s);
     if (runs)
         for (const input& in : inputs) out.line("alignas(64) ", in.type, ' ', in.at.name, "_copy[", strip_, "] = {};");
     else
@@ -302,21 +307,57 @@ std::string host_walk::strip_number(const std::string& from) const {
     return (from == "0" ? "first" : "(first - " + from + ')') + " / " + std::to_string(strip_);
 }
 
-void host_walk::store(const std::vector<place>& outputs, const std::vector<node_id>& roots, std::uint64_t axes,
-                      int lane) {
-    source_writer& out = b_.code;
-    for (const place& z : outputs)
-        out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, axes),
-                 ";");
-    elements(roots, [&](std::vector<std::string> values) {
-        for (std::size_t k = 0; outputs.size() > 1 && k < outputs.size(); ++k) {  // all is read before any is written
-            const std::string name = "r" + std::to_string(k);
-            out.line("const ", b_.needs.type(outputs[k].at->head.type), ' ', name, " = ", values[k], ";");
-            values[k] = name;
+void host_walk::open_outputs(const folded_space& s) {
+    for (const std::size_t k : s.outputs) {
+        const place& z = b_.outputs[k];
+        const std::string type = b_.needs.type(z.at->head.type);
+        if (has_runs(s))
+            b_.code.line("alignas(64) ", type, ' ', z.name, "_strip[", strip_, "];");
+        else
+            b_.code.line(type, "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()),
+                         ";");
+    }
+}
+
+void host_walk::put(const folded_space& s, std::span<const std::string> values) {
+    assign(s.outputs, values, has_runs(s) ? -1 : lane_axis(s));
+}
+
+void host_walk::close_outputs(const folded_space& s) {
+    if (s.outputs.empty() || !has_runs(s)) return;
+    over_runs(s, [&] {
+        for (const std::size_t k : s.outputs) {
+            const place& z = b_.outputs[k];
+            b_.code.line("for (int j = 0; j < run; ++j) (", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()), ")[j",
+                         step_along(z, s.inner()), "] = ", z.name, "_strip[filled + j];");
         }
-        for (std::size_t k = 0; k < outputs.size(); ++k)
-            out.line(outputs[k].name, "_strip[j", step_along(outputs[k], lane), "] = ", values[k], ";");
     });
+}
+
+void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
+    std::vector<node_id> roots;
+    for (const std::size_t k : outputs) {
+        const place& z = b_.outputs[k];
+        roots.push_back(b_.graph.roots[k]);
+        b_.code.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_strip = ", b_.pointer(z),
+                     b_.offset(z, kept_axes()), ";");
+    }
+    elements(roots, [&](const std::vector<std::string>& values) { assign(outputs, values, kept_.back()); });
+}
+
+/// Element j of each output's strip; without a lane the strip is a copy. All is read before any is written, for an
+/// output may be an input's own array.
+void host_walk::assign(const std::vector<std::size_t>& outputs, std::span<const std::string> values, int lane) {
+    std::vector<std::string> read(values.begin(), values.end());
+    for (std::size_t i = 0; outputs.size() > 1 && i < outputs.size(); ++i) {
+        read[i] = "r" + std::to_string(i);
+        b_.code.line("const ", b_.needs.type(b_.outputs[outputs[i]].at->head.type), ' ', read[i], " = ", values[i],
+                     ";");
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const place& z = b_.outputs[outputs[i]];
+        b_.code.line(z.name, "_strip[j", lane < 0 ? "" : step_along(z, lane), "] = ", read[i], ";");
+    }
 }
 
 }  // namespace ingot::codegen

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,12 +68,13 @@ public:
     /// An element's place in its row, as `elements` sees it, and the number of its strip counted from `from`.
     std::string place_in_row() const { return across() ? "k" : "first + j"; }
     std::string strip_number(const std::string& from) const;
-    /// Writes a strip of outputs that move along `axes`; `elements` computes their values.
-    void store(const std::vector<place>& outputs, const std::vector<node_id>& roots, std::uint64_t axes, int lane);
+    /// Outputs that move along a space, within a strip of it: where their elements go, element j of each, and, behind
+    /// the loop over elements, what is still to do.
+    void open_outputs(const folded_space& s);
+    void put(const folded_space& s, std::span<const std::string> values);
+    void close_outputs(const folded_space& s);
     /// Across: writes outputs that are one value a row.
-    void store_rows(const std::vector<place>& outputs, const std::vector<node_id>& roots) {
-        store(outputs, roots, kept_axes(), kept_.back());
-    }
+    void store_rows(const std::vector<std::size_t>& outputs);
 
 private:
     /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
@@ -92,6 +94,9 @@ private:
     void write_digits(const std::string& linear, const std::vector<int>& axes);
     void declare_copies(const std::vector<input>& inputs, int lane, bool whole);
     void read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole);
+    bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
+    void over_runs(const folded_space& s, const std::function<void()>& run);
+    void assign(const std::vector<std::size_t>& outputs, std::span<const std::string> values, int lane);
     void read_runs(const folded_space& s, const std::vector<input>& inputs);
 
     kernel_builder& b_;

@@ -7,6 +7,19 @@ namespace ingot::codegen {
 
 using namespace detail;
 
+namespace {
+
+/// Loop axes along which an output moves.
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
+    std::uint64_t axes = 0;
+    const std::vector<stride_class>& strides = k.outputs[output].strides;
+    for (std::size_t a = 0; a < strides.size(); ++a)
+        if (strides[a] != stride_class::broadcast) axes |= axis_bit(g.loop_axis[a]);
+    return axes;
+}
+
+}  // namespace
+
 folding find_folding(const key& k, const graph& g) {
     folding f;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
@@ -23,6 +36,12 @@ folding find_folding(const key& k, const graph& g) {
         if (same == f.spaces.end()) same = f.spaces.insert(f.spaces.end(), s);
         same->reductions.push_back(i);
         same->values.push_back(n.arguments[0]);
+    }
+    for (std::size_t o = 0; o < k.outputs.size(); ++o) {
+        const std::uint64_t axes = axes_of_output(k, g, o);
+        const auto along = std::ranges::find_if(
+            f.spaces, [&](const folded_space& s) { return s.bits() != 0 && (axes & s.bits()) == s.bits(); });
+        (along == f.spaces.end() ? f.results : along->outputs).push_back(o);
     }
     return f;
 }

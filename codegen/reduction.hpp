@@ -17,8 +17,15 @@ struct folded_space {
     std::vector<int> axes;  // loop axes, outermost first
     std::uint8_t bucket = 1;
     std::vector<node_id> reductions;
-    std::vector<node_id> values;  // what they fold
+    std::vector<node_id> values;       // what they fold
+    std::vector<std::size_t> outputs;  // those written element by element on the way: they move along these axes too
 
+    /// All that is computed for an element: what is folded, then what is written.
+    std::vector<node_id> wanted(const graph& g) const {
+        std::vector<node_id> all = values;
+        for (const std::size_t k : outputs) all.push_back(g.roots[k]);
+        return all;
+    }
     std::uint64_t bits() const {
         std::uint64_t b = 0;
         for (const int a : axes) b |= axis_bit(a);
@@ -30,6 +37,7 @@ struct folded_space {
 /// The spaces of a graph in which no reduction lies beneath another.
 struct folding {
     std::vector<folded_space> spaces;
+    std::vector<std::size_t> results;  // outputs that are written when all is folded
 };
 folding find_folding(const key& k, const graph& g);
 
@@ -40,7 +48,7 @@ std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g,
 bool few_results(const key& k, int rank);
 
 /// Whether a target's folds write outputs that move along what they fold over.
-constexpr bool folds_write_along(detail::target) { return false; }
+constexpr bool folds_write_along(detail::target where) { return where == detail::target::host; }
 
 void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
 void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p);

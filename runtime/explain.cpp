@@ -10,6 +10,7 @@
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/several.hpp"
 
 namespace ingot {
 
@@ -69,6 +70,14 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     return k;
 }
 
+/// Calls `f` with each statement that the trees are evaluated by, flat.
+template <class F>
+void for_each_part(const several& trees, F f) {
+    const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
+    if (trees.shapes.empty()) return with_flat(s, f);
+    for (const joint_trees& part : split_by_shape(trees)) with_flat(part.get(), f);
+}
+
 }  // namespace
 
 }  // namespace runtime
@@ -105,45 +114,46 @@ std::ostream& operator<<(std::ostream& out, const explanation& e) {
 
 inline namespace v1 {
 
-explanation explain_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                              std::span<const detail::word> attributes, std::span<const output> outputs) {
+explanation explain_statement(const several& several) {
     using namespace runtime;
-    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
-        return with_plan(s, [&](const planned& p, const classified& c, const place& where) {
-            explanation e;
-            if (c.size == 0) {
-                e.pattern = "nothing to compute: size 0";
-                return e;
-            }
-            e.expression = p.plan.expression;
-            e.pattern = p.plan.pattern;
-            e.missing = p.plan.missing;
-            e.key = codegen::describe(p.key);
-            e.in_memory = p.in_memory;
+    explanation all;
+    for_each_part(several, [&](const statement& s) {
+        with_plan(s, [&](const planned& p, const classified& c, const place& where) {
+            if (c.size == 0) return;
+            const bool first = all.kernels.empty();
+            all.in_memory = p.in_memory && (first || all.in_memory);
+            for (const auto& [to, from] : {std::pair{&all.expression, p.plan.expression},
+                                           {&all.pattern, p.plan.pattern},
+                                           {&all.missing, p.plan.missing},
+                                           {&all.key, codegen::describe(p.key)}})
+                *to += (to->empty() || from.empty() ? "" : "; ") + from;
             const std::uint32_t processors = processors_of(where.stream->device);
             for (const codegen::launch& step : p.plan.steps)
-                e.kernels.push_back(explain_step(step, s, p, c, processors));
-            return e;
+                all.kernels.push_back(explain_step(step, s, p, c, processors));
         });
     });
+    if (all.pattern.empty()) all.pattern = "nothing to compute: size 0";
+    return all;
 }
 
-std::string source_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                                std::span<const detail::word> attributes, std::span<const output> outputs) {
+std::string source_of_statement(const several& several) {
     using namespace runtime;
-    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
-        return with_plan(s, [](const planned& p, const classified&, const place&) { return p.plan.source; });
+    std::string text;
+    for_each_part(several, [&](const statement& s) {
+        with_plan(s, [&](const planned& p, const classified&, const place&) { text += p.plan.source; });
     });
+    return text;
 }
 
-std::string dot_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                             std::span<const detail::word> attributes, std::span<const output> outputs) {
+std::string dot_of_statement(const several& several) {
     using namespace runtime;
-    return with_flat(statement{program, operands, attributes, outputs}, [](const statement& s) {
-        return with_plan(s, [](const planned& p, const classified& c, const place&) {
-            return c.size == 0 ? std::string("digraph expression {}\n") : codegen::to_dot(codegen::lower(p.key), p.key);
+    std::string text;
+    for_each_part(several, [&](const statement& s) {
+        with_plan(s, [&](const planned& p, const classified& c, const place&) {
+            text += c.size == 0 ? "digraph expression {}\n" : codegen::to_dot(codegen::lower(p.key), p.key);
         });
     });
+    return text;
 }
 
 }  // namespace v1

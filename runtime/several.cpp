@@ -31,7 +31,7 @@ bool lies_within(extents_ref inner, extents_ref outer) {
 struct beginning {
     std::size_t program, operands, attributes;
 };
-std::vector<beginning> beginnings_of(const statement& s) {
+std::vector<beginning> beginnings_of(const several& s) {
     beginning at{s.program.size(), s.operands.size(), s.attributes.size()};
     std::vector<beginning> trees{at};
     while (at.program > 0) {
@@ -49,7 +49,7 @@ std::vector<beginning> beginnings_of(const statement& s) {
 
 }  // namespace
 
-std::vector<joint_trees> split_by_shape(const statement& s, std::span<const device_id> devices) {
+std::vector<joint_trees> split_by_shape(const several& s) {
     const std::vector<beginning> trees = beginnings_of(s);
     std::vector<std::size_t> left(s.outputs.size());  // the largest first
     for (std::size_t k = 0; k < left.size(); ++k) left[k] = k;
@@ -59,7 +59,7 @@ std::vector<joint_trees> split_by_shape(const statement& s, std::span<const devi
     while (!left.empty()) {
         const std::size_t largest = left.front();
         const auto fits = [&](std::size_t k) {
-            return devices[k] == devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
+            return s.devices[k] == s.devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
                    (s.shapes[k].size() == 0) == (s.shapes[largest].size() == 0);
         };
         std::vector<std::size_t> rest;
@@ -91,13 +91,11 @@ std::vector<joint_trees> split_by_shape(const statement& s, std::span<const devi
 
 inline namespace v1 {
 
-void evaluate_several(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
-                      std::span<const detail::word> attributes, std::span<const output> outputs,
-                      std::span<const detail::extents_ref> shapes, std::span<const device_id> devices) {
+void evaluate_several(slot& cache, const several& s) {
     using namespace runtime;
-    const statement s{program, operands, attributes, outputs, 0, shapes};
-    const std::vector<joint_trees> parts = split_by_shape(s, devices);
-    if (parts.size() == 1) return runtime::evaluate(cache, s);
+    const std::vector<joint_trees> parts = split_by_shape(s);
+    if (parts.size() == 1)
+        return runtime::evaluate(cache, {s.program, s.operands, s.attributes, s.outputs, 0, s.shapes});
     for (const joint_trees& part : parts) evaluate_without_slot(part.get());
 }
 

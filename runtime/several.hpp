@@ -18,7 +18,7 @@ struct joint_trees {
     statement get() const noexcept { return {program, operands, attributes, outputs, 0, shapes}; }
 };
 
-/// The statement in as few parts as there are. Outputs of size 0 are in parts of their own.
-std::vector<joint_trees> split_by_shape(const statement&, std::span<const device_id> devices);
+/// The trees in as few parts as there are. Results of size 0 are in parts of their own.
+std::vector<joint_trees> split_by_shape(const several&);
 
 }  // namespace ingot::runtime

@@ -218,25 +218,14 @@ auto evaluate_together(const N&... nodes) {
     std::tuple<leaf<typename N::value_type>...> results;
     std::apply(
         [&](auto&... result) {
-            shape_room rooms[sizeof...(N)];
-            int i = 0;
-            const extents_ref shapes[] = {nodes.extents(rooms[i++])...};
-            const device_id devices[] = {device_of(nodes)...};
-            bool alike = true;
-            for (std::size_t k = 1; k < sizeof...(N); ++k)
-                alike = alike && same_extents(shapes[0], shapes[k]) && devices[0] == devices[k];
-            static constexpr auto program = join_words(N::program...);
-            operand operands[(N::operands + ...)];
-            word attributes[(N::binders + ... + 1)];
-            cursor c{operands, attributes};
-            (nodes.gather(c), ...);
             const output outputs[] = {{N::type, &result.memory(), &result.where()}...};
-            const std::span<const word> bound{attributes, static_cast<std::size_t>((N::binders + ...))};
+            const gathered_trees<N...> trees(nodes...);
+            const several s = trees.with(outputs);
             slot& cache = slot_of<N...>::cache;
-            if (alike)
-                v1::evaluate(cache, program, operands, bound, outputs);
+            if (s.shapes.empty())
+                v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
             else
-                v1::evaluate_several(cache, program, operands, bound, outputs, shapes, devices);
+                v1::evaluate_several(cache, s);
         },
         results);
     return std::apply([](auto&... result) { return std::tuple(array(adopted{}, std::move(result))...); }, results);

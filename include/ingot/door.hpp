@@ -51,10 +51,18 @@ struct slot {
 INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
                         std::span<const detail::word> attributes, std::span<const output> outputs);
 
-/// The same for trees that differ in shape or device, outputs new: in as few kernels as may be.
-INGOT_API void evaluate_several(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
-                                std::span<const detail::word> attributes, std::span<const output> outputs,
-                                std::span<const detail::extents_ref> shapes, std::span<const device_id> devices);
+/// A statement of several trees, and what each is for itself. Shapes are left out where they and the devices are one.
+struct several {
+    std::span<const detail::word> program;
+    std::span<const operand> operands;
+    std::span<const detail::word> attributes;
+    std::span<const output> outputs;
+    std::span<const detail::extents_ref> shapes;
+    std::span<const device_id> devices;
+};
+
+/// Evaluates trees that differ in shape or device into new outputs, in as few kernels as may be.
+INGOT_API void evaluate_several(slot& cache, const several&);
 
 }  // namespace v1
 }  // namespace ingot

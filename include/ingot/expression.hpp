@@ -331,6 +331,37 @@ struct [[gnu::visibility("hidden")]] slot_of {
     static inline constinit slot cache{};
 };
 
+/// The trees of one statement, gathered. Has no outputs yet.
+template <class... N>
+class gathered_trees {
+public:
+    explicit gathered_trees(const N&... nodes) : devices_{device_of(nodes)...} {
+        cursor c{operands_, attributes_};
+        std::size_t i = 0;
+        ((nodes.gather(c), shapes_[i] = nodes.extents(rooms_[i]), ++i), ...);
+    }
+    gathered_trees(const gathered_trees&) = delete;
+    gathered_trees& operator=(const gathered_trees&) = delete;
+
+    several with(std::span<const output> outputs) const noexcept {
+        bool alike = true;
+        for (std::size_t k = 1; k < sizeof...(N); ++k)
+            alike = alike && same_extents(shapes_[0], shapes_[k]) && devices_[0] == devices_[k];
+        several s{program, operands_, {attributes_, static_cast<std::size_t>((N::binders + ...))},
+                  outputs, {},        devices_};
+        if (!alike) s.shapes = shapes_;
+        return s;
+    }
+
+private:
+    static constexpr auto program = join_words(N::program...);
+    operand operands_[(N::operands + ...)];
+    word attributes_[(N::binders + ... + 1)];
+    shape_room rooms_[sizeof...(N)];
+    extents_ref shapes_[sizeof...(N)];
+    device_id devices_[sizeof...(N)];
+};
+
 /// Evaluates `e` into one output.
 template <class T, class E>
 void evaluate_into(const E& e, buffer_ref& memory, layout& where) {

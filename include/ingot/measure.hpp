@@ -44,51 +44,46 @@ struct explanation {
 INGOT_API std::ostream& operator<<(std::ostream&, const explanation&);
 
 inline namespace v1 {
-/// The door's siblings: the same arguments, nothing is run.
-INGOT_API explanation explain_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                                        std::span<const detail::word> attributes, std::span<const output> outputs);
-INGOT_API std::string source_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                                          std::span<const detail::word> attributes, std::span<const output> outputs);
-INGOT_API std::string dot_of_statement(std::span<const detail::word> program, std::span<const operand> operands,
-                                       std::span<const detail::word> attributes, std::span<const output> outputs);
+/// The door's siblings: nothing is run.
+INGOT_API explanation explain_statement(const several&);
+INGOT_API std::string source_of_statement(const several&);
+INGOT_API std::string dot_of_statement(const several&);
 }  // namespace v1
 
 namespace detail {
 
-/// Gathers `e` as an evaluation into a new array would, and hands it to `f`.
-template <class E, class F>
-auto with_statement(const E& e, F f) {
-    using node = std::remove_cvref_t<decltype(as_node(e))>;
-    const node& tree = as_node(e);
-    operand operands[node::operands];
-    word attributes[node::binders + 1];
-    cursor c{operands, attributes};
-    tree.gather(c);
-    buffer_ref memory;
-    layout where;
-    const output out{node::type, &memory, &where};
-    return f(node::program, operands, std::span<const word>(attributes, static_cast<std::size_t>(node::binders)),
-             std::span<const output>(&out, 1));
+/// Gathers nodes as an evaluation into new arrays would, and hands the statement to `f`.
+template <class F, class... N>
+auto with_statement(F f, const N&... nodes) {
+    buffer_ref memory[sizeof...(N)];
+    layout where[sizeof...(N)];
+    std::size_t i = 0, k = 0;
+    const output outputs[] = {{N::type, &memory[i++], &where[k++]}...};
+    const gathered_trees<N...> trees(nodes...);
+    return f(trees.with(outputs));
 }
 
 }  // namespace detail
 
-/// Kernels, launch shapes, bytes and operations of an expression.
-template <array_expression E>
-explanation explain(const E& e) {
-    return detail::with_statement(e, [](const auto&... a) { return v1::explain_statement(a...); });
+/// Kernels, launch shapes, bytes and operations of an expression, or of what `eval` of several would run.
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+explanation explain(const E&... e) {
+    return detail::with_statement(v1::explain_statement, detail::as_node(e)...);
 }
 
-/// The generated source of an expression, on the device it would run on.
-template <array_expression E>
-std::string source(const E& e) {
-    return detail::with_statement(e, [](const auto&... a) { return v1::source_of_statement(a...); });
+/// The generated source, on the device it would run on.
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+std::string source(const E&... e) {
+    return detail::with_statement(v1::source_of_statement, detail::as_node(e)...);
 }
 
-/// The expression's graph in Graphviz's language, equal subtrees drawn once.
-template <array_expression E>
-std::string to_dot(const E& e) {
-    return detail::with_statement(e, [](const auto&... a) { return v1::dot_of_statement(a...); });
+/// The graph in Graphviz's language, equal subtrees drawn once.
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+std::string to_dot(const E&... e) {
+    return detail::with_statement(v1::dot_of_statement, detail::as_node(e)...);
 }
 
 /// Times in microseconds. `gpu` is empty on a host device.

@@ -1,203 +1,20 @@
-// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. The folds are nodes
-// of their own, one for each row of folds.def; what is made of them is written in the language below, and so are
-// softmax and its like. `all` is the index `:` too (indexing.hpp).
+// Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. And what is written
+// with them: averages, products of vectors, questions about whole arrays, softmax and its like. `all` is the index `:`
+// too (indexing.hpp).
 #pragma once
 
-#include <algorithm>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <ingot/binders.hpp>
-#include <ingot/folds.hpp>
-#include <ingot/functions.hpp>
 #include <ingot/lazy.hpp>
+#include <ingot/nan_reductions.hpp>
+#include <ingot/reduction_nodes.hpp>
 #include <ingot/views.hpp>
 
 namespace ingot {
-
-/// Leaves an axis of extent 1 in the place of each that is reduced: sum(m, 1, keepdims).
-class keepdims_t {
-public:
-    struct made {};
-    constexpr explicit keepdims_t(made) {}  // braces alone are axes, never this
-};
-inline constexpr keepdims_t keepdims{keepdims_t::made{}};
-
-/// What is taken off the number of elements that a variance divides by: var(m, 1, ddof(1)).
-class ddof {
-public:
-    constexpr explicit ddof(index_t n) : n_(n) {}
-    constexpr index_t value() const { return n_; }
-
-private:
-    index_t n_;
-};
-
 namespace detail {
-
-template <class T>
-concept keeps_tag = std::same_as<T, keepdims_t>;
-template <class T>
-concept variance_tag = keeps_tag<T> || std::same_as<T, ddof>;
-
-/// How a reduction was asked for.
-struct reduction {
-    const char* operation;
-    const axes* over;  // null: all
-    bool keep = false;
-    index_t ddof = 0;
-
-    void note(keepdims_t) { keep = true; }
-    void note(ingot::ddof d) { ddof = d.value(); }
-    reduction kept() const { return {operation, over, true, ddof}; }
-};
-
-/// How many elements each result is made of.
-inline index_t count_reduced(const reduction& how, extents_ref shape) {
-    index_t n = 1;
-    if (how.over)
-        for (const index_t a : how.over->values()) n *= shape.data[checked_axis(how.operation, a, shape.rank)];
-    else
-        for (const index_t extent : shape.span()) n *= extent;
-    return n;
-}
-
-/// An extreme of nothing does not exist. `arranged`: the shape with the reduced axes last.
-inline void check_not_over_nothing(const char* operation, extents_ref arranged, int bound) {
-    index_t results = 1, each = 1;
-    for (int j = 0; j < arranged.rank; ++j) (j < arranged.rank - bound ? results : each) *= arranged.data[j];
-    if (each == 0 && results != 0)
-        throw shape_error("[" + std::string(operation) +
-                          "] of no elements has no result: an axis of extent 0 is reduced");
-}
-
-/// `what`: what the fold takes beside elements.
-template <fold F, class E, class What = no_place>
-auto reduced(const reduction& how, E&& e, What what = {}) {
-    using node = node_of<E>;
-    constexpr fold_facts row = facts(F);
-    constexpr word code = make_word(word_kind::reduce, fold_dtype(row.rule, node::type), static_cast<std::uint32_t>(F));
-    using result = binder<code, node, What>;
-    node operand = as_node(std::forward<E>(e));
-    shape_room room;
-    const extents_ref shape = operand.extents(room);
-    if (!how.over && !how.keep) {
-        const int bound = shape.rank;
-        if (row.needs_elements()) check_not_over_nothing(how.operation, shape, bound);
-        return result(std::move(operand), bound, std::move(what));
-    }
-    view_room view;
-    const arrangement a = view_reduced(view, how.operation, shape, how.over, how.keep);
-    if (row.needs_elements()) check_not_over_nothing(how.operation, {view.new_shape, view.new_rank}, a.bound);
-    if (a.moves) operand.apply(view, 0);
-    return result(std::move(operand), a.bound, std::move(what));
-}
-
-#define INGOT_FOLD(name, ...)                                \
-    template <class E>                                       \
-    auto name##_of(const reduction& how, E&& e) {            \
-        return reduced<fold::name>(how, std::forward<E>(e)); \
-    }
-#include <ingot/folds.def>
-
-// ---- what is made of them --------------------------------------------------------------------------------------
-
-/// e, where its elements have a fraction; else as double.
-template <class E>
-decltype(auto) with_fractions(E&& e) {
-    if constexpr (kind_of(node_of<E>::type) <= kind::integer)
-        return astype<double>(std::forward<E>(e));
-    else
-        return std::forward<E>(e);
-}
-template <class E>
-inline constexpr bool may_be_nan = kind_of(node_of<E>::type) > kind::integer;
-template <class E>
-index_t count_of(const reduction& how, const E& e) {
-    shape_room room;
-    return count_reduced(how, as_node(e).extents(room));
-}
-
-template <class E>
-auto mean_of(const reduction& how, E&& e) {
-    const auto n = static_cast<double>(count_of(how, e));
-    return sum_of(how, with_fractions(std::forward<E>(e))) / n;
-}
-
-/// In two passes: squares of what is left after the mean, so that a large mean costs no digits.
-template <class E>
-auto var_of(const reduction& how, const E& e) {
-    const auto& x = with_fractions(e);
-    const auto n = static_cast<double>(std::max<index_t>(count_of(how, e) - how.ddof, 0));
-    return sum_of(how, square(x - mean_of(how.kept(), x))) / n;
-}
-template <class E>
-auto stddev_of(const reduction& how, const E& e) {
-    return sqrt(var_of(how, e));
-}
-
-template <class E>
-auto ptp_of(const reduction& how, const E& e) {
-    return max_of(how, e) - min_of(how, e);
-}
-/// The 2-norm.
-template <class E>
-auto norm_of(const reduction& how, const E& e) {
-    return sqrt(sum_of(how, square(with_fractions(e))));
-}
-/// log(sum(exp(e))) that does not overflow.
-template <class E>
-auto logsumexp_of(const reduction& how, const E& e) {
-    const auto& x = with_fractions(e);
-    const auto finite = [](const auto& m) { return where(isfinite(m), m, 0); };
-    return log(sum_of(how, exp(x - finite(max_of(how.kept(), x))))) + finite(max_of(how, x));
-}
-
-/// e with another value in the place of NaN.
-template <class E>
-auto without_nan(const E& e, double instead) {
-    return where(isnan(e), instead, e);
-}
-template <class E>
-auto nansum_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>)
-        return sum_of(how, without_nan(e, 0));
-    else
-        return sum_of(how, e);
-}
-template <class E>
-auto nanprod_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>)
-        return prod_of(how, without_nan(e, 1));
-    else
-        return prod_of(how, e);
-}
-template <class E>
-auto nanmax_of(const reduction& how, const E& e) {
-    constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    if constexpr (may_be_nan<E>)
-        return where(all_of(how, isnan(e)), nan, max_of(how, without_nan(e, -infinity)));
-    else
-        return max_of(how, e);
-}
-template <class E>
-auto nanmin_of(const reduction& how, const E& e) {
-    constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    if constexpr (may_be_nan<E>)
-        return where(all_of(how, isnan(e)), nan, min_of(how, without_nan(e, infinity)));
-    else
-        return min_of(how, e);
-}
-template <class E>
-auto nanmean_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>)
-        return nansum_of(how, e) / astype<typename node_of<E>::value_type>(count_nonzero_of(how, !isnan(e)));
-    else
-        return mean_of(how, e);
-}
 
 /// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
 #define INGOT_REDUCTION(name, tag)                  \
@@ -227,6 +44,10 @@ INGOT_REDUCTION(nanprod, keeps_tag)
 INGOT_REDUCTION(nanmax, keeps_tag)
 INGOT_REDUCTION(nanmin, keeps_tag)
 INGOT_REDUCTION(nanmean, keeps_tag)
+INGOT_REDUCTION(nanvar, variance_tag)
+INGOT_REDUCTION(nanstddev, variance_tag)
+INGOT_REDUCTION(nanargmax, keeps_tag)
+INGOT_REDUCTION(nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
 
 /// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis.
@@ -356,11 +177,15 @@ using detail::inner;
 using detail::log_softmax;
 using detail::logsumexp;
 using detail::mean;
+using detail::nanargmax;
+using detail::nanargmin;
 using detail::nanmax;
 using detail::nanmean;
 using detail::nanmin;
 using detail::nanprod;
+using detail::nanstddev;
 using detail::nansum;
+using detail::nanvar;
 using detail::norm;
 using detail::ptp;
 using detail::softmax;

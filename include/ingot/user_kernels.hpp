@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <ingot/kernel_text.hpp>
-#include <ingot/reductions.hpp>
+#include <ingot/reduction_nodes.hpp>
 
 namespace ingot {
 

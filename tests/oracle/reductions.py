@@ -35,15 +35,26 @@ def twice(x, axis, **_):
     return y / np.std(y, axis=0, keepdims=True)
 
 
-EXACT = {"max", "min", "argmax", "argmin", "any", "all", "count_nonzero", "nanmax", "nanmin", "ptp"}
-FRACTIONAL = {"var", "std", "mean", "norm", "softmax", "logsumexp", "standardise_twice", "nanmean"}
+EXACT = {"max", "min", "argmax", "argmin", "any", "all", "count_nonzero", "nanmax", "nanmin", "ptp",
+         "nanargmax", "nanargmin"}
+FRACTIONAL = {"var", "std", "mean", "average", "norm", "softmax", "logsumexp", "standardise_twice", "nanmean", "nanvar",
+              "nanstd"}
 # How large the terms are whose rounding the result carries.
 SCALE = {
     "sum": lambda x, **how: np.sum(abs(x), **how),
     "nansum": lambda x, **how: np.nansum(abs(x), **how),
     "mean": lambda x, **how: np.mean(abs(x), **how),
+    "average": lambda x, **how: np.mean(abs(x), **how),
     "nanmean": lambda x, **how: np.nanmean(abs(x), **how),
 }
+
+
+def place_without_nan(find, x, axis, **keep):
+    """NumPy's, but -1 where all are NaN and NumPy throws."""
+    nothing = np.all(np.isnan(x), axis=axis, **keep)
+    return np.where(nothing, -1, find(np.where(np.all(np.isnan(x), axis=axis, keepdims=True), 0, x), axis=axis, **keep))
+
+
 SPECIAL = {"softmax": softmax, "logsumexp": logsumexp, "standardise_twice": twice}
 
 
@@ -54,9 +65,11 @@ def norm(x, axis, **keep):
 def expected(operation, x, how, ddof):
     if operation in SPECIAL:
         return SPECIAL[operation](x, **how)
+    if operation.startswith("nanarg"):
+        return place_without_nan(getattr(np, operation), x, **{**how, "axis": how["axis"] and how["axis"][0]})
     if operation == "norm":
         return norm(x, **how)
-    if operation in ("var", "std"):
+    if operation in ("var", "std", "nanvar", "nanstd"):
         return getattr(np, operation)(x, ddof=ddof, **how)
     if operation.startswith("arg") and how["axis"] is not None:
         how = {**how, "axis": how["axis"][0]}

@@ -56,8 +56,8 @@ void made_of_folds(comparison& c, const E& x, const over& how) {
 }
 template <class E>
 void made_without_nan(comparison& c, const E& x, const over& how) {
-    c.add_all<E>({"nansum", "nanprod", "nanmax", "nanmin", "nanmean"}, how, x, OF(nansum), OF(nanprod), OF(nanmax),
-                 OF(nanmin), OF(nanmean));
+    c.add_all<E>({"nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd"}, how, x, OF(nansum),
+                 OF(nanprod), OF(nanmax), OF(nanmin), OF(nanmean), OF(nanvar), OF(nanstddev));
 }
 
 template <class T>
@@ -150,6 +150,9 @@ TEST_CASE("what is made of folds is NumPy's") {
     c.add("var", sample, x, eval(var(x, 1, ddof(1))));
     c.add("std", sample, x, eval(stddev(x, 1, ddof(1))));
     c.add("var", sample, one, eval(var(one, 1, ddof(1))));
+    const array<double> holes = values<double>({9, 8}, 59, 0.6);
+    c.add("nanvar", sample, holes, eval(nanvar(holes, 1, ddof(1))));
+    c.add("nanstd", sample, one, eval(nanstddev(one, 1, ddof(1))));
     sample.keep = true;
     c.add("var", sample, x, eval(var(x, 1, ddof(1), keepdims)));
     c.run();
@@ -169,6 +172,9 @@ TEST_CASE("extremes of nothing throw when they are written") {
     CHECK_THROWS_AS((void)argmax(x), shape_error);
     CHECK_THROWS_AS((void)argmin(x, 0, keepdims), shape_error);
     CHECK_THROWS_AS((void)ptp(x, 0), shape_error);
+    CHECK_THROWS_AS((void)nanmax(x, 0), shape_error);
+    CHECK_THROWS_WITH_AS((void)nanargmin(x, 0),
+                         "[nanargmin] of no elements has no result: an axis of extent 0 is reduced", shape_error);
     CHECK(max(x, 1).eval().size() == 0);
     CHECK_THROWS_WITH_AS((void)mean(x, 2), "[mean] axis 2 is out of range for rank 2", shape_error);
     CHECK_THROWS_AS((void)var(x, {1, 1}), shape_error);

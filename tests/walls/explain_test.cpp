@@ -89,17 +89,7 @@ TEST_CASE("several outputs read what they share once") {
     const array<float> x = counted<float>(n), y = ones<float>(n);
     const auto a = x * y;
     const auto b = x * y + 1;
-    static constexpr auto program = detail::join_words(decltype(a)::program, decltype(b)::program);
-    operand operands[6];
-    detail::word attributes[1];
-    detail::cursor c{operands, attributes};
-    a.gather(c);
-    b.gather(c);
-    buffer_ref memory[2];
-    detail::layout where[2];
-    const output outputs[] = {{dtype::f4, &memory[0], &where[0]}, {dtype::f4, &memory[1], &where[1]}};
-    const explanation e = v1::explain_statement(program, {operands, 5}, {}, outputs);
-    CHECK(total(e) == cost{1, 8 * n, 8 * n, 2 * n});
+    CHECK(total(explain(a, b)) == cost{1, 8 * n, 8 * n, 2 * n});
 }
 
 TEST_CASE("an expression of size 0 is no kernel") {

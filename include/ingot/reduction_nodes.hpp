@@ -1,0 +1,155 @@
+// What reductions are made of: how one is asked for, the folds as nodes, one for each row of folds.def, and what is
+// made of them in the language. `name_of(how, e)` is what name(e, ...) of reductions.hpp comes to.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/binders.hpp>
+#include <ingot/folds.hpp>
+#include <ingot/functions.hpp>
+
+namespace ingot {
+
+/// Leaves an axis of extent 1 in the place of each that is reduced: sum(m, 1, keepdims).
+class keepdims_t {
+public:
+    struct made {};
+    constexpr explicit keepdims_t(made) {}  // braces alone are axes, never this
+};
+inline constexpr keepdims_t keepdims{keepdims_t::made{}};
+
+/// What is taken off the number of elements that a variance divides by: var(m, 1, ddof(1)).
+class ddof {
+public:
+    constexpr explicit ddof(index_t n) : n_(n) {}
+    constexpr index_t value() const { return n_; }
+
+private:
+    index_t n_;
+};
+
+namespace detail {
+
+template <class T>
+concept keeps_tag = std::same_as<T, keepdims_t>;
+template <class T>
+concept variance_tag = keeps_tag<T> || std::same_as<T, ddof>;
+
+/// How a reduction was asked for.
+struct reduction {
+    const char* operation;
+    const axes* over;  // null: all
+    bool keep = false;
+    index_t ddof = 0;
+
+    void note(keepdims_t) { keep = true; }
+    void note(ingot::ddof d) { ddof = d.value(); }
+    reduction kept() const { return {operation, over, true, ddof}; }
+};
+
+/// How many elements each result is made of.
+inline index_t count_reduced(const reduction& how, extents_ref shape) {
+    index_t n = 1;
+    if (how.over)
+        for (const index_t a : how.over->values()) n *= shape.data[checked_axis(how.operation, a, shape.rank)];
+    else
+        for (const index_t extent : shape.span()) n *= extent;
+    return n;
+}
+
+/// An extreme of nothing does not exist. `arranged`: the shape with the reduced axes last.
+inline void check_not_over_nothing(const char* operation, extents_ref arranged, int bound) {
+    index_t results = 1, each = 1;
+    for (int j = 0; j < arranged.rank; ++j) (j < arranged.rank - bound ? results : each) *= arranged.data[j];
+    if (each == 0 && results != 0)
+        throw shape_error("[" + std::string(operation) +
+                          "] of no elements has no result: an axis of extent 0 is reduced");
+}
+
+/// `what`: what the fold takes beside elements.
+template <fold F, class E, class What = no_place>
+auto reduced(const reduction& how, E&& e, What what = {}) {
+    using node = node_of<E>;
+    constexpr fold_facts row = facts(F);
+    constexpr word code = make_word(word_kind::reduce, fold_dtype(row.rule, node::type), static_cast<std::uint32_t>(F));
+    using result = binder<code, node, What>;
+    node operand = as_node(std::forward<E>(e));
+    shape_room room;
+    const extents_ref shape = operand.extents(room);
+    if (!how.over && !how.keep) {
+        const int bound = shape.rank;
+        if (row.needs_elements()) check_not_over_nothing(how.operation, shape, bound);
+        return result(std::move(operand), bound, std::move(what));
+    }
+    view_room view;
+    const arrangement a = view_reduced(view, how.operation, shape, how.over, how.keep);
+    if (row.needs_elements()) check_not_over_nothing(how.operation, {view.new_shape, view.new_rank}, a.bound);
+    if (a.moves) operand.apply(view, 0);
+    return result(std::move(operand), a.bound, std::move(what));
+}
+
+#define INGOT_FOLD(name, ...)                                \
+    template <class E>                                       \
+    auto name##_of(const reduction& how, E&& e) {            \
+        return reduced<fold::name>(how, std::forward<E>(e)); \
+    }
+#include <ingot/folds.def>
+
+// ---- what is made of them --------------------------------------------------------------------------------------
+
+/// e, where its elements have a fraction; else as double.
+template <class E>
+decltype(auto) with_fractions(E&& e) {
+    if constexpr (kind_of(node_of<E>::type) <= kind::integer)
+        return astype<double>(std::forward<E>(e));
+    else
+        return std::forward<E>(e);
+}
+template <class E>
+inline constexpr bool may_be_nan = kind_of(node_of<E>::type) > kind::integer;
+template <class E>
+index_t count_of(const reduction& how, const E& e) {
+    shape_room room;
+    return count_reduced(how, as_node(e).extents(room));
+}
+
+template <class E>
+auto mean_of(const reduction& how, E&& e) {
+    const auto n = static_cast<double>(count_of(how, e));
+    return sum_of(how, with_fractions(std::forward<E>(e))) / n;
+}
+
+/// In two passes: squares of what is left after the mean, so that a large mean costs no digits.
+template <class E>
+auto var_of(const reduction& how, const E& e) {
+    const auto& x = with_fractions(e);
+    const auto n = static_cast<double>(std::max<index_t>(count_of(how, e) - how.ddof, 0));
+    return sum_of(how, square(x - mean_of(how.kept(), x))) / n;
+}
+template <class E>
+auto stddev_of(const reduction& how, const E& e) {
+    return sqrt(var_of(how, e));
+}
+
+template <class E>
+auto ptp_of(const reduction& how, const E& e) {
+    return max_of(how, e) - min_of(how, e);
+}
+/// The 2-norm.
+template <class E>
+auto norm_of(const reduction& how, const E& e) {
+    return sqrt(sum_of(how, square(with_fractions(e))));
+}
+/// log(sum(exp(e))) that does not overflow.
+template <class E>
+auto logsumexp_of(const reduction& how, const E& e) {
+    const auto& x = with_fractions(e);
+    const auto finite = [](const auto& m) { return where(isfinite(m), m, 0); };
+    return log(sum_of(how, exp(x - finite(max_of(how.kept(), x))))) + finite(max_of(how, x));
+}
+
+}  // namespace detail
+}  // namespace ingot
