@@ -97,7 +97,9 @@ void body_writer::hoist(std::uint64_t axes, const std::vector<node_id>& roots, s
 }
 
 std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots) {
-    return marked_below(g, roots, [&](node_id i) { return g.nodes[i].kind == node_kind::reduce; });
+    return marked_below(g, roots, [&](node_id i) {
+        return g.nodes[i].kind == node_kind::reduce || g.nodes[i].kind == node_kind::scan;
+    });
 }
 
 std::vector<std::string> operand_names(const graph& g, const key& k) {

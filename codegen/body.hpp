@@ -43,7 +43,7 @@ private:
     int next_ = 0;
 };
 
-/// Which nodes lie below `roots` (these included), not looking beneath reductions.
+/// Which nodes lie below `roots` (these included), not looking beneath reductions and scans.
 std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots);
 /// How each operand of the key is called in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves,
 /// p0 for places; those that the graph does not read have no name.
@@ -51,7 +51,7 @@ std::vector<std::string> operand_names(const graph& g, const key& k);
 /// Whether some function in the graph rounds differently when the compiler vectorises its calls.
 bool calls_inexact(const graph& g, detail::target where);
 bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where);
-/// Operations of one element below `root`, by the table's costs; a reduction counts as one value.
+/// Operations of one element below `root`, by the table's costs; a reduction or a scan counts as one value.
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots);
 
 }  // namespace ingot::codegen

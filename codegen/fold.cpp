@@ -84,6 +84,8 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
         // The table's maximum or minimum, in such parts that a compiler makes no branch of it in scalar code.
         const std::string other = row.join == op::maximum ? "a < b ? b : a" : "b < a ? b : a";
         body = "\n        const " + type + " m = " + other + ";\n        return b == b ? m : b;\n    }\n";
+    } else if (row.rule == fold_rule::logarithms) {
+        body = join_logarithms(t);
     } else {
         node n;
         n.kind = node_kind::map;
@@ -111,6 +113,23 @@ std::string fold_writer::join_places(dtype t) const {
             "        if (a.value != a.value || b.value != b.value)\n"
             "            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;\n";
     return body + "        return " + wins + " || (a.value == b.value && a.at < b.at) ? a : b;\n    }\n";
+}
+
+/// log(exp(a) + exp(b)) that does not overflow; two infinities alike are one, and NaN stays.
+std::string fold_writer::join_logarithms(dtype t) const {
+    const std::string type = needs_.type(t);
+    const auto call = [&](op o, const std::string& of) {
+        node n;
+        n.kind = node_kind::map;
+        n.type = t;
+        n.code = static_cast<std::uint16_t>(o);
+        n.arity = 1;
+        return spell_map(n, {t}, {of}, needs_);
+    };
+    return "\n        const " + type + " high = a > b ? a : b, low = a > b ? b : a, far = low - high;\n" +
+           "        if (a == b) return a + " + spell_constant(t, 0.69314718055994530942, needs_) + ";\n" +
+           "        const " + type + " part = " + call(op::exp, "far") + ";\n" + "        return high + " +
+           call(op::log1p, "part") + ";\n    }\n";
 }
 
 std::string fold_writer::element(const std::string& value, const std::string& at) {

@@ -59,7 +59,9 @@ public:
     std::string word_type(std::uint32_t i) { return needs_.type(i == 0 ? type_ : dtype::i8); }
 
 private:
-    dtype wide() const { return rounds() && type_ == dtype::f4 ? dtype::f8 : type_; }
+    dtype wide() const {
+        return type_ == dtype::f4 && (rounds() || row_.rule == detail::fold_rule::logarithms) ? dtype::f8 : type_;
+    }
     std::string type_in(dtype t);
     std::string start_in(dtype t);
     std::string value_start_in(dtype t);
@@ -69,6 +71,7 @@ private:
     std::string join_head(const std::string& type) const;
     std::string user_functions() { return spell_user_text(graph_.texts, graph_.nodes[reduction_].pick, needs_); }
     std::string join_places(dtype t) const;
+    std::string join_logarithms(dtype t) const;
 
     bool is_user() const { return row_.of == detail::fold::user; }
 

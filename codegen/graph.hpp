@@ -20,7 +20,8 @@ enum class node_kind : std::uint8_t {
     map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
     cast,      // `arguments[0]` as `type`, by the rules of astype
     reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`; a user's: of the text `pick`
-    scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`; place: pick operand `pick`
+    scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`, up to pick operand `pick`; in
+               // shared loops all prefixes, along the loop of that axis
     gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
     unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
     user,      // function `code` of the user's text `index` over `arguments`

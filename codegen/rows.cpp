@@ -9,13 +9,6 @@ namespace ingot::codegen {
 
 namespace {
 
-std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder) {
-    std::vector<int> loops;
-    for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == binder + 1) loops.push_back(g.loop_axis[a]);
-    return loops;
-}
-
 std::uint64_t outputs_axes(const key& k) {
     std::uint64_t axes = 0;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
@@ -35,6 +28,13 @@ std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) cons
     std::vector<node_id> values;
     for (const node_id r : phases[phase]) values.push_back(g.nodes[r].arguments[0]);
     return values;
+}
+
+std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder) {
+    std::vector<int> loops;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == binder + 1) loops.push_back(g.loop_axis[a]);
+    return loops;
 }
 
 std::optional<row_program> find_row_program(const key& k, const graph& g) {

@@ -14,6 +14,9 @@
 
 namespace ingot::codegen {
 
+/// The loops that walk the axes of a binder, outermost first.
+std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder);
+
 struct row_program {
     std::vector<int> kept;                     // loop axes: one row for each of their points
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them

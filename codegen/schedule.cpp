@@ -8,6 +8,7 @@
 #include "codegen/host_rows.hpp"
 #include "codegen/reduction.hpp"
 #include "codegen/register_rows.hpp"
+#include "codegen/scan.hpp"
 #include "codegen/short_rows.hpp"
 #include "codegen/stages.hpp"
 
@@ -37,15 +38,12 @@ void add_step(plan& p, std::string pattern, std::string reason) {
 }
 
 void plan_missing(const key& k, const graph& g, plan& p, const std::string& what) {
-    if (has(g, node_kind::scan)) {
-        p.pattern = "scan";
-        add_step(p, "scan", "single pass, folds strictly from the left");
-    } else if (has(g, node_kind::gather)) {
+    if (has(g, node_kind::gather)) {
         p.pattern = "gather";
         add_step(p, "map", "the source is computed at the gathered places");
-    } else if (has(g, node_kind::unravel)) {
-        p.pattern = "reduction with a reshape";
-        add_step(p, "row reduction", "the source is computed at the digits of a linear place");
+    } else if (has(g, node_kind::scan)) {
+        p.pattern = "scan";
+        add_step(p, "scan", "single pass, folds strictly from the left");
     } else if (has(g, node_kind::reduce)) {
         p.pattern = find_row_program(k, g) ? "row program" : "reduction";
         add_step(p, "row reduction", "");
@@ -95,6 +93,9 @@ void emit(const key& k, const graph& g, plan& p) {
             emit_short_rows_cuda(k, g, rows, p);
         else
             cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
+    } else if (has(g, node_kind::scan)) {
+        const scanning s = find_scanning(k, g);
+        cuda ? emit_scan_cuda(k, g, s, p) : emit_scan_host(k, g, s, p);
     } else {
         cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
     }
@@ -135,19 +136,21 @@ plan make_plan(const key& k) {
     p.contract = k.header.math != math_mode::strict;
     p.approximate = k.header.math == math_mode::fast;
     const bool cuda = k.header.where == target::cuda;
-    const bool reshapes = has(g, node_kind::unravel);
     const auto unspelled =
         std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
     if (unspelled != g.nodes.end()) {
         plan_missing(k, g, p, "dtype " + std::string(name(unspelled->type)));
         return p;
     }
-    if (has(g, node_kind::scan) || has(g, node_kind::gather) || (reshapes && has(g, node_kind::reduce))) {
+    if (has(g, node_kind::gather)) {
         plan_missing(k, g, p, "");
     } else {
         staging s = cut_into_stages(k, g, holds_rows);
         const bool one = s.stages.empty();
-        p.pattern = !has(g, node_kind::reduce) ? "map" : find_row_program(k, g) ? "row program" : "reduction";
+        p.pattern = has(g, node_kind::scan)      ? "scan"
+                    : !has(g, node_kind::reduce) ? "map"
+                    : find_row_program(k, g)     ? "row program"
+                                                 : "reduction";
         one ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : p.steps)

@@ -1,15 +1,18 @@
-// A node is cut off, with all that stands above its reductions on the same axes, where its user moves along more axes
-// or is a reduction, unless a kernel that holds the row serves both. Where it turns out that none does, the graph is
-// cut again without those rows. Nodes are visited after what they need, so one pass finds the cuts, and the number of
-// the stage in which each can be made.
+// A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
+// along more axes or folds itself, unless a kernel that holds the row serves both. Where it turns out that none does,
+// the graph is cut again without those rows. A stage folds in one way: it has reductions, or scans along one axis.
+// Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in which each can be
+// made.
 #include "codegen/stages.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <ingot/error.hpp>
 
 #include "codegen/kernel.hpp"
 #include "codegen/reduction.hpp"
+#include "codegen/rows.hpp"
 
 namespace ingot::codegen {
 
@@ -39,8 +42,10 @@ public:
         find_parts();
         staging whole;
         if (cut_.empty() && parts_.size() == 1 && parts_[0].axes == outer_) return whole;
-        for (const node_id n : cut_)
-            whole.temporaries.push_back({graph_.nodes[n].type, {.axes = graph_.nodes[n].axes}});
+        for (const node_id n : cut_) {
+            whole.temporaries.push_back({graph_.nodes[n].type, {.axes = axes_of(n)}});
+            whole.temporary_axes.push_back(in_order(axes_of(n)));
+        }
         std::ranges::stable_sort(parts_, {}, &part::level);
         for (const part& p : parts_) whole.stages.push_back(make_stage(p));
         return whole;
@@ -48,43 +53,91 @@ public:
 
 private:
     struct state {
-        bool reduces = false;  // a reduction at or beneath it, with no cut between
+        bool reduces = false;   // a reduction at or beneath it, with no cut between
+        int scans = no_axis;    // the same of scans: the loop along which they go
+        bool reshapes = false;  // and of reshapes
         int temporary = -1;
         std::uint32_t level = 0;  // of the first stage in which it can be computed
+        bool folds() const { return reduces || scans != no_axis; }
     };
 
     /// What one stage writes, all of it along the same axes, but for outputs that also move along what it folds over.
     struct part {
         std::uint32_t level;
         std::uint64_t axes;
+        node_id folds;  // one of its nodes that does, or any
         std::vector<std::uint16_t> temporaries, outputs;
     };
 
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
+    /// The loops of a binder.
+    std::uint64_t bound_loops(const node& n) const {
+        std::uint64_t loops = 0;
+        for (const int a : loops_of_binder(key_, graph_, n.index)) loops |= axis_bit(a);
+        return loops;
+    }
+    /// Axes of a temporary, outermost first: in the key's order, but for one along which arrays lie in memory where
+    /// they do not lie along the last.
+    std::vector<int> in_order(std::uint64_t bits) const {
+        std::vector<int> axes = axes_in(bits);
+        const auto unit = [&](int loop) {
+            for (const operand_class& o : key_.operands)
+                for (std::size_t a = 0; a < o.strides.size() && o.head.kind == operand_kind::array; ++a)
+                    if (o.strides[a] == stride_class::unit && loop_of(static_cast<int>(a)) == loop) return true;
+            return false;
+        };
+        if (axes.empty() || unit(axes.back())) return axes;
+        const auto inner = std::find_if(axes.begin(), axes.end(), unit);
+        if (inner != axes.end()) std::rotate(inner, inner + 1, axes.end());
+        return axes;
+    }
+
     void cut(node_id n) {
-        if (!nodes_[n].reduces || nodes_[n].temporary >= 0) return;
+        if (is_cut(n)) return;
         nodes_[n].temporary = static_cast<int>(cut_.size());
         cut_.push_back(n);
+    }
+    bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
+
+    /// Whether one stage can compute both as they stand: they fold in the same way, if they do, and nothing is read at
+    /// the digits of a place where anything folds.
+    bool go_together(node_id a, node_id b) const {
+        const state &one = nodes_[a], &other = nodes_[b];
+        if (one.folds() && other.folds()) return one.reduces == other.reduces && one.scans == other.scans;
+        return !(one.folds() && other.reshapes) && !(other.folds() && one.reshapes);
     }
 
     void find_cuts() {
         for (node_id i = 0; i < graph_.nodes.size(); ++i) {
             const node& n = graph_.nodes[i];
-            nodes_[i].reduces = n.kind == node_kind::reduce;
+            const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
+            const std::span<const node_id> arguments(n.arguments, n.arity);
             for (int a = 0; a < n.arity; ++a) {
                 const node_id of = n.arguments[a];
                 const row_uses::use use = uses_.of_argument(i, a);
-                const bool elsewhere = n.kind == node_kind::reduce || axes_of(of) != n.axes;
-                if (use == row_uses::use::parted || (elsewhere && use != row_uses::use::held)) cut(of);
-                const bool through = nodes_[of].temporary >= 0;
-                nodes_[i].reduces = nodes_[i].reduces || (nodes_[of].reduces && !through);
-                nodes_[i].level = std::max(nodes_[i].level, nodes_[of].level + (through ? 1 : 0));
+                const bool elsewhere = (folds || axes_of(of) != n.axes) && use != row_uses::use::held;
+                if (nodes_[of].folds() && (elsewhere || use == row_uses::use::parted)) cut(of);
+                if (nodes_[of].reshapes && folds) cut(of);
+            }
+            for (const node_id of : arguments)
+                for (const node_id other : arguments)
+                    if (!is_cut(of) && !is_cut(other) && !go_together(of, other)) cut(other);
+            state& now = nodes_[i];
+            now.reduces = n.kind == node_kind::reduce;
+            now.reshapes = n.kind == node_kind::unravel;
+            if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
+            for (const node_id of : arguments) {
+                now.level = std::max(now.level, nodes_[of].level + (is_cut(of) ? 1 : 0));
+                if (is_cut(of)) continue;
+                now.reduces = now.reduces || nodes_[of].reduces;
+                now.reshapes = now.reshapes || nodes_[of].reshapes;
+                if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
             }
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
-            if (is_broadcast(k)) cut(graph_.roots[k]);
+            if (nodes_[graph_.roots[k]].folds() && is_broadcast(k)) cut(graph_.roots[k]);
     }
 
     /// Whether an output repeats its root, in another kernel than that which makes the root.
@@ -93,12 +146,16 @@ private:
     }
 
     bool are_made_together(const part& p, node_id n) const {
-        return std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
+        return go_together(p.folds, n) &&
+               std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
     }
     part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
-        for (part& p : parts_)
-            if (p.level == level && p.axes == axes && are_made_together(p, n)) return p;
-        return parts_.emplace_back(part{level, axes, {}, {}});
+        for (part& p : parts_) {
+            if (p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
+            if (nodes_[n].folds() || nodes_[n].reshapes) p.folds = n;
+            return p;
+        }
+        return parts_.emplace_back(part{level, axes, n, {}, {}});
     }
 
     void find_parts() {
@@ -134,7 +191,9 @@ private:
         const auto roots = roots_of(p);
         for (part& other : parts_) {
             const bool ready = other.level == p.level || (other.level > p.level && p.temporaries.empty());
-            const auto holds = [&](node_id root) { return uses_.holds_rows(root, other.axes, roots_of(other)); };
+            const auto holds = [&](node_id root) {
+                return go_together(other.folds, root) && uses_.holds_rows(root, other.axes, roots_of(other));
+            };
             if (&other != &p && ready && !roots.empty() && std::ranges::all_of(roots, holds)) return &other;
         }
         return nullptr;
@@ -142,8 +201,10 @@ private:
 
     /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
     part* folding_over(const part& p) {
-        const auto reduces = [&](std::uint16_t k) { return nodes_[graph_.roots[k]].reduces; };
-        if (!folds_write_along(key_.header.where) || !p.temporaries.empty() || std::ranges::any_of(p.outputs, reduces))
+        const auto folds = [&](std::uint16_t k) {
+            return nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].reshapes;
+        };
+        if (!folds_write_along(key_.header.where) || !p.temporaries.empty() || std::ranges::any_of(p.outputs, folds))
             return nullptr;
         for (part& other : parts_)
             if (&other != &p && other.level >= p.level)
@@ -157,9 +218,7 @@ private:
         const std::vector<bool> needed = needed_by(p);
         for (node_id i = 0; i < needed.size(); ++i) {
             if (!needed[i] || graph_.nodes[i].kind != node_kind::reduce || is_read(i, p.level)) continue;
-            folded.push_back(0);
-            for (std::size_t a = 0; a < key_.axes.size(); ++a)
-                if (key_.axes[a].owner == graph_.nodes[i].index + 1) folded.back() |= axis_bit(graph_.loop_axis[a]);
+            folded.push_back(bound_loops(graph_.nodes[i]));
         }
         return folded;
     }
@@ -186,34 +245,40 @@ private:
         s.temporaries = p.temporaries;
         s.outputs = p.outputs;
         const std::vector<bool> needed = needed_by(p);
-        choose_axes(s, p.level, needed, p.axes);
+        choose_axes(s, p, needed);
         write_key(s);
         write_graph(s, p.level, needed, roots_of(p));
         return s;
     }
 
-    void choose_axes(stage& s, std::uint32_t level, const std::vector<bool>& needed, std::uint64_t kept) const {
-        for (const int a : axes_in(kept)) {
+    void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
+        for (const int a : p.outputs.empty() ? in_order(p.axes) : axes_in(p.axes)) {
             s.axes.push_back(a);
-            axis_class axis = kept == outer_ ? key_.axes[static_cast<std::size_t>(a)] : axis_class{};
+            axis_class axis = p.axes == outer_ ? key_.axes[static_cast<std::size_t>(a)] : axis_class{};
             axis.owner = axis.partner = 0;
             s.key.axes.push_back(axis);
         }
-        // How many rows a temporary has nobody said; splitting a long row among blocks costs little.
-        const bool few = !key_.axes.empty() && (key_.axes[0].bucket & bucket::few_rows) != 0;
-        if (!s.axes.empty() && (few || !s.temporaries.empty())) s.key.axes[0].bucket |= bucket::few_rows;
+        const std::size_t kept = s.axes.size();
+        bool scans = false;
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
-            if (!needed[i] || n.kind != node_kind::reduce || is_read(i, level)) continue;
+            const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::unravel;
+            if (!needed[i] || !binds || is_read(i, p.level)) continue;
+            scans = scans || n.kind == node_kind::scan;
             const std::uint8_t owner = static_cast<std::uint8_t>(n.index + 1);
             if (std::any_of(s.key.axes.begin(), s.key.axes.end(), [&](axis_class a) { return a.owner == owner; }))
                 continue;
             for (std::size_t a = 0; a < key_.axes.size(); ++a)
                 if (key_.axes[a].owner == owner) {
-                    s.axes.push_back(static_cast<int>(a));
+                    s.axes.push_back(loop_of(static_cast<int>(a)));
                     s.key.axes.push_back({owner, 0, key_.axes[a].bucket});
                 }
         }
+        // How many rows a temporary has nobody said; splitting a long row among blocks costs little. Rows that are
+        // scanned the key does count.
+        const bool few = !key_.axes.empty() && (key_.axes[0].bucket & bucket::few_rows) != 0;
+        if (kept != 0 && (few || outer_ == 0 || (!s.temporaries.empty() && !scans)))
+            s.key.axes[0].bucket |= bucket::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
             s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));
     }
@@ -252,7 +317,7 @@ private:
         o.head.type = graph_.nodes[n].type;
         o.head.wide = key_.header.wide_index;
         o.strides.assign(s.axes.size(), stride_class::broadcast);
-        const std::vector<int> axes = axes_in(axes_of(n));
+        const std::vector<int> axes = in_order(axes_of(n));
         o.head.vector = axes.size() <= 1;
         for (const int a : axes)
             if (const int to = axis_over(s, a); to != no_axis)
@@ -352,8 +417,9 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
 
     // How far one step along an axis is in a temporary: the product of the extents of its axes within.
     const auto stride_in = [&](argument& a, std::size_t temporary) {
-        const int axis = from.axes[a.axis];
-        const std::uint64_t inner = whole.temporaries[temporary].elements.axes & ~axis_range(0, axis + 1);
+        const std::vector<int>& axes = whole.temporary_axes[temporary];
+        std::uint64_t inner = 0;
+        for (std::size_t i = axes.size(); axes[--i] != from.axes[a.axis];) inner |= axis_bit(axes[i]);
         step.formulas.push_back({.axes = inner});
         a.kind = argument_kind::count;
         a.index = static_cast<std::uint16_t>(step.formulas.size() - 1);

@@ -1,9 +1,10 @@
-// Cuts a graph into kernels where a reduction's value is wanted along axes on which it does not move (softmax, x /
-// norm(x), sum(x * sum(y, 0), 1)), or by another reduction. The value goes through a temporary: one stage writes it,
-// later ones read it as an operand like any other. Outputs that move along different axes are written by stages of
-// their own, but that one which needs no reduction's value is written by a stage that folds over just its axes, where
-// there is one: eval(x + 1, sum(x)) reads x once. Each stage has a key and a graph of its own, so the emitters know
-// nothing of this; what they put into a launch is told in terms of the whole key afterwards.
+// Cuts a graph into kernels where the value of a reduction or a scan is wanted along axes on which it does not move
+// (softmax, x / norm(x), sum(x * sum(y, 0), 1)), at other places, or by another fold. The value goes through a
+// temporary: one stage writes it, later ones read it as an operand like any other. Outputs that move along different
+// axes are written by stages of their own, but that one which needs no reduction's value is written by a stage that
+// folds over just its axes, where there is one: eval(x + 1, sum(x)) reads x once. Each stage has a key and a graph of
+// its own, so the emitters know nothing of this; what they put into a launch is told in terms of the whole key
+// afterwards.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct stage {
 struct staging {
     std::vector<stage> stages;  // in the order in which they run
     std::vector<temporary> temporaries;
+    std::vector<std::vector<int>> temporary_axes;  // of the whole key, outermost first
 };
 
 /// Whether there is a kernel that holds the rows of a stage.

@@ -70,7 +70,8 @@ std::string call(std::string_view name, const node& n, const std::vector<rendere
     return out + ')';
 }
 
-rendered render(const graph& g, const node& n, const std::vector<rendered>& values,
+/// `scanned`: the node's first argument is a scan.
+rendered render(const graph& g, const node& n, bool scanned, const std::vector<rendered>& values,
                 const std::vector<std::string>& names) {
     switch (n.kind) {
         case node_kind::operand:
@@ -84,10 +85,11 @@ rendered render(const graph& g, const node& n, const std::vector<rendered>& valu
         case node_kind::reduce:
             return {call(fold_name(n, g), n, values)};
         case node_kind::scan:
-            return {"scan_" + call(fold_name(n, g), n, values)};
+            return {"cum" + call(fold_name(n, g), n, values)};
         case node_kind::gather:
             return {call("take", n, values)};
         case node_kind::unravel:
+            if (scanned) return values[n.arguments[0]];  // at other places
             return {call("reshape", n, values)};
         case node_kind::user:
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
@@ -109,7 +111,9 @@ std::string text(const graph& g, node_id root, const key& k) {
     const std::vector<std::string> names = operand_names(g, k);
     std::vector<rendered> values(root + 1);
     for (node_id i = 0; i <= root; ++i) {
-        values[i] = render(g, g.nodes[i], values, names);
+        const node& n = g.nodes[i];
+        const bool scanned = n.arity == 1 && g.nodes[n.arguments[0]].kind == node_kind::scan;
+        values[i] = render(g, n, scanned, values, names);
         if (values[i].text.size() > longest) values[i] = {values[i].text.substr(0, longest / 2) + "..."};
     }
     return values[root].text;

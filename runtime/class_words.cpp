@@ -187,15 +187,60 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     return head;
 }
 
+void classifier::find_picks(const statement& s) {
+    picks_.clear();
+    int next_operand = 0;
+    for (const word w : s.program) {
+        const detail::word_kind kind = detail::kind_of_word(w);
+        if (detail::is_binder(kind)) picks_.push_back(kind == detail::word_kind::scan ? next_operand : -1);
+        next_operand += detail::operands_of_word(w);
+    }
+}
+
+bool classifier::is_scan(int owner) const {
+    return owner != 0 && static_cast<std::size_t>(owner) <= picks_.size() &&
+           picks_[static_cast<std::size_t>(owner - 1)] >= 0;
+}
+
+/// Whether the axes of this owner are a scan's, and its results are read one after the other along `axis`.
+bool classifier::walks(int owner, std::size_t axis) const {
+    if (!is_scan(owner)) return false;
+    return c_.strides_of(static_cast<std::size_t>(picks_[static_cast<std::size_t>(owner - 1)]))[axis] == 1;
+}
+
+/// A row read again: 1 + an outer axis of bound axis `a`'s extent along which nothing beneath its binder moves, else an
+/// axis of an earlier binder (two reductions of one row); of a scan first of all the axis along which it is read.
+std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
+    const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
+    const auto apart = [&](std::size_t b) {  // and no earlier axis of this binder has it
+        for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
+            if (detail::axis_class::decode(c_.words[detail::key_header_words + c]).partner == b + 1) return false;
+        for (std::size_t i = 0; i < s.operands.size(); ++i)
+            if (c_.strides_of(i)[a] != 0 && c_.strides_of(i)[b] != 0) return false;
+        return true;
+    };
+    std::uint8_t partner = 0;
+    for (std::size_t b = 0; b < a; ++b) {
+        if (c_.extents[b] != c_.extents[a] || owner_of(b) == owner_of(a)) continue;
+        const bool walked = walks(owner_of(a), b) || walks(owner_of(b), a);
+        if ((partner != 0 && !walked) || !apart(b)) continue;
+        partner = static_cast<std::uint8_t>(b + 1);
+        if (walked) break;
+    }
+    return partner;
+}
+
 void classifier::write_words(const statement& s, environment_class env, std::uint8_t kinds) {
     const std::size_t axes = c_.extents.size();
     // Owners of the collapsed axes, found again from the innermost raw axis that collapse kept.
     const std::vector<int>& kept = axis_pool_;
 
+    picks_.clear();
+    if ((kinds & has_scans) != 0) find_picks(s);
     index_t results = c_.size;  // of a reduction among outputs of several shapes
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
-    index_t outer = 1, inner = 1, widest_bound = 1, bound = 1;
+    index_t outer = 1, inner = 1, widest_bound = 1, bound = 1, scanned = 1;
     int last_owner = 0;
     std::size_t outer_axes = 0;
     for (std::size_t a = 0; a < axes; ++a) {
@@ -208,7 +253,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         }
         bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
         last_owner = owner;
-        widest_bound = std::max(widest_bound, bound);
+        const bool scan = is_scan(owner);
+        if (scan) scanned = std::max(scanned, bound);
+        // A scan read along an axis of the outputs walks no more than that.
+        const std::uint8_t along = scan ? partner_of(s, a) : std::uint8_t{0};
+        if (along == 0 || !walks(owner, along - std::size_t{1})) widest_bound = std::max(widest_bound, bound);
     }
 
     detail::key_header header;
@@ -227,6 +276,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
     const bool reduces = (kinds & has_reductions) != 0;
+    const bool folds = reduces || (kinds & has_scans) != 0;
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
                   detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
     for (std::size_t a = 0; a < axes; ++a) {
@@ -235,27 +285,14 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
-            if (a == 0 && reduces && results < few_rows) axis.bucket |= detail::bucket::few_rows;
+            if (a == 0 && folds && results / scanned < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
             if (last_of_owner) axis.bucket = detail::bucket::of_length(length);
-            // A row read again: an outer axis of this extent along which nothing beneath the binder moves, else an axis
-            // of an earlier binder (two reductions of one row).
-            for (std::size_t b = 0; b < a && axis.partner == 0; ++b) {
-                const int other = owners_[static_cast<std::size_t>(kept[b])];
-                if (c_.extents[b] != c_.extents[a] || other == axis.owner) continue;
-                bool still = true;  // and no earlier axis of this binder has it
-                for (std::size_t c = a; still && c-- > 0 && owners_[static_cast<std::size_t>(kept[c])] == axis.owner;)
-                    still =
-                        detail::axis_class::decode(out[static_cast<std::ptrdiff_t>(c) - static_cast<std::ptrdiff_t>(a)])
-                            .partner != b + 1;
-                for (std::size_t i = 0; i < s.operands.size() && still; ++i)
-                    still = c_.strides_of(i)[a] == 0 || c_.strides_of(i)[b] == 0;
-                if (still) axis.partner = static_cast<std::uint8_t>(b + 1);
-            }
+            axis.partner = partner_of(s, a);
         }
         *out++ = axis.encode();
     }

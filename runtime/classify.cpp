@@ -43,6 +43,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
         if (detail::is_binder(k)) kinds |= has_binders;
         if (k == word_kind::reduce) kinds |= has_reductions;
         if (k == word_kind::text) kinds |= has_texts;
+        if (k == word_kind::scan) kinds |= has_scans;
     }
     return kinds;
 }

@@ -19,7 +19,14 @@ inline constexpr std::size_t vector_bytes = 16;
 inline constexpr index_t narrow_reach = index_t{1} << 31;
 
 /// What kinds of nodes a program has: found once for each slot.
-enum program_kinds : std::uint8_t { has_any = 1, has_lazies = 2, has_binders = 4, has_reductions = 8, has_texts = 16 };
+enum program_kinds : std::uint8_t {
+    has_any = 1,
+    has_lazies = 2,
+    has_binders = 4,
+    has_reductions = 8,
+    has_texts = 16,
+    has_scans = 32
+};
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
 /// A statement as it came through the door.
@@ -90,6 +97,10 @@ private:
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
+    void find_picks(const statement&);
+    bool is_scan(int owner) const;
+    bool walks(int owner, std::size_t axis) const;
+    std::uint8_t partner_of(const statement&, std::size_t a) const;
 
     classified c_;
     std::vector<int> owners_;         // of each axis before and after collapse
@@ -109,6 +120,7 @@ private:
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
     std::size_t bound_axes_ = 0;           // of the key's
+    std::vector<int> picks_;               // of each binder that is a scan its operand, else -1
 };
 
 }  // namespace ingot::runtime

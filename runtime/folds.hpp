@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <type_traits>
 
 namespace ingot::runtime::folds {
@@ -54,6 +56,19 @@ struct max {
     template <class T>
     static T join(T a, T b) {
         return a >= b || a != a ? a : b;
+    }
+};
+
+/// log(exp(a) + exp(b)).
+struct logaddexp {
+    template <class T>
+    static T join(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>) {
+            const T high = a > b ? a : b, low = a > b ? b : a;
+            return a == b ? a + static_cast<T>(std::numbers::ln2) : high + std::log1p(std::exp(low - high));
+        } else {
+            return a;  // there are no logarithms of other dtypes
+        }
     }
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -231,6 +232,7 @@ private:
                 return f(folds::any<T>{});
             case fold::count_nonzero:
                 return f(folds::count_nonzero<T>{});
+            case fold::logaddexp:
             case fold::user:
                 break;  // refused
         }
@@ -280,12 +282,15 @@ private:
             using T = decltype(zero);
             const auto scan = [&](auto joining) {
                 using fold_type = decltype(joining);
+                using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;  // as the kernels add
                 T* to = elements<T>(t.data.data());
                 std::int64_t done = 0;
+                wide so_far{};
                 for_each_argument_block(id, kept, bound, [&](const void* values, std::size_t count) {
                     for (std::size_t i = 0; i < count; ++i, ++to, ++done) {
-                        const T x = elements<T>(values)[i];
-                        *to = done % length == 0 ? x : fold_type::template join<T>(to[-1], x);
+                        const wide x = elements<T>(values)[i];
+                        so_far = done % length == 0 ? x : fold_type::template join<wide>(so_far, x);
+                        *to = static_cast<T>(so_far);
                     }
                 });
             };
@@ -298,6 +303,8 @@ private:
                     return scan(folds::min{});
                 case fold::max:
                     return scan(folds::max{});
+                case fold::logaddexp:
+                    return scan(folds::logaddexp{});
                 default:
                     throw error("[interpreter] this fold has no scan");
             }

@@ -12,11 +12,12 @@
 namespace ingot::detail {
 
 enum class fold_rule : std::uint8_t {
-    sums,    // of bool and integers in 64 bits, of floats in their own dtype
-    own,     // the element's dtype
-    counts,  // truths, counted in i8
-    truth,   // truths, as b1
-    place,   // elements with their places in the row; of the winner the place, in i8
+    sums,        // of bool and integers in 64 bits, of floats in their own dtype
+    own,         // the element's dtype
+    counts,      // truths, counted in i8
+    truth,       // truths, as b1
+    place,       // elements with their places in the row; of the winner the place, in i8
+    logarithms,  // of numbers that are added, in the element's dtype
 };
 
 constexpr dtype fold_dtype(fold_rule rule, dtype of) {

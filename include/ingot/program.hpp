@@ -35,7 +35,7 @@ enum class word_kind : std::uint8_t {
 };
 
 /// Folds of reductions and scans. The last is a user's, from a text.
-enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero, user };
+enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero, logaddexp, user };
 /// The functions of a user's reduction; of an elementwise kernel each output has one.
 enum class user_part : std::uint8_t { map, post };
 /// Values that a node takes at most.

@@ -32,6 +32,7 @@ namespace detail {
     }
 #define INGOT_FOLD(name, ...) INGOT_REDUCTION(name, keeps_tag)
 #define INGOT_FOLD_OBJECT(...)
+#define INGOT_FOLD_OF_SCANS(...)
 #include <ingot/folds.def>
 INGOT_REDUCTION(mean, keeps_tag)
 INGOT_REDUCTION(var, variance_tag)
@@ -168,6 +169,7 @@ void min(A&&, B&&) = delete;
 
 #define INGOT_FOLD(name, ...) using detail::name;
 #define INGOT_FOLD_OBJECT(...)
+#define INGOT_FOLD_OF_SCANS(...)
 #include <ingot/folds.def>
 using detail::allclose;
 using detail::array_equal;

@@ -1,18 +1,23 @@
-// Scans: cumsum(e, axis), and cumsum(e) of the elements in C order. They fold strictly from the left.
+// Scans: cumsum(e, axis), and cumsum(e) of the elements in C order, fold strictly from the left; differences along an
+// axis and what is made of them are expressions of slices.
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <ingot/array.hpp>
+#include <ingot/creation.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
 
 namespace ingot {
 namespace detail {
 
-template <fold F, fold_rule R, class E>
+template <fold F, class E>
 auto scanned(const char* operation, E&& e, index_t axis) {
     using node = node_of<E>;
-    constexpr word code = make_word(word_kind::scan, fold_dtype(R, node::type), static_cast<std::uint32_t>(F));
+    constexpr word code = make_word(word_kind::scan, fold_dtype(facts(F).rule, node::type), static_cast<word>(F));
     using result = binder<code, node, pick>;
     node operand = as_node(std::forward<E>(e));
     shape_room room;
@@ -22,17 +27,137 @@ auto scanned(const char* operation, E&& e, index_t axis) {
     return result(std::move(operand), 1, pick(std::move(place)));
 }
 
-template <array_expression E>
-auto cumsum(E&& e, index_t axis) {
-    return scanned<fold::sum, fold_rule::sums>("cumsum", std::forward<E>(e), axis);
+/// name(e, axis) and name(e), which flattens. `made` turns e into what is folded.
+#define INGOT_SCAN(name, of, made)                                           \
+    template <array_expression E>                                            \
+    auto name(E&& e, index_t axis) {                                         \
+        return scanned<fold::of>(#name, made(std::forward<E>(e)), axis);     \
+    }                                                                        \
+    template <array_expression E>                                            \
+    auto name(E&& e) {                                                       \
+        return scanned<fold::of>(#name, ravel(made(std::forward<E>(e))), 0); \
+    }
+
+template <class E>
+decltype(auto) zero_for_nan(E&& e) {
+    if constexpr (may_be_nan<E>)
+        return without_nan(e, 0);
+    else
+        return std::forward<E>(e);
+}
+template <class E>
+decltype(auto) one_for_nan(E&& e) {
+    if constexpr (may_be_nan<E>)
+        return without_nan(e, 1);
+    else
+        return std::forward<E>(e);
+}
+
+INGOT_SCAN(cumsum, sum, std::forward<E>)
+INGOT_SCAN(cumprod, prod, std::forward<E>)
+INGOT_SCAN(cummax, max, std::forward<E>)
+INGOT_SCAN(cummin, min, std::forward<E>)
+INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
+INGOT_SCAN(nancumsum, sum, zero_for_nan)
+INGOT_SCAN(nancumprod, prod, one_for_nan)
+#undef INGOT_SCAN
+
+// ---- differences -----------------------------------------------------------------------------------------------
+
+/// e at these indices of one axis.
+template <class E>
+auto sliced(const char* operation, const E& e, index_t axis, slice s) {
+    shape_room room;
+    view_room view;
+    const extents_ref shape = as_node(e).extents(room);
+    const int at = checked_axis(operation, axis, shape.rank);
+    index_item items[max_rank];
+    for (int j = 0; j < shape.rank; ++j) items[j] = j == at ? as_index_item(s) : as_index_item(ingot::all);
+    view_by_index(view, shape, items, shape.rank);
+    return node_seen(e, view);
+}
+template <class E>
+auto all_but_first(const char* operation, const E& e, index_t axis) {
+    return sliced(operation, e, axis, slice(1));
+}
+template <class E>
+auto all_but_last(const char* operation, const E& e, index_t axis) {
+    return sliced(operation, e, axis, slice(0, -1));
+}
+
+template <class E>
+auto differences(const char* operation, const E& e, index_t axis) {
+    if constexpr (kind_of(node_of<E>::type) == kind::boolean)
+        return all_but_first(operation, e, axis) != all_but_last(operation, e, axis);
+    else
+        return all_but_first(operation, e, axis) - all_but_last(operation, e, axis);
 }
 template <array_expression E>
-auto cumsum(E&& e) {
-    return cumsum(ravel(std::forward<E>(e)), 0);
+auto diff(const E& e) {
+    return differences("diff", e, -1);
+}
+/// The n-th differences along an axis.
+template <array_expression E>
+lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis = -1) {
+    if (n < 0) throw shape_error("[diff] " + std::to_string(n) + " times: a number that is not negative is wanted");
+    lazy<typename node_of<E>::value_type> d = e;
+    checked_axis("diff", axis, d.ndim());
+    for (; n > 0; --n) d = differences("diff", d, axis);
+    return d;
+}
+/// The differences of the elements in C order.
+template <array_expression E>
+auto ediff1d(const E& e) {
+    return differences("ediff1d", ravel(e), 0);
+}
+
+/// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector.
+template <class E, class D>
+auto trapezoids(const E& y, const D& widths, index_t axis) {
+    const axes over(axis);
+    return sum_of({"trapezoid", &over},
+                  widths * (all_but_first("trapezoid", y, axis) + all_but_last("trapezoid", y, axis)) / 2);
+}
+template <array_expression E>
+auto trapezoid(const E& e, double dx = 1.0, index_t axis = -1) {
+    return trapezoids(with_fractions(e), dx, axis);
+}
+template <array_expression E, array_expression X>
+auto trapezoid(const E& e, const X& x, index_t axis = -1) {
+    const int rank = e.ndim(), at = checked_axis("trapezoid", axis, rank);
+    std::vector<index_t> behind;  // new axes that put a vector along the one that is summed
+    for (int j = at + 1; j < rank && x.ndim() == 1; ++j) behind.push_back(-1 - static_cast<index_t>(behind.size()));
+    const auto widths = differences("trapezoid", expand_dims(x, axes(behind)), at - rank);
+    return trapezoids(with_fractions(e), widths, axis);
+}
+
+/// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
+/// An array, for its ends are computed apart.
+template <array_expression E>
+auto gradient(const E& e, double spacing = 1.0, index_t axis = -1) {
+    const auto f = moveaxis(with_fractions(e), axis, 0);
+    array<typename decltype(f)::value_type> result = empty_like<typename decltype(f)::value_type>(e);
+    if (f.shape()[0] < 2)
+        throw shape_error("[gradient] axis " + std::to_string(axis) + " of shape " + to_text(e.shape().values()) +
+                          " has fewer than two elements");
+    moveaxis(result, axis, 0)(slice(1, -1)) = (f(slice(2)) - f(slice(0, -2))) / (2 * spacing);
+    moveaxis(result, axis, 0)(0) = (f(1) - f(0)) / spacing;
+    moveaxis(result, axis, 0)(-1) = (f(-1) - f(-2)) / spacing;
+    return result;
 }
 
 }  // namespace detail
 
+using detail::cummax;
+using detail::cummin;
+using detail::cumprod;
 using detail::cumsum;
+using detail::diff;
+using detail::ediff1d;
+using detail::gradient;
+using detail::logcumsumexp;
+using detail::nancumprod;
+using detail::nancumsum;
+using detail::trapezoid;
 
 }  // namespace ingot

@@ -98,12 +98,19 @@ TEST_CASE("what stands above a reduction on its own axes is computed once, in it
     CHECK(says(p.source, "// x0 / x1"));
 }
 
-TEST_CASE("a scan, flipped or not, is planned as a scan") {
-    key_builder b(target::cuda);
-    b.axes(1).bound_axis(0, 10).leaf(dtype::f4, "01").scan(fold::sum, dtype::f4, "s");
-    const plan p = make_plan(b.output(dtype::f4, "1").done());
-    CHECK(p.pattern == "scan");
-    CHECK(says(p.missing, "no kernel yet for a scan"));
+TEST_CASE("a scan read one after the other is one step, a flipped one goes through a temporary") {
+    const auto scan = [](target t, std::uint8_t partner, std::string_view pick) {
+        key_builder b(t);
+        b.axes(1).bound_axis(0, 10, partner).leaf(dtype::f4, "01").scan(fold::sum, dtype::f4, pick);
+        return make_plan(b.output(dtype::f4, "1").done());
+    };
+    for (const target t : {target::cuda, target::host}) {
+        CHECK(scan(t, 1, "1").pattern == "scan");
+        CHECK(scan(t, 1, "1").steps.size() == 1);
+        CHECK(scan(t, 1, "s").steps.size() == 2);
+        CHECK(scan(t, 0, "1").steps.size() == 2);
+        CHECK(scan(t, 1, "s").missing == "");
+    }
 }
 
 TEST_CASE("a gather from a tree is planned as one kernel that computes at the gathered places") {

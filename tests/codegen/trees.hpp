@@ -231,6 +231,30 @@ inline const std::vector<named_tree>& golden_trees() {
                  .output(b1, "1")
                  .done();
          }},
+        {"cumsum",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).few_rows().bound_axis(0, row(1 << 28), 1).leaf(f4, "01").again(0).map("multiply");
+             return b.scan(fold::sum, f4, "1").leaf(f4, "1").map("add").output(f4, "1").done();
+         }},
+        {"cumsum_of_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(4096), 2).leaf(f4, "s01").map("exp").scan(fold::sum, f4, "01");
+             return b.output(f4, "s1").done();
+         }},
+        {"cummax_of_short_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2, detail::bucket::short_inner).bound_axis(0, row(17), 2).leaf(i2, "s01", false);
+             return b.scan(fold::max, i2, "01").output(i2, "s1", false).done();
+         }},
+        {"cumprod_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(1 << 16), 1).leaf(f8, "01s").scan(fold::prod, f8, "10");
+             return b.output(f8, "s1").done();
+         }},
         {"min_and_count_of_uint16",
          [row](target t) {
              key_builder b(t);

@@ -1,4 +1,4 @@
-// Results of reductions on their way to NumPy: collected with their operands, compared in one process at the end.
+// Results of reductions and scans on their way to NumPy: collected with their operands, compared in one process at the end.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,6 +45,8 @@ auto called(const over& how, F f) {
 
 class comparison {
 public:
+    explicit comparison(const char* oracle = "reductions.py") : oracle_(oracle) {}
+
     /// Evaluates the results in one statement, and adds each.
     template <class E, class... R>
     void add_all(const std::array<const char*, sizeof...(R)>& operations, const over& how, const E& of,
@@ -73,7 +75,7 @@ public:
         const auto file = std::filesystem::temp_directory_path() / ("ingot_reductions_" + std::to_string(getpid()));
         std::ofstream(file, std::ios::binary) << cases_.str();
         const std::string command =
-            "'" + std::string(python) + "' '" INGOT_TEST_SOURCES "/oracle/reductions.py' '" + file.string() + "'";
+            "'" + std::string(python) + "' '" INGOT_TEST_SOURCES "/oracle/" + oracle_ + "' '" + file.string() + "'";
         std::FILE* const answer = popen(command.c_str(), "r");
         REQUIRE(answer != nullptr);
         std::string said;
@@ -90,6 +92,7 @@ private:
         for (const typename E::value_type v : values) cases_.write(reinterpret_cast<const char*>(&v), sizeof v);
     }
 
+    std::string oracle_;
     std::ostringstream cases_;
     int count_ = 0;
 };

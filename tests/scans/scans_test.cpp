@@ -1,0 +1,188 @@
+// Scans against NumPy 2: dtypes, lengths, axes, strides, NaN, and the trees and views around them.
+#include <limits>
+#include <random>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/reductions/comparison.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+using testing::comparison;
+using testing::over;
+
+namespace {
+
+/// Small integers, true one time in three; floats about 1 or -1 and some of them NaN.
+template <class T>
+array<T> values(const shape_like& shape, unsigned seed, double nans = 0) {
+    std::mt19937 random(seed);
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> v(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const int spread = static_cast<int>(random() % 9) - 4;
+        if constexpr (std::is_same_v<T, bool>)
+            v[i] = random() % 3 == 0;
+        else if constexpr (std::is_floating_point_v<T>)
+            v[i] = static_cast<int>(random() % 1000) < static_cast<int>(nans * 1000)
+                       ? std::numeric_limits<T>::quiet_NaN()
+                       : static_cast<T>((spread < 0 ? -1 : 1) + spread / 4096.0);
+        else
+            v[i] = static_cast<T>(random() % 20 == 0 ? static_cast<int>(random()) : spread);
+    }
+    return asarray<T>(v, shape);
+}
+
+template <class E>
+void folds(comparison& c, const E& x, int axis) {
+    c.add_all<E>({"cumsum", "cumprod", "cummax", "cummin"}, axes(axis), x, cumsum(x, axis), cumprod(x, axis),
+                 cummax(x, axis), cummin(x, axis));
+}
+template <class E>
+void folds_of_floats(comparison& c, const E& x, int axis) {
+    folds(c, x, axis);
+    c.add_all<E>({"nancumsum", "nancumprod", "logcumsumexp"}, axes(axis), x, nancumsum(x, axis), nancumprod(x, axis),
+                 logcumsumexp(x, axis));
+}
+template <class T>
+void fold_dtype(comparison& c, unsigned seed) {
+    folds(c, values<T>({5, 1025}, seed), -1);
+    folds(c, values<T>({70, 40}, seed + 1), 0);
+}
+
+}  // namespace
+
+TEST_CASE("every scan of every dtype is NumPy's") {
+    comparison c("scans.py");
+    fold_dtype<bool>(c, 1);
+    fold_dtype<std::int8_t>(c, 2);
+    fold_dtype<std::uint8_t>(c, 3);
+    fold_dtype<std::int16_t>(c, 4);
+    fold_dtype<std::uint16_t>(c, 5);
+    fold_dtype<std::int32_t>(c, 6);
+    fold_dtype<std::uint32_t>(c, 7);
+    fold_dtype<std::int64_t>(c, 8);
+    fold_dtype<std::uint64_t>(c, 9);
+    c.run();
+}
+
+TEST_CASE("scans of floats of every length are NumPy's, NaN and all") {
+    comparison c("scans.py");
+    for (const index_t n : {0, 1, 2, 31, 33, 1025, 40'000, 1'000'003}) {
+        const array<float> x = values<float>(n, static_cast<unsigned>(n));
+        folds_of_floats(c, x, 0);
+        folds_of_floats(c, values<double>(n, 5, n > 2 ? 0.001 : 0), 0);
+        c.add("cumsum", {}, x, eval(cumsum(x)));
+    }
+    folds_of_floats(c, values<double>({300, 257}, 6, 0.001), 0);
+    folds_of_floats(c, values<float>({2, 3, 50}, 7), 1);
+    folds_of_floats(c, values<float>({40, 3}, 8), 0);
+    folds_of_floats(c, values<float>({3, 70'000}, 9), 1);
+    c.run();
+}
+
+TEST_CASE("logcumsumexp keeps infinities, and large numbers do not overflow") {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    comparison c("scans.py");
+    const array<double> x{-infinity, -infinity, 1e300, 1e300, infinity, -infinity};
+    const array<double> y{-1000.0, -1000.5, 2.0, 800.0, std::numeric_limits<double>::quiet_NaN(), 1.0};
+    const array<int> z{1, 2, 3};
+    c.add("logcumsumexp", axes(0), x, eval(logcumsumexp(x, 0)));
+    c.add("logcumsumexp", axes(0), y, eval(logcumsumexp(y, 0)));
+    c.add("logcumsumexp", axes(0), z, eval(logcumsumexp(z, 0)));
+    c.run();
+}
+
+TEST_CASE("scans of strided arrays are NumPy's") {
+    comparison c("scans.py");
+    const array<float> m = values<float>({60, 90}, 1);
+    const array<float>& fixed = m;
+    for (const int axis : {0, 1}) {
+        folds(c, transpose(fixed), axis);
+        folds(c, fixed(all, slice(none, none, -2)), axis);
+        folds(c, fixed(slice(3, 50, 7)), axis);
+        folds(c, broadcast_to(fixed(slice(0, 1)), {20, 90}), axis);
+    }
+    c.add("cumsum", {}, transpose(fixed), eval(cumsum(transpose(fixed))));
+    c.run();
+}
+
+TEST_CASE("views of scans, scans of views, and trees around them are NumPy's") {
+    comparison c("scans.py");
+    for (const shape_like& shape : {shape_like{50, 50}, {40, 300}, {300, 20}, {3, 40'000}}) {
+        const array<double> x = values<double>(shape, 3);
+        for (const int axis : {0, 1}) {
+            const over along = axes(axis);
+            c.add("flipped", along, x, eval(flip(cumsum(x, axis))));
+            c.add("from_the_right", along, x, eval(flip(cumsum(flip(x, axis), axis), axis)));
+            c.add("last", along, x, eval(moveaxis(cumsum(x, axis), axis, 0)(-1)));
+            c.add("every_second", along, x, eval(cumsum(x, axis)(ellipsis, slice(1, none, 2))));
+            c.add("transposed", along, x, eval(transpose(cumsum(x, axis))));
+            c.add("between", along, x, eval(cumsum(x * x, axis) * 2 + x));
+            c.add("twice", along, x, eval(cumsum(cumsum(x, axis), 0)));
+            c.add("summed", along, x, eval(sum(cumsum(x, axis), axis)));
+            c.add("normed", along, x, eval(cumsum(x, axis) / sum(x, axis, keepdims)));
+            c.add("smoothed", along, x,
+                  eval(cumsum(x, axis)(ellipsis, slice(3)) - cumsum(x, axis)(ellipsis, slice(0, -3))));
+        }
+        c.add("both_ways", {}, x, eval(cumsum(x, 0) + cumsum(x, 1)));
+        c.add("of_a_sum", {}, x, eval(cumsum(sum(x, 1), 0)));
+        c.add("row_for_all", {}, x, eval(cumsum(std::as_const(x)(0), 0) + x));
+        c.add("reshaped", {}, x, eval(reshape(cumsum(x), shape) + 1));
+        c.add("of_transposed", {}, x, eval(cumsum(transpose(x))));
+    }
+    c.run();
+}
+
+TEST_CASE("differences and what is made of them are NumPy's") {
+    comparison c("scans.py");
+    const auto differ = [&]<class T>(const array<T>& x) {
+        for (const int axis : {0, 1}) {
+            c.add("diff", axes(axis), x, eval(diff(x, 1, axis)));
+            if constexpr (!std::is_same_v<T, bool>) c.add("trapezoid", axes(axis), x, eval(trapezoid(x, 0.5, axis)));
+            if constexpr (std::is_floating_point_v<T>) c.add("gradient", axes(axis), x, gradient(x, 0.5, axis));
+        }
+        c.add("diff3", axes(1), x, eval(diff(x, 3)));
+        c.add("diff", axes(-1), x, eval(diff(x)));
+        if constexpr (!std::is_same_v<T, bool>) c.add("ediff1d", {}, x, eval(ediff1d(x)));
+    };
+    differ(values<bool>({6, 40}, 1));
+    differ(values<std::uint8_t>({6, 40}, 2));
+    differ(values<std::int32_t>({6, 40}, 3));
+    differ(values<float>({50, 41}, 4));
+    differ(values<double>({2, 900}, 5));
+    c.run();
+}
+
+TEST_CASE("a trapezoid's samples may lie anywhere") {
+    const array<double> y{{1, 2, 4}, {3, 3, 9}};
+    CHECK(trapezoid(y, array<double>{0, 1, 3}).eval().to_host() == std::vector<double>{7.5, 15});
+    CHECK(trapezoid(y, array<double>{0, 2}, 0).eval().to_host() == std::vector<double>{4, 5, 13});
+    CHECK(trapezoid(y, y, 1).eval().to_host() == std::vector<double>{7.5, 36});
+    CHECK_THROWS_AS((void)gradient(array<double>{1}), shape_error);
+    CHECK_THROWS_AS((void)diff(y, -1), shape_error);
+    CHECK_THROWS_AS((void)diff(y, 1, 2), shape_error);
+}
+
+TEST_CASE("a scan with trees before and after is one kernel") {
+    for (const shape_like& shape : {shape_like{1000}, {2'000'000}, {30, 400}}) {
+        const array<float> x = values<float>(shape, 1);
+        CHECK(launches([&] { (void)eval(cumsum(x * x, -1) + 1); }) == 1);
+        CHECK(launches([&] { (void)eval(cumsum(x, -1) + x, cummax(x, -1) * 2); }) == 1);
+        CHECK(launches([&] { (void)eval(cumsum(x * x, 0) + 1); }) == 1);
+        CHECK(explain(cumsum(x * x, -1) + 1).pattern == "scan");
+    }
+}
+
+TEST_CASE("a scan in place reads what it writes") {
+    array<double> x = values<double>({30, 50}, 2);
+    const std::vector<double> want = cumsum(x, 1).eval().to_host();
+    x(ellipsis) = cumsum(x, 1);
+    CHECK(x.to_host() == want);
+}
+
+TEST_CASE("a scan of one key, device and size gives one bit pattern") {
+    const array<float> x = values<float>(3'000'000, 4);
+    const std::vector<float> first = cumsum(x * x).eval().to_host();
+    for (int k = 0; k < 20; ++k) REQUIRE(cumsum(x * x).eval().to_host() == first);
+}
