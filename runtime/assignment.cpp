@@ -32,8 +32,8 @@ layout with_leading_axes(const char* operation, extents_ref from, const destinat
     return seen;
 }
 
-void check_devices(const char* operation, const tree& t, const buffer& to) {
-    for (const operand& o : t.operands)
+void check_devices(const char* operation, std::span<const operand> operands, const buffer& to) {
+    for (const operand& o : operands)
         if (o.memory && !(o.memory->device == to.device)) throw_two_devices(operation, to.device, o.memory->device);
 }
 
@@ -67,6 +67,12 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
     return otherwise;
 }
 
+/// A selection is of the array as it was when it was made.
+void check_not_assigned(const char* operation, const destination& to, const buffer* from) {
+    if (to.memory.get() != from)
+        throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
+}
+
 }  // namespace
 
 void assign_array(const tree& t, destination to, std::uint32_t own) {
@@ -88,7 +94,7 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
 
 void assign_elements(const char* operation, const tree& t, destination to, std::uint32_t own) {
     layout seen = with_leading_axes(operation, t.shape, to, to.where);
-    if (to.memory) check_devices(operation, t, *to.memory);
+    if (to.memory) check_devices(operation, t.operands, *to.memory);
     if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
     buffer_ref memory;
     layout where;
@@ -100,13 +106,34 @@ void assign_elements(const char* operation, const tree& t, destination to, std::
     to.where = std::move(where);
 }
 
+void assign_together(const char* operation, slot& cache, const several& trees,
+                     std::span<const joint_assignment> assignments) {
+    for (const joint_assignment& a : assignments) {
+        check_not_assigned(operation, a.to, a.from);
+        if (!same_shape(a.part, assignments[0].part))
+            throw shape_error("[" + std::string(operation) + "] targets of shapes " +
+                              to_text(assignments[0].part.extents()) + " and " + to_text(a.part.extents()) +
+                              ": one kernel writes one shape");
+        if (a.to.memory) check_devices(operation, trees.operands, *a.to.memory);
+    }
+    std::vector<layout> seen;
+    std::vector<output> outputs;
+    seen.reserve(assignments.size());
+    for (const joint_assignment& a : assignments) {
+        if (!a.to.memory) return;  // no elements
+        seen.push_back(a.part);
+        if (!in_place(a.to.memory, a.own)) a.to.memory = copy_of(a.to.memory, a.to.memory->device);
+        outputs.push_back({a.to.type, &a.to.memory, &seen.back()});
+    }
+    v1::evaluate(cache, trees.program, trees.operands, trees.attributes, outputs);
+}
+
 void assign_selected(const char* operation, const tree& t, destination to, const buffer* from, const layout& part,
                      std::uint32_t own) {
-    if (to.memory.get() != from)
-        throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
+    check_not_assigned(operation, to, from);
     layout seen = with_leading_axes(operation, t.shape, to, part);
     if (!to.memory) return;  // no elements
-    check_devices(operation, t, *to.memory);
+    check_devices(operation, t.operands, *to.memory);
     if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
     const device_id device = to.memory->device;
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));

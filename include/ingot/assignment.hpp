@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -69,6 +71,16 @@ INGOT_API void assign_elements(const char* operation, const tree&, destination, 
 /// The elements of the target that `part` picks out of the buffer `from`; the others stay.
 INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* from, const layout& part,
                                std::uint32_t own);
+
+/// One of several assignments in one statement: `part` of the target, which was seen in the buffer `from`.
+struct joint_assignment {
+    destination to;
+    const buffer* from;
+    const layout& part;
+    std::uint32_t own;
+};
+/// All of them together, as if every right-hand side had been computed first. `trees` has no outputs yet.
+INGOT_API void assign_together(const char* operation, slot&, const several& trees, std::span<const joint_assignment>);
 
 /// Whether values of one dtype may be assigned to another: all but complex to real.
 constexpr bool converts(dtype from, dtype to) {
@@ -218,6 +230,43 @@ template <class D, class E>
     requires writable<D> && assignable_to<E, typename written_type<D>::type>
 void assign(D&& to, E&& e) {
     write("assign", std::forward<D>(to), std::forward<E>(e));
+}
+
+/// What a tuple of references has for a target: an lvalue, or a selection by value.
+template <class D>
+using target_of = std::conditional_t<std::is_lvalue_reference_v<D>, D, std::remove_reference_t<D>>;
+
+template <class D, class Own>
+joint_assignment join_assignment(D&& to, Own own) {
+    using T = typename written_type<D>::type;
+    leaf<T>& whole = access::target(to);
+    const destination where{dtype_of<T>, whole.memory(), whole.where()};
+    if constexpr (is_selection<D>) {
+        const leaf<T>& part = access::seen(to);
+        return {where, part.memory().get(), part.where(), 2 + own(part.memory().get())};
+    } else {
+        return {where, whole.memory().get(), whole.where(), 1 + own(whole.memory().get())};
+    }
+}
+template <class... E, class... D, class... N>
+void write_together(std::tuple<D...>& to, const N&... nodes) {
+    const auto own = [&](const buffer* b) { return (own_references<E>(nodes, b) + ...); };
+    std::apply(
+        [&](auto&... target) {
+            const joint_assignment all[] = {join_assignment(static_cast<target_of<D>&&>(target), own)...};
+            const gathered_trees<N...> trees(nodes...);
+            assign_together("assign", slot_of<target_of<D>..., N...>::cache, trees.with({}), all);
+        },
+        to);
+}
+
+/// assign(std::forward_as_tuple(u, v(inner)), e, f): u gets e and v(inner) gets f, in one kernel, both computed from
+/// what was there before. The targets have one shape.
+template <class... D, array_expression... E>
+    requires(sizeof...(D) == sizeof...(E)) && (writable<target_of<D>> && ...) &&
+            (assignable_to<E, typename written_type<target_of<D>>::type> && ...)
+void assign(std::tuple<D...> to, E&&... e) {
+    write_together<E...>(to, as_node(std::forward<E>(e))...);
 }
 
 }  // namespace detail

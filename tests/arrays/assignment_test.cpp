@@ -192,3 +192,34 @@ TEST_CASE("chains of slices step a stencil") {
     for (int step = 0; step < 2; ++step) u(slice(1, -1)) = (u(slice(0, -2)) + u(slice(2))) / 2;
     CHECK(holds(u, {5}, {0, 0, 0.5, 0, 0}));
 }
+
+TEST_CASE("several assignments in one statement are one kernel, all from what was there before") {
+    array<float> a{1, 2, 3, 4}, b{10, 20, 30, 40};
+    const auto before = counters();
+    assign(std::forward_as_tuple(a, b), b, a);
+    CHECK(holds(a, {4}, {10, 20, 30, 40}));
+    CHECK(holds(b, {4}, {1, 2, 3, 4}));
+    array<double> padded = zeros<double>(6);
+    assign(std::forward_as_tuple(a, padded(slice(1, -1)), b), a + b, a - b, 0 * a + 7);
+    CHECK(holds(padded, {6}, {0, 9, 18, 27, 36, 0}));
+    CHECK(holds(a, {4}, {11, 22, 33, 44}));
+    CHECK(holds(b, {4}, {7, 7, 7, 7}));
+    CHECK(counters().kernel_launches - before.kernel_launches == 2);
+    const auto in_place = counters();
+    assign(std::forward_as_tuple(a, b), a + 1, a - b);
+    CHECK(counters().bytes_allocated == in_place.bytes_allocated);
+}
+
+TEST_CASE("several assignments: overlap, copies that share, shapes that differ") {
+    array<int> u{0, 1, 2, 3, 4, 5};
+    array<int> v = zeros<int>(4);
+    const array<int> shared = u;
+    assign(std::forward_as_tuple(u(slice(1, -1)), v), u(slice(none, -2)) + u(slice(2, none)), u(slice(1, -1)));
+    CHECK(holds(u, {6}, {0, 2, 4, 6, 8, 5}));
+    CHECK(holds(v, {4}, {1, 2, 3, 4}));
+    CHECK(holds(shared, {6}, {0, 1, 2, 3, 4, 5}));
+    CHECK_THROWS_WITH_AS(assign(std::forward_as_tuple(u, v), u + 1, v), doctest::Contains("(6,) and (4,)"),
+                         shape_error);
+    CHECK_THROWS_AS(assign(std::forward_as_tuple(v, v(all)), u, v), shape_error);
+    CHECK(holds(v, {4}, {1, 2, 3, 4}));
+}
