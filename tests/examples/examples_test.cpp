@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "tests/cache/fixture.hpp"
@@ -118,6 +119,42 @@ TEST_CASE("the example Horner: polynomials of one degree are one kernel, long on
     CHECK(numbers_after(text, "x^1000").at(0) <= 4);
     CHECK(numbers_after(text, "x^1000").at(1) > 40);
     CHECK(numbers_after(text, "x^1000").at(3) < 1e-13);
+}
+
+TEST_CASE("the example row programs: fused and op by op agree, fused in fewer kernels") {
+    const std::string text = example("row_programs 50 700");
+    CHECK(numbers_after(text, "softmax, op by op").at(0) == 5);
+    CHECK(numbers_after(text, "softmax, fused").at(0) <= 3);
+    CHECK(numbers_after(text, "rows sum to 1 within").at(0) < 1e-6);
+    CHECK(numbers_after(text, "layer norm, op by op").at(0) == 8);
+    CHECK(numbers_after(text, "layer norm, fused").at(0) <= 3);
+    const std::string differ = "differ by at most";
+    CHECK(numbers_after(text, differ).at(0) < 1e-6);
+    CHECK(numbers_after(text.substr(text.find(differ) + 1), differ).at(0) < 1e-5);
+}
+
+TEST_CASE("the example k-means: the inertia falls, three kernels an iteration, the clouds are found") {
+    const std::string text = example("k_means 20000");
+    double last = 1e300;
+    int iteration = 0, iterations = 0;
+    for (std::istringstream lines(text.substr(text.find("kernels\n") + 8)); lines >> iteration;) {
+        double inertia = 0, kernels = 0;
+        REQUIRE(bool(lines >> inertia >> kernels));
+        CHECK(inertia <= last);
+        CHECK(kernels == 3);
+        CHECK(iteration == ++iterations);
+        last = inertia;
+    }
+    CHECK(iterations > 3);
+    CHECK(last == doctest::Approx(2 * 0.7 * 0.7).epsilon(0.05));
+    CHECK(numbers_after(text, "radius:").at(0) == doctest::Approx(3).epsilon(0.02));
+}
+
+TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solution") {
+    const std::string text = example("conjugate_gradient 100");
+    CHECK(numbers_after(text, "kernels an iteration:").at(0) == 2);
+    CHECK(numbers_after(text, "converged in").at(0) < 400);
+    CHECK(numbers_after(text, "from the solution:").at(0) < 4e-4);
 }
 
 #ifdef INGOT_TEST_MANDELBROT
