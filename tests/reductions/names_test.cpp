@@ -1,6 +1,7 @@
 // The table of reductions: every name of it over no axis, one, several, in any order, negative, kept, and of every
 // dtype, against NumPy's of that name. It prints itself.
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <random>
@@ -111,6 +112,33 @@ void along_all_kinds_of_axes(comparison& c) {
 }
 
 }  // namespace
+
+TEST_CASE("NaN and infinity wherever they can be, on every evaluator") {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    const array<double> x{{1, nan, 3, 2},      {nan, inf, 1, -inf}, {nan, nan, nan, nan}, {-inf, -inf, -inf, -inf},
+                          {inf, inf, 1, -0.0}, {-inf, 2, 3, nan},   {inf, 1, -inf, 2},    {0.0, -0.0, 0.0, -0.0}};
+    const array<float> narrow = x;
+    const bool host = current_device().is_host();
+    for (const bool interpreted : {false, true}) {
+        if (interpreted && !host) continue;
+        // Keys of their own: what was compiled before stays compiled.
+        with_math strict(interpreted ? math_mode::strict : math_mode::standard);
+        if (interpreted) setenv("INGOT_CXX", "/no/such/compiler", 1);
+        comparison c;
+        const auto before = counters().interpreter_runs;
+        for (const over& how : {over(axes(1)), over(axes(0)), over()}) {
+            compare_reductions(c, x, how);
+            compare(c, x, how, places);
+            compare_differences(c, x, how);
+            if (how.everything) continue;
+            c.add("softmax", how, x, eval(softmax(x, how.which)));
+            compare(c, narrow, how, folds);
+        }
+        CHECK((counters().interpreter_runs > before) == interpreted);
+        if (interpreted) unsetenv("INGOT_CXX");
+        c.run();
+    }
+}
 
 TEST_CASE("the table of reductions: every name is NumPy's") {
     comparison c;

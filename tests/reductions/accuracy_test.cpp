@@ -1,0 +1,118 @@
+// How much of a long sum is right, and that its bits are the same every time, whatever else runs beside it. On a GPU at
+// full size, on the host at a sixteenth of it.
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <ingot/ingot.hpp>
+
+using namespace ingot;
+
+namespace {
+
+bool on_gpu() { return current_device().is_cuda(); }
+index_t many() { return index_t{1} << (on_gpu() ? 28 : 24); }
+
+/// The sum of a float array's elements in double, added here, in another order than any kernel's.
+double added_up(const array<float>& x) {
+    double total = 0;
+    for (index_t from = 0; from < x.size(); from += 1 << 22)
+        for (const float v : x(slice(from, from + (1 << 22))).to_host()) total += v;
+    return total;
+}
+
+/// Keeps the device busy on streams of its own until its end.
+class busy_streams {
+public:
+    explicit busy_streams(int threads) {
+        for (int t = 0; t < threads; ++t)
+            threads_.emplace_back([this, t] {
+                stream own;
+                with_stream in(own);
+                const array<float> x = random::generator(static_cast<std::uint64_t>(t)).uniform<float>({300'000});
+                while (!stop_) {
+                    for (int i = 0; i < 20; ++i) (void)eval(sum(exp(x) * x), max(x - sqrt(x)));
+                    own.synchronize();
+                    ++rounds;
+                }
+            });
+    }
+    busy_streams(const busy_streams&) = delete;
+    ~busy_streams() {
+        stop_ = true;
+        for (std::thread& t : threads_) t.join();
+    }
+
+    std::atomic<int> rounds = 0;
+
+private:
+    std::atomic<bool> stop_ = false;
+    std::vector<std::thread> threads_;
+};
+
+/// How many of the runs of f differ in some bit from its first.
+template <class F>
+int differing(int runs, F f) {
+    const auto first = eval(f()).to_host();
+    int different = 0;
+    for (int i = 0; i < runs; ++i) {
+        const auto again = eval(f()).to_host();
+        different += std::memcmp(again.data(), first.data(), first.size() * sizeof first[0]) != 0;
+    }
+    return different;
+}
+
+}  // namespace
+
+TEST_CASE("a float sum of uniform numbers is within 4 ulp") {
+    const array<float> x = random::generator(1).uniform<float>({many()});
+    const double exact = added_up(x);
+    const float rounded = static_cast<float>(exact);
+    const double ulp = static_cast<double>(std::nextafter(rounded, std::numeric_limits<float>::infinity())) - rounded;
+    CHECK(std::abs(sum(x).item() - exact) <= 4 * ulp);
+    CHECK(std::abs(sum(reshape(x, {-1, 4})).item() - exact) <= 4 * ulp);
+    CHECK(sum(astype<double>(x)).item() == doctest::Approx(exact).epsilon(1e-12));
+}
+
+TEST_CASE("a float sum of alternating signs is right to a millionth of what was added") {
+    const array<float> x = random::generator(2).uniform<float>({many()});
+    array<float> signs = ones<float>({many()});
+    signs(slice(1, none, 2)) = -1.0f;
+    const array<float> alternating = x * signs;
+    CHECK(std::abs(sum(x * signs).item() - added_up(alternating)) <= 1e-6 * added_up(x));
+}
+
+TEST_CASE("a float variance about a large mean is right to five digits") {
+    const array<float> x = 10'000 + random::generator(3).normal<float>({many()});
+    const double mean_of_x = added_up(x) / static_cast<double>(many());
+    double squares = 0;
+    for (index_t from = 0; from < x.size(); from += 1 << 22)
+        for (const float v : x(slice(from, from + (1 << 22))).to_host()) squares += (v - mean_of_x) * (v - mean_of_x);
+    CHECK(std::abs(var(x).item() / (squares / static_cast<double>(many())) - 1) <= 1e-5);
+    CHECK(std::abs(var(reshape(x, {4, -1}), 1).to_host()[0] - 1) < 1e-2);
+}
+
+TEST_CASE("bits are the same in every run, while other streams keep the device busy") {
+    const int runs = on_gpu() ? 1000 : 10;
+    const array<float> long_one = random::generator(4).uniform<float>({3'000'001});
+    const array<float> rows = random::generator(5).normal<float>({24, 20'000});
+    const array<float> columns = random::generator(6).normal<float>({20'000, 24});
+    const reduction_kernel<"T x", "T y"> l2("x * x", "a + b", "y = sqrt(a)", "0", "l2");
+    busy_streams beside(on_gpu() ? 1 : 2);
+    CHECK(differing(runs, [&] { return sum(long_one); }) == 0);
+    CHECK(differing(runs, [&] { return sum(columns, 0); }) == 0);
+    CHECK(differing(runs, [&] { return softmax(rows, 1); }) == 0);
+    CHECK(differing(runs, [&] { return softmax(columns, 0); }) == 0);
+    CHECK(differing(runs, [&] { return l2(long_one); }) == 0);
+    CHECK(differing(runs, [&] { return l2(rows, 1); }) == 0);
+    if (explain(cumsum(long_one)).missing.empty()) {
+        CHECK(differing(runs / 4, [&] { return cumsum(long_one); }) == 0);
+        CHECK(differing(runs, [&] { return cumsum(rows, 1); }) == 0);
+    }
+    CHECK(beside.rounds > 0);
+}
