@@ -26,7 +26,7 @@ auto laplacian(const array<double>& u) {
 
 int main(int argc, char** argv) {
     const device d = current_device();
-    const index_t n = argc > 1 ? std::atoll(argv[1]) : d.is_cuda() ? 2048 : 256;
+    const index_t n = argc > 1 ? std::atoll(argv[1]) : d.is_cuda() ? 1024 : 256;
     const double h = 1.0 / static_cast<double>(n + 1), pi = 3.141592653589793;
 
     // -u_xx - u_yy = f, of which a product of sines is the solution, and some noise that has to go.
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
         const double residual = std::sqrt(sums.item());
         if (iteration == 0) first = residual;
         error = residual / first;
-        if (iteration % 100 == 0)
+        if (iteration % 200 == 0)
             std::printf("%10d %14.3e %9.1f\n", iteration, error,
                         static_cast<double>(counters().kernel_launches - launched) / (iteration + 1));
     }

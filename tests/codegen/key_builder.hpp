@@ -81,6 +81,17 @@ public:
         types_.pop_back();
         return push(detail::word_kind::map, t, static_cast<std::uint32_t>(detail::op::astype));
     }
+    /// A function of a user's text over the last `arity` values. The text's parts are separated by zeros.
+    key_builder& user(std::string_view text, detail::user_part part, dtype t, std::uint32_t arity) {
+        push_text(text, t);
+        types_.resize(types_.size() - arity - 1);
+        return push(detail::word_kind::user, t, (arity + 1) | static_cast<std::uint32_t>(part) << 8);
+    }
+    key_builder& user_reduce(std::string_view text, dtype t) {
+        push_text(text, t);
+        types_.pop_back();
+        return reduce(detail::fold::user, t);
+    }
     key_builder& reduce(detail::fold f, dtype t) {
         types_.pop_back();
         return push(detail::word_kind::reduce, t, static_cast<std::uint32_t>(f));
@@ -117,6 +128,14 @@ public:
     key done() const { return decode(encode(k_)); }
 
 private:
+    /// All letters stand for `bound`.
+    void push_text(std::string_view text, dtype bound) {
+        operand(detail::word_kind::text, detail::operand_kind::text, dtype::b1, "", false, false,
+                0x111111u * static_cast<std::uint32_t>(bound));
+        for (std::size_t i = 0; i < k_.operands.size(); ++i)
+            if (k_.operands[i].text == text) k_.operands.back().head.same_as = static_cast<std::uint16_t>(i);
+        if (k_.operands.back().head.same_as + 1u == k_.operands.size()) k_.operands.back().text = text;
+    }
     key_builder& push(detail::word_kind kind, dtype t, std::uint32_t code) {
         k_.program.push_back(detail::make_word(kind, t, code));
         types_.push_back(t);

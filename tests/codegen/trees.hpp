@@ -255,6 +255,17 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2).bound_axis(0, row(1 << 16), 1).leaf(f8, "01s").scan(fold::prod, f8, "10");
              return b.output(f8, "s1").done();
          }},
+        {"l2_from_a_text",
+         [row](target t) {
+             using namespace std::string_view_literals;
+             constexpr std::string_view text =
+                 "l2\0T x\0T y\0x * x\0a + b\0y = sqrt(a)\0"
+                 "0"sv;
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(500)).leaf(f4, "s1").user(text, detail::user_part::map, f4, 1);
+             b.user_reduce(text, f4).user(text, detail::user_part::post, f4, 1).leaf(f4, "1").map("add");
+             return b.output(f4, "1").done();
+         }},
         {"min_and_count_of_uint16",
          [row](target t) {
              key_builder b(t);

@@ -1,0 +1,70 @@
+// l2.post(l2.fold(l2.map(x0))) + x1
+using int32 = int;
+using uint32 = unsigned int;
+static inline float sqrt(float a) { return __builtin_sqrtf(a); }
+static inline double sqrt(double a) { return __builtin_sqrt(a); }
+
+/// The text of l2.
+struct user_l2 {
+    using T = float;
+    static T map(T x) { return x * x; }
+    static T join(T a, T b) { return a + b; }
+    static T identity() { return 0; }
+    static T post(T a) {
+        T y;
+        y = sqrt(a);
+        return y;
+    }
+};
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 row = block;
+        const int32 i0 = int32(row);
+        const float x1 = *(p.x1 + i0);
+        float l2_0;
+        {
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = user_l2::identity();
+            for (uint32 first = 0; first < p.folded; first += 256) {
+                const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+                const int32 i1 = int32(first);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = user_l2::join(lanes0[j], user_l2::map(x0_strip[j]));
+                }
+            }
+            l2_0 = join_lanes<user_l2, 256>(lanes0);
+        }
+        const float t0 = user_l2::post(l2_0);
+        *(p.z0 + i0) = t0 + x1;
+    }
+}

@@ -1,0 +1,105 @@
+// l2.post(l2.fold(l2.map(x0))) + x1
+using int32 = int;
+using uint32 = unsigned int;
+
+/// The text of l2.
+struct user_l2 {
+    using T = float;
+    static __device__ __forceinline__ T map(T x) { return x * x; }
+    static __device__ __forceinline__ T join(T a, T b) { return a + b; }
+    static __device__ __forceinline__ T identity() { return 0; }
+    static __device__ __forceinline__ T post(T a) {
+        T y;
+        y = sqrt(a);
+        return y;
+    }
+};
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32 rows;
+    uint32 folded;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+reduce(const __grid_constant__ arguments p) {
+    const uint32 lane = threadIdx.x % 32u;
+    const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
+    const uint32 row = mine < p.rows ? mine : p.rows - 1;
+    const int32 i0 = int32(row);
+    const float x1 = __ldg(p.x1 + i0);
+    float l2_0 = user_l2::identity();
+    {
+        float part0 = user_l2::identity();
+        for (uint32 k = 0; k + 256 <= p.folded; k += 256) {
+            alignas(16) float x0[2][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                const uint32 at = k + (u * 32u + lane) * 4;
+                const int32 i1 = int32(at);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+            float value0[8];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[u * 4 + e] = user_l2::map(x0[u][e]);
+                }
+            }
+            part0 = user_l2::join(part0, join_pairs<user_l2, 8>(value0));
+        }
+        for (uint32 k = p.folded - p.folded % 256 + lane; k < p.folded; k += 32) {
+            const int32 i1 = int32(k);
+            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            part0 = user_l2::join(part0, user_l2::map(x0));
+        }
+        l2_0 = user_l2::join(l2_0, part0);
+    }
+    l2_0 = join_lanes<user_l2, 32>(l2_0);
+    if (lane == 0 && mine < p.rows) {
+        const float t0 = user_l2::post(l2_0);
+        __stcs(p.z0 + i0, t0 + x1);
+    }
+}
