@@ -11,6 +11,8 @@ namespace {
 
 using namespace detail;
 
+constexpr std::uint32_t cost_worth_staging = 6;  // of what vectors compute and single elements do not
+
 std::uint8_t longest(const folding& f) {
     std::uint8_t bucket = 1;
     for (const folded_space& s : f.spaces) bucket = std::max(bucket, s.bucket);
@@ -54,6 +56,8 @@ public:
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t s = 0; s < spaces_.size(); ++s) {
             const bool only = spaces_.size() == 1;
+            if (only && spaces_[s].outputs.empty() && cost_of(b_.graph, spaces_[s].values) >= cost_worth_staging)
+                walk_.stage(spaces_[s], b_.count({.axes = spaces_[s].bits()}, "folded"));
             rows_.write(spaces_[s], only ? "" : std::to_string(s), only, lanes.first(folds_[s].size()));
             lanes = lanes.subspan(folds_[s].size());
         }

@@ -55,13 +55,16 @@ public:
         for (std::size_t phase = 0; phase <= r_.phases.size(); ++phase)
             for (const node_id n : r_.wanted(b_.graph, phase)) all.push_back(n);
         walk_.open_block(all);
+        const folded_space row = whole_row();
+        const std::string n = b_.count({.axes = row.bits()}, "folded");
+        walk_.stage(row, n);
         for (const kept& k : kept_) walk_.declare_kept(k.value, row_capacity());
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t phase = 0; phase < r_.phases.size(); ++phase) {
             write_phase(phase, lanes.first(folds_[phase].size()));
             lanes = lanes.subspan(folds_[phase].size());
         }
-        write_results();
+        write_results(row, n);
         b_.code.close();
         describe(b_.step);
         p.source = b_.assemble(
@@ -120,22 +123,31 @@ private:
         b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
     }
 
-    void write_results() {
-        folded_space s = space_of(r_);  // with the outputs that have an element for each of the row's
+    /// The row with the outputs that have an element for each of its.
+    folded_space whole_row() const {
+        folded_space s = space_of(r_);
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            if ((axes_of(b_, b_.outputs[k]) & r_.row_bits()) != 0) s.outputs.push_back(k);
+        return s;
+    }
+
+    void write_results(const folded_space& s, const std::string& n) {
         std::vector<std::size_t> once;  // a row
-        std::vector<node_id> along_roots, once_roots;
+        std::vector<node_id> once_roots;
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-            const bool along = (axes_of(b_, b_.outputs[k]) & r_.row_bits()) != 0;
-            (along ? s.outputs : once).push_back(k);
-            (along ? along_roots : once_roots).push_back(b_.graph.roots[k]);
+            if (std::ranges::find(s.outputs, k) != s.outputs.end()) continue;
+            once.push_back(k);
+            once_roots.push_back(b_.graph.roots[k]);
         }
+        const std::vector<node_id> along_roots = s.wanted(b_.graph);
         b_.body.hoist(walk_.outer_axes(), b_.graph.roots, b_.code);
         if (!s.outputs.empty()) {
-            walk_.strips(s, "0", b_.count({.axes = s.bits()}, "folded"), along_roots, [&] {
+            walk_.strips(s, "0", n, along_roots, [&] {
                 walk_.open_outputs(s);
                 walk_.elements(along_roots, [&](const std::vector<std::string>& values) { walk_.put(s, values); });
                 walk_.close_outputs(s);
             });
+            walk_.unstage(s, n);
             b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, along_roots)});
         }
         if (once.empty()) return;

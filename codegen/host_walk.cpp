@@ -246,7 +246,7 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
             read(inputs, known, lane, whole);
         }
     }
-    const std::string at = across() ? "k * " + std::to_string(strip_) : "first";
+    const std::string at = across() ? "k * " + std::to_string(pitch()) : "first";
     const auto open_strip = [&](const kept_value& k, const char* constant) {
         out.line(constant, b_.needs.type(b_.graph.nodes[k.node].type), "* const ", k.array, "_strip = ", k.array, " + ",
                  at, ";");
@@ -265,7 +265,47 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
 
 void host_walk::declare_kept(const kept_value& k, std::uint32_t row_length) {
     b_.code.line("alignas(64) ", b_.needs.type(b_.graph.nodes[k.node].type), ' ', k.array, '[',
-                 across() ? row_length * strip_ : row_length, "];");
+                 across() ? row_length * pitch() : row_length, "];");
+}
+
+bool host_walk::is_staged(const place& at, const folded_space& s) const {
+    if (!across() || s.bucket > 1 || s.axes.size() != 1) return false;
+    const auto moves = [&](int axis, stride_class as) {
+        for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+            if (b_.graph.loop_axis[a] == axis && at.at->strides[a] == as) return true;
+        return false;
+    };
+    return moves(s.inner(), stride_class::unit) && moves(kept_.back(), stride_class::strided);
+}
+
+/// Row after row, whose elements are read or written one after the other.
+void host_walk::copy_rows(const place& at, const folded_space& s, const std::string& n, bool back) {
+    const std::string here = at.name + "[k * " + std::to_string(pitch()) + " + j]";
+    const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[j" + step_along(at, kept_.back()) +
+                              " + k" + step_along(at, s.inner()) + ']';
+    b_.code.line("for (int j = 0; j < m; ++j)");
+    b_.code.line("    for (int k = 0; k < int(", n, "); ++k) ", back ? there : here, " = ", back ? here : there, ";");
+}
+
+void host_walk::stage(const folded_space& s, const std::string& n) {
+    for (const place& in : b_.inputs) {
+        if (!is_staged(in, s) || b_.body.has_name(in.node)) continue;
+        const kept_value rows{in.node, in.name};
+        declare_kept(rows, 32);
+        copy_rows(in, s, n, false);
+        kept_values_.push_back(rows);
+        b_.body.name(in.node, rows.to());
+    }
+    for (const std::size_t k : s.outputs)
+        if (const place& z = b_.outputs[k]; is_staged(z, s))
+            b_.code.line("alignas(64) ", b_.needs.type(z.at->head.type), ' ', z.name, '[', 32 * pitch(), "];");
+    staged_ = true;
+}
+
+void host_walk::unstage(const folded_space& s, const std::string& n) {
+    for (const std::size_t k : s.outputs)
+        if (is_staged(b_.outputs[k], s)) copy_rows(b_.outputs[k], s, n, true);
+    staged_ = false;
 }
 
 void host_walk::elements(const std::vector<node_id>& values, const statements& of) {
@@ -313,6 +353,8 @@ void host_walk::open_outputs(const folded_space& s) {
         const std::string type = b_.needs.type(z.at->head.type);
         if (has_runs(s))
             b_.code.line("alignas(64) ", type, ' ', z.name, "_strip[", strip_, "];");
+        else if (staged_ && is_staged(z, s))
+            b_.code.line(type, "* const ", z.name, "_strip = ", z.name, " + k * ", pitch(), ";");
         else
             b_.code.line(type, "* const ", z.name, "_strip = ", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()),
                          ";");
@@ -320,7 +362,7 @@ void host_walk::open_outputs(const folded_space& s) {
 }
 
 void host_walk::put(const folded_space& s, std::span<const std::string> values) {
-    assign(s.outputs, values, has_runs(s) ? -1 : lane_axis(s));
+    assign(&s, s.outputs, values, has_runs(s) ? -1 : lane_axis(s));
 }
 
 void host_walk::close_outputs(const folded_space& s) {
@@ -342,12 +384,13 @@ void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
         b_.code.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_strip = ", b_.pointer(z),
                      b_.offset(z, kept_axes()), ";");
     }
-    elements(roots, [&](const std::vector<std::string>& values) { assign(outputs, values, kept_.back()); });
+    elements(roots, [&](const std::vector<std::string>& values) { assign(nullptr, outputs, values, kept_.back()); });
 }
 
-/// Element j of each output's strip; without a lane the strip is a copy. All is read before any is written, for an
+/// Element j of each output's strip; without a lane all strips are copies. All is read before any is written, for an
 /// output may be an input's own array.
-void host_walk::assign(const std::vector<std::size_t>& outputs, std::span<const std::string> values, int lane) {
+void host_walk::assign(const folded_space* s, const std::vector<std::size_t>& outputs,
+                       std::span<const std::string> values, int lane) {
     std::vector<std::string> read(values.begin(), values.end());
     for (std::size_t i = 0; outputs.size() > 1 && i < outputs.size(); ++i) {
         read[i] = "r" + std::to_string(i);
@@ -356,7 +399,8 @@ void host_walk::assign(const std::vector<std::size_t>& outputs, std::span<const 
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const place& z = b_.outputs[outputs[i]];
-        b_.code.line(z.name, "_strip[j", lane < 0 ? "" : step_along(z, lane), "] = ", read[i], ";");
+        const bool copied = lane < 0 || (s != nullptr && staged_ && is_staged(z, *s));
+        b_.code.line(z.name, "_strip[j", copied ? "" : step_along(z, lane), "] = ", read[i], ";");
     }
 }
 

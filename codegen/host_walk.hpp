@@ -58,6 +58,10 @@ public:
         std::string to() const { return array + "_strip[j]"; }
     };
     void declare_kept(const kept_value& k, std::uint32_t row_length);
+    /// Short rows that are further apart than their elements: they are copied side by side first, inputs as kept
+    /// values, and `unstage` copies the space's outputs back. Nothing where rows are not so. `n`: their length.
+    void stage(const folded_space& s, const std::string& n);
+    void unstage(const folded_space& s, const std::string& n);
     /// A loop over the strips of elements [from, to) of a space; `body` is written with the inputs of `values` named.
     void strips(const folded_space& s, const std::string& from, const std::string& to,
                 const std::vector<node_id>& values, const std::function<void()>& body,
@@ -94,9 +98,15 @@ private:
     void write_digits(const std::string& linear, const std::vector<int>& axes);
     void declare_copies(const std::vector<input>& inputs, int lane, bool whole);
     void read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole);
+    bool is_staged(const place& at, const folded_space& s) const;
+    void copy_rows(const place& at, const folded_space& s, const std::string& n, bool back);
+    std::uint32_t pitch() const {
+        return strip_ + 16;
+    }  // of kept values, so that no two are a multiple of a page apart
     bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
     void over_runs(const folded_space& s, const std::function<void()>& run);
-    void assign(const std::vector<std::size_t>& outputs, std::span<const std::string> values, int lane);
+    void assign(const folded_space* s, const std::vector<std::size_t>& outputs, std::span<const std::string> values,
+                int lane);
     void read_runs(const folded_space& s, const std::vector<input>& inputs);
 
     kernel_builder& b_;
@@ -105,6 +115,7 @@ private:
     std::uint32_t strip_;
     formula pieces_;
     std::vector<kept_value> kept_values_;
+    bool staged_ = false;
     int arrays_ = 0;
 };
 

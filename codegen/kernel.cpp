@@ -138,9 +138,14 @@ void kernel_builder::name_scalars() {
     for (node_id i = 0; i < graph.nodes.size(); ++i) {
         const node& n = graph.nodes[i];
         if (n.kind != node_kind::operand || key.operands[n.index].head.kind != operand_kind::scalar) continue;
-        body.name(i, arguments.member(
-                         {argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)), n.index},
-                         needs.type(n.type), names[n.index]));
+        const argument scalar{argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)), n.index};
+        const std::string type = needs.type(n.type), &name = names[n.index];
+        std::string member = arguments.member(scalar, type, name);
+        if (needs.where() == detail::target::host) {
+            code.line("const ", type, ' ', name, " = given->", name, ";");
+            member = name;
+        }
+        body.name(i, std::move(member));
     }
 }
 

@@ -71,7 +71,8 @@ struct kernel_builder {
     std::string function(const std::string& why, const std::string& templated = "") const;
     /// The host's promise about the loop that is written next: its iterations do not depend on each other.
     void declare_independent();
-    /// Names scalars, which are read from the argument struct wherever they are used.
+    /// Names scalars, which are read from the argument struct wherever they are used; on the host once, for a compiler
+    /// there does not vectorise a choice between an element and what it would have to load only then.
     void name_scalars();
     /// The whole source: comment, prelude, argument struct, kernel.
     std::string assemble(const std::string& comment, const std::string& signature);

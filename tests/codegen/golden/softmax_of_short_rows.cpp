@@ -58,17 +58,21 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int32 i0 = int32(block * 256);
         const int m = p.n0 - i0 < 256 ? int(p.n0 - i0) : 256;
-        alignas(64) float kept0[16384];
+        alignas(64) float x0[8704];
+        for (int j = 0; j < m; ++j)
+            for (int k = 0; k < int(p.folded); ++k) x0[k * 272 + j] = (p.x0 + i0 * p.x0_stride0)[j * p.x0_stride0 + k];
+        alignas(64) float z0[8704];
+        alignas(64) float kept0[17408];
         alignas(64) float max0[256];
         {
             alignas(64) float lanes0[256];
             for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
             for (uint32 k = 0; k < p.folded; ++k) {
                 const int32 i1 = int32(k);
-                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                const float* const x0_strip = x0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {
-                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j * p.x0_stride0]);
+                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j]);
                 }
             }
             for (int j = 0; j < m; ++j) max0[j] = lanes0[j];
@@ -79,11 +83,11 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
             for (uint32 k = 0; k < p.folded; ++k) {
                 const int32 i1 = int32(k);
-                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
-                float* const kept0_strip = kept0 + k * 256;
+                const float* const x0_strip = x0 + k * 272;
+                float* const kept0_strip = kept0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {
-                    const float t0 = x0_strip[j * p.x0_stride0] - max0[j];
+                    const float t0 = x0_strip[j] - max0[j];
                     const float t1 = exp_float(t0);
                     lanes1[j] = sum_float::join(lanes1[j], t1);
                     kept0_strip[j] = t1;
@@ -93,12 +97,14 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         }
         for (uint32 k = 0; k < p.folded; ++k) {
             const int32 i1 = int32(k);
-            const float* const kept0_strip = kept0 + k * 256;
-            float* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
+            const float* const kept0_strip = kept0 + k * 272;
+            float* const z0_strip = z0 + k * 272;
             independent
             for (int j = 0; j < m; ++j) {
-                z0_strip[j * p.z0_stride0] = kept0_strip[j] / float(sum1[j]);
+                z0_strip[j] = kept0_strip[j] / float(sum1[j]);
             }
         }
+        for (int j = 0; j < m; ++j)
+            for (int k = 0; k < int(p.folded); ++k) (p.z0 + i0 * p.z0_stride0)[j * p.z0_stride0 + k] = z0[k * 272 + j];
     }
 }

@@ -71,16 +71,19 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int32 i0 = int32(block * 256);
         const int m = p.n0 - i0 < 256 ? int(p.n0 - i0) : 256;
+        alignas(64) float x0[8704];
+        for (int j = 0; j < m; ++j)
+            for (int k = 0; k < int(p.folded); ++k) x0[k * 272 + j] = (p.x0 + i0 * p.x0_stride0)[j * p.x0_stride0 + k];
         alignas(64) double sum0[256];
         {
             alignas(64) float lanes0[256];
             for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
             for (uint32 k = 0; k < p.folded; ++k) {
                 const int32 i1 = int32(k);
-                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                const float* const x0_strip = x0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {
-                    lanes0[j] = sum_float::join(lanes0[j], exp_float(x0_strip[j * p.x0_stride0]));
+                    lanes0[j] = sum_float::join(lanes0[j], exp_float(x0_strip[j]));
                 }
             }
             for (int j = 0; j < m; ++j) sum0[j] = lanes0[j];

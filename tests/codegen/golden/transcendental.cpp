@@ -68,6 +68,7 @@ struct arguments {
 };
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const double s0 = given->s0;
     const arguments& p = *given;
     const bool large = p.n0 >= 8388608;
     for (uint32 block = uint32(begin); block < end; ++block) {
@@ -92,7 +93,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
                 const double x0 = x0_strip[j];
                 const double x1 = x1_strip[j];
                 const double t0 = exp(x0);
-                const double t1 = t0 * p.s0;
+                const double t1 = t0 * s0;
                 const double t2 = tanh(x1);
                 z0_strip[j] = t1 + t2;
             }

@@ -52,6 +52,7 @@ struct arguments {
 };
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const int8 s0 = given->s0;
     const arguments& p = *given;
     const bool large = p.n0 >= 67108864;
     for (uint32 block = uint32(begin); block < end; ++block) {
@@ -70,7 +71,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
             for (int32 j = 0; j < m; ++j) {
                 const int8 x0 = x0_row[first + j];
                 const int8 x1 = x1_row[first + j];
-                const int8 t0 = int8(uint32(x0) - uint32(p.s0));
+                const int8 t0 = int8(uint32(x0) - uint32(s0));
                 const bool t1 = t0 > x1;
                 const int8 t2 = int8(uint32(x0) * uint32(x1));
                 const int8 t3 = int8(uint32(x0) + uint32(x1));

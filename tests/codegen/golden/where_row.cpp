@@ -55,6 +55,7 @@ struct arguments {
 };
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const float s0 = given->s0;
     const arguments& p = *given;
     const bool large = p.size >= 16777216;
     for (uint32 block = uint32(begin); block < end; ++block) {
@@ -75,7 +76,7 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
             for (int32 j = 0; j < m; ++j) {
                 const float x0 = x0_row[first + j];
                 const float x1 = x1_row[first + j];
-                const float t0 = x0 - p.s0;
+                const float t0 = x0 - s0;
                 const bool t1 = t0 > x1;
                 const float t2 = x0 * x1;
                 const float t3 = x0 + x1;

@@ -17,13 +17,14 @@ struct arguments {
 };
 
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const float s0 = given->s0;
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int n = 1;
         const float x0 = *(p.x0);
         const float x1 = *(p.x1);
         float* const z0_row = p.z0;
-        const float t0 = x0 - p.s0;
+        const float t0 = x0 - s0;
         const bool t1 = t0 > x1;
         const float t2 = x0 * x1;
         const float t3 = x0 + x1;
