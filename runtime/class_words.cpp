@@ -1,6 +1,7 @@
 // Joint dimension collapse, and the words of a key: axes, operands, outputs.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <ingot/kernel_text.hpp>
 
@@ -95,6 +96,12 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
     }
     // Without a unit axis nobody loads vectors: one class, not two.
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
+}
+
+bool classifier::moves(operand_range range, std::size_t axis) const {
+    for (std::size_t i = range.first; i < range.last; ++i)
+        if (c_.strides_of(i)[axis] != 0) return true;
+    return false;
 }
 
 /// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
@@ -253,18 +260,14 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         }
         bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
         last_owner = owner;
-        const bool scan = is_scan(owner);
-        if (scan) scanned = std::max(scanned, bound);
-        // A scan read along an axis of the outputs walks no more than that.
-        const std::uint8_t along = scan ? partner_of(s, a) : std::uint8_t{0};
-        if (along == 0 || !walks(owner, along - std::size_t{1})) widest_bound = std::max(widest_bound, bound);
+        index_t& widest = is_scan(owner) ? scanned : widest_bound;
+        widest = std::max(widest, bound);
     }
 
     detail::key_header header;
     header.where = env.where;
     header.math = env.math;
     header.architecture = env.architecture;
-    header.wide_index = outer >= narrow_reach || widest_bound >= narrow_reach || outer * widest_bound >= narrow_reach;
     header.outputs = static_cast<std::uint32_t>(s.outputs.size());
     header.program = static_cast<std::uint32_t>(s.program.size());
     header.operands = static_cast<std::uint32_t>(s.operands.size());
@@ -272,9 +275,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
 
     const std::uint32_t per_row = 1 + detail::stride_words(header.axes);
     c_.words.resize(detail::key_header_words + axes + per_row * (s.operands.size() + s.outputs.size()));
-    detail::write_header(header, c_.words.data());
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
+    // The largest space that a loop walks: the outputs', and each binder's own axes in the place of those of the
+    // outputs that they walk again, along which its result does not move.
+    index_t walked = outer, again = 1;
     const bool reduces = (kinds & has_reductions) != 0;
     const bool folds = reduces || (kinds & has_scans) != 0;
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
@@ -293,9 +298,14 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 length *= c_.extents[b];
             if (last_of_owner) axis.bucket = detail::bucket::of_length(length);
             axis.partner = partner_of(s, a);
+            const std::size_t partner = axis.partner - std::size_t{1};
+            if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
+            if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
         }
         *out++ = axis.encode();
     }
+    header.wide_index = walked >= narrow_reach;
+    detail::write_header(header, c_.words.data());
 
     bound_axes_ = axes - outer_axes;
     distinct_.clear();

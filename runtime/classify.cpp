@@ -106,8 +106,11 @@ void classifier::find_result_shape(const statement& s) {
 void classifier::find_shapes_with_binders(const statement& s) {
     shapes_.resize(s.program.size());
     shape_pool_.clear();
-    const auto keep = [&](std::span<const index_t> shape) {
-        const node_shape kept{static_cast<std::uint32_t>(shape_pool_.size()), static_cast<int>(shape.size())};
+    below_.clear();
+    std::size_t next_operand = 0, binder = 0;
+    const auto keep = [&](std::span<const index_t> shape, std::size_t first) {
+        const node_shape kept{static_cast<std::uint32_t>(shape_pool_.size()), static_cast<int>(shape.size()),
+                              static_cast<std::uint32_t>(first)};
         shape_pool_.insert(shape_pool_.end(), shape.begin(), shape.end());
         return kept;
     };
@@ -117,30 +120,35 @@ void classifier::find_shapes_with_binders(const statement& s) {
     std::vector<index_t>& shape = room_;
     std::vector<node_shape>& stack = stack_;
     stack.clear();
-    std::size_t next_operand = 0, binder = 0;
     int axis = 0;  // bound axes so far
+    const auto bind = [&](int bound) {
+        binder_axes_.push_back(axis);
+        axis += bound;
+        below_.push_back({stack.back().first, static_cast<std::uint32_t>(next_operand)});
+    };
     for (std::size_t w = 0; w < s.program.size(); ++w) {
         const word code = s.program[w];
         switch (detail::kind_of_word(code)) {
             case word_kind::leaf:
             case word_kind::generator:
-                stack.push_back(keep(s.operands[next_operand++].where->extents()));
+                stack.push_back(keep(s.operands[next_operand].where->extents(), next_operand));
+                ++next_operand;
                 break;
             case word_kind::scalar:
             case word_kind::text:
-                ++next_operand;
-                stack.push_back({0, 0});
+                stack.push_back({0, 0, static_cast<std::uint32_t>(next_operand++)});
                 break;
             case word_kind::map:
             case word_kind::user: {
                 const auto arity = static_cast<std::size_t>(detail::arity_of_word(code));
                 node_shape result = stack[stack.size() - arity];
+                const std::uint32_t first = result.first;
                 for (std::size_t i = 1; i < arity; ++i) {
                     const node_shape other = stack[stack.size() - arity + i];
                     if (std::ranges::equal(span_of(result), span_of(other))) continue;
                     shape.assign(span_of(result).begin(), span_of(result).end());
                     broadcast_into(shape, {span_of(other).data(), other.rank});
-                    result = keep(shape);
+                    result = keep(shape, first);
                 }
                 stack.resize(stack.size() - arity);
                 stack.push_back(result);
@@ -149,35 +157,32 @@ void classifier::find_shapes_with_binders(const statement& s) {
             case word_kind::reduce: {
                 if (detail::arity_of_word(code) == 2) stack.pop_back();  // a text
                 const auto bound = static_cast<int>(s.attributes[binder++]);
-                binder_axes_.push_back(axis);
-                axis += bound;
+                bind(bound);
                 stack.back().rank -= bound;
                 break;
             }
             case word_kind::scan:
             case word_kind::unravel: {
-                const auto bound = static_cast<int>(s.attributes[binder++]);
-                binder_axes_.push_back(axis);
-                axis += bound;
+                bind(static_cast<int>(s.attributes[binder++]));
                 const operand& pick = s.operands[next_operand++];
-                stack.back() = keep(pick.where->extents());
+                stack.back() = keep(pick.where->extents(), stack.back().first);
                 break;
             }
             case word_kind::gather: {
-                binder_axes_.push_back(axis);
-                axis += static_cast<int>(s.attributes[binder++]);
                 const node_shape index = stack.back();
                 stack.pop_back();
+                bind(static_cast<int>(s.attributes[binder++]));
                 // The source's own leading axes may be wider than the index where the index is broadcast.
                 node_shape source = stack.back();
                 source.rank -= 1;
                 shape.assign(span_of(source).begin(), span_of(source).end());
                 broadcast_into(shape, {span_of(index).data(), index.rank});
-                stack.back() = keep(shape);
+                stack.back() = keep(shape, source.first);
                 break;
             }
             case word_kind::reference:
                 stack.push_back(shapes_[detail::code_of_word(code)]);
+                stack.back().first = 0;  // its operands are further ahead
                 break;
             case word_kind::lazy:
                 throw error("[evaluate] a lazy tree was not spliced");

@@ -69,6 +69,11 @@ private:
     struct node_shape {
         std::uint32_t at;  // in shape_pool_
         int rank;
+        std::uint32_t first;  // operand of the node's tree
+    };
+    /// The operands of a binder's tree.
+    struct operand_range {
+        std::uint32_t first, last;
     };
     struct context {
         std::uint32_t at;  // in axis_pool_
@@ -95,6 +100,7 @@ private:
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
+    bool moves(operand_range, std::size_t axis) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
@@ -110,9 +116,10 @@ private:
     std::vector<index_t> shape_pool_;
     std::vector<context> contexts_;
     std::vector<int> axis_pool_;
-    std::vector<int> binder_axes_;  // first axis of each binder, and one past the last
-    int own_axes_ = 0;              // of outputs of several shapes, until they are joined
-    std::vector<int> joint_axes_;   // of the output being joined
+    std::vector<int> binder_axes_;      // first axis of each binder, and one past the last
+    std::vector<operand_range> below_;  // each binder
+    int own_axes_ = 0;                  // of outputs of several shapes, until they are joined
+    std::vector<int> joint_axes_;       // of the output being joined
     std::vector<int> scores_;
     std::vector<index_t> raw_strides_;  // before collapse
     std::vector<index_t> raw_extents_;

@@ -27,6 +27,21 @@ bool lies_within(extents_ref inner, extents_ref outer) {
     return true;
 }
 
+/// Whether one plan may compute the results `k` and `largest`.
+bool go_together(const several& s, std::size_t k, std::size_t largest) {
+    return s.devices[k] == s.devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
+           (s.shapes[k].size() == 0) == (s.shapes[largest].size() == 0);
+}
+
+bool all_go_together(const several& s) {
+    std::size_t largest = 0;
+    for (std::size_t k = 1; k < s.shapes.size(); ++k)
+        if (s.shapes[k].size() > s.shapes[largest].size()) largest = k;
+    for (std::size_t k = 0; k < s.shapes.size(); ++k)
+        if (!go_together(s, k, largest)) return false;
+    return true;
+}
+
 /// Where the trees of a program begin; one past the last at the end.
 struct beginning {
     std::size_t program, operands, attributes;
@@ -58,10 +73,7 @@ std::vector<joint_trees> split_by_shape(const several& s) {
     std::vector<joint_trees> parts;
     while (!left.empty()) {
         const std::size_t largest = left.front();
-        const auto fits = [&](std::size_t k) {
-            return s.devices[k] == s.devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
-                   (s.shapes[k].size() == 0) == (s.shapes[largest].size() == 0);
-        };
+        const auto fits = [&](std::size_t k) { return go_together(s, k, largest); };
         std::vector<std::size_t> rest;
         std::ranges::copy_if(left, std::back_inserter(rest), std::not_fn(fits));
         std::erase_if(left, std::not_fn(fits));
@@ -93,10 +105,9 @@ inline namespace v1 {
 
 void evaluate_several(slot& cache, const several& s) {
     using namespace runtime;
-    const std::vector<joint_trees> parts = split_by_shape(s);
-    if (parts.size() == 1)
+    if (all_go_together(s))
         return runtime::evaluate(cache, {s.program, s.operands, s.attributes, s.outputs, 0, s.shapes});
-    for (const joint_trees& part : parts) evaluate_without_slot(part.get());
+    for (const joint_trees& part : split_by_shape(s)) evaluate_without_slot(part.get());
 }
 
 }  // namespace v1

@@ -181,6 +181,20 @@ inline const std::vector<named_tree>& golden_trees() {
         {"softmax_of_long_rows", [row](target t) { return softmax_tree(t, f4, row(1 << 16)); }},
         {"softmax_of_misaligned_rows", [row](target t) { return softmax_tree(t, f8, row(1000), false); }},
         {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
+        {"map_and_sum_of_everything",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(1 << 20), 1).leaf(f4, "1").scalar(f4).map("add");
+             b.same(f4, "01", 0).again(0).map("multiply").reduce(fold::sum, f4);
+             return b.output(f4, "1").output(f4, "0").done();
+         }},
+        {"map_and_sums_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(4000), 1).leaf(f4, "s1").map("sqrt");
+             b.same(f4, "01s", 0).reduce(fold::sum, f4);
+             return b.output(f4, "s1").output(f4, "01").done();
+         }},
         {"max_of_rows",
          [row](target t) {
              return key_builder(t)

@@ -7,14 +7,6 @@ using namespace ingot;
 
 namespace {
 
-/// How many kernels f() launches.
-template <class F>
-std::uint64_t launches(F f) {
-    const std::uint64_t before = counters().kernel_launches;
-    f();
-    return counters().kernel_launches - before;
-}
-
 template <class T>
 array<T> sevenths(const shape_like& shape) {
     index_t n = 1;
@@ -31,7 +23,52 @@ TEST_CASE("a map beside the sum of everything") {
         CHECK(array_equal(y, x + 1).item());
         CHECK(total.ndim() == 0);
         CHECK(total.item() == sum(x).item());
+        CHECK(launches([&] { (void)eval(x + 1, sum(x)); }) == 1);
     }
+}
+
+TEST_CASE("a map and a reduction of what it reads are one kernel, which reads it once") {
+    const array<float> x = sevenths<float>({300, 400});
+    constexpr std::uint64_t bytes = 4 * 300 * 400;
+    const auto is_one_kernel = [&](std::uint64_t results, const auto&... e) {
+        const explanation told = explain(e...);
+        CHECK(told.kernels.size() == 1);
+        CHECK(told.bytes_read() == bytes);
+        CHECK(told.bytes_written() == bytes + 4 * results);
+        CHECK(launches([&] { (void)eval(e...); }) == 1);
+    };
+    is_one_kernel(1, x + 1, sum(x));
+    is_one_kernel(1, sum(x * x), sqrt(x));
+    is_one_kernel(300, x + 1, max(x + 1, 1));
+    is_one_kernel(400, x + 1, min(x, 0, keepdims));
+    is_one_kernel(2, x * 2, sum(x), max(x));
+    is_one_kernel(600, sum(x, 1), x * 2, sqrt(sum(x * x, 1)));
+    CHECK(explain(x * 2, sum(x, 1), sum(x, 0)).kernels.size() == 2);
+}
+
+TEST_CASE("every dtype, alignment and length of a map and its sums") {
+    const auto pairs = [](const auto& x) {
+        const auto all = sum(x), rows = sum(x, 1), columns = sum(x, 0);
+        const auto map = x + x;
+        const auto same = [&](const auto& pair, const auto& folded) {
+            CHECK(array_equal(std::get<0>(pair), eval(map)).item());
+            CHECK(array_equal(std::get<1>(pair), eval(folded)).item());
+        };
+        same(eval(map, all), all);
+        same(eval(map, rows), rows);
+        same(eval(map, columns), columns);
+    };
+    for (const shape_like& shape : {shape_like{1, 1}, {3, 5000}, {700, 7}, {2, 70'001}, {4099, 64}, {64, 20}}) {
+        pairs(sevenths<std::int8_t>(shape));
+        pairs(sevenths<int>(shape));
+        pairs(sevenths<float>(shape));
+        pairs(sevenths<double>(shape));
+    }
+    const array<float> wide = sevenths<float>({65, 131});
+    pairs(wide(all, slice(1)));
+    pairs(wide(slice(none, none, 2), slice(3, -3)));
+    pairs(transpose(wide));
+    pairs(flip(wide, 1));
 }
 
 TEST_CASE("rows, columns, middle axes and corners of a matrix beside a map of it") {

@@ -1,0 +1,100 @@
+// x0 + s0; sum(x1 * x0)
+using int32 = int;
+using uint32 = unsigned int;
+
+/// Elements that other threads read too.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_cached(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = __ldg(reinterpret_cast<const word*>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[8];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    float* z1;
+    float s0;
+    uint32 folded;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+reduce(const __grid_constant__ arguments p) {
+    const uint32 row = blockIdx.x;
+    const int32 i0 = int32(row);
+    const float x0 = __ldg(p.x0 + i0);
+    float sum0 = 0.0f;
+    {
+        float part0 = 0.0f;
+        uint32 tiles = 0;
+        for (uint32 k = 0; k + 4096 <= p.folded; k += 4096) {
+            alignas(16) float x1[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
+                const int32 i1 = int32(at);
+                load_cached<uint4>(x1[u], p.x1 + i1);
+            }
+            float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[u * 4 + e] = x1[u][e] * x0;
+                }
+            }
+            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
+            if (++tiles % 64 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        }
+        for (uint32 k = p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
+            const int32 i1 = int32(k);
+            const float x1 = __ldg(p.x1 + i1);
+            part0 = sum_float::join(part0, x1 * x0);
+        }
+        sum0 = sum_float::join(sum0, part0);
+    }
+    sum0 = join_block<sum_float>(sum0);
+    if (threadIdx.x == 0) {
+        __stcs(p.z0 + i0, x0 + p.s0);
+        __stcs(p.z1, sum0);
+    }
+}
