@@ -56,6 +56,7 @@ struct arguments {
 };
 
 extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const float s0 = given->s0;
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
@@ -88,7 +89,7 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
         double whole0 = 0.0;
         for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
         sum0 = float(whole0);
-        *(p.z0 + i0) = x0 + p.s0;
+        *(p.z0 + i0) = x0 + s0;
         *(p.z1) = sum0;
     }
 }
