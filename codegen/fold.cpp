@@ -76,6 +76,20 @@ std::string fold_writer::joiner_in(dtype t) {
     return name;
 }
 
+std::string fold_writer::later_joiner() {
+    if (!places()) return joiner();
+    const std::string type = this->type(), name = "later_" + std::string(row_.name) + '_' + needs_.type(type_);
+    if (!needs_.has(name))
+        needs_.add(name, "/// Of two places, the second of which stands behind the first.\nstruct " + name + " {\n" +
+                             join_head(type) + join_later_places(type_) + "};\n");
+    return name;
+}
+
+std::string fold_writer::start_at(const std::string& first) {
+    if (!places()) return start();
+    return type() + "{" + value_start() + ", " + needs_.type(dtype::i8) + '(' + first + ")}";
+}
+
 std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
     const std::string type = needs_.type(t), name = std::string(row.name) + '_' + type;
     if (needs_.has(name)) return name;
@@ -92,7 +106,13 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
         n.type = t;
         n.code = static_cast<std::uint16_t>(row.join);
         n.arity = 2;
-        body = " return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + "; }\n";
+        const std::string joined = "return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + ";";
+        body = ' ' + joined + " }\n";
+        if (t == dtype::f4 && row.rule == fold_rule::own)
+            // CUDA's own instruction lets NaN pass; which of two zeros is taken a fold's order leaves open anyway.
+            body = "\n#if __CUDA_ARCH__ >= 800\n        float m;\n        asm(\"" + std::string(row.name) +
+                   ".NaN.f32 %0, %1, %2;\" : \"=f\"(m) : \"f\"(a), \"f\"(b));\n        return m;\n#else\n        " +
+                   joined + "\n#endif\n    }\n";
     }
     needs_.add(name, "struct " + name + " {\n" + join_head(type) + body + "};\n");
     return name;
@@ -130,6 +150,13 @@ std::string fold_writer::join_logarithms(dtype t) const {
            "        if (a == b) return a + " + spell_constant(t, 0.69314718055994530942, needs_) + ";\n" +
            "        const " + type + " part = " + call(op::exp, "far") + ";\n" + "        return high + " +
            call(op::log1p, "part") + ";\n    }\n";
+}
+
+std::string fold_writer::join_later_places(dtype t) const {
+    if (kind_of(t) == kind::floating)  // the second wins, or is a NaN, and the first is none
+        return std::string(" return !(b.value ") + (greatest() ? "<=" : ">=") +
+               " a.value) && a.value == a.value ? b : a; }\n";
+    return std::string(" return b.value ") + (greatest() ? ">" : "<") + " a.value ? b : a; }\n";
 }
 
 std::string fold_writer::element(const std::string& value, const std::string& at) {

@@ -36,6 +36,10 @@ public:
     std::string value_start() { return value_start_in(type_); }
     /// The struct whose `join` joins two partial results.
     std::string joiner() { return joiner_in(type_); }
+    /// The same where the second stands behind the first, and what such a fold starts as, `first` being its first
+    /// place.
+    std::string later_joiner();
+    std::string start_at(const std::string& first);
     std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
     /// An element as a partial result; `at` is its place in the row.
     std::string element(const std::string& value, const std::string& at);
@@ -72,6 +76,7 @@ private:
     std::string user_functions() { return spell_user_text(graph_.texts, graph_.nodes[reduction_].pick, needs_); }
     std::string join_places(dtype t) const;
     std::string join_logarithms(dtype t) const;
+    std::string join_later_places(dtype t) const;
 
     bool is_user() const { return row_.of == detail::fold::user; }
 

@@ -122,19 +122,19 @@ TEST_CASE("rows that are apart, that begin anywhere, that are columns") {
 #ifdef INGOT_HAS_CUDA_HEADERS
 TEST_CASE("only rows without gaps between them are staged") {
     if (!current_device().is_cuda()) return;
-    const std::string staged = "rows staged in shared memory, a thread a row";
+    const auto is_staged = [](const std::string& why) { return why.find("staged") != std::string::npos; };
     const array<float> x = zeros<float>({1000, 17});
-    CHECK(reason(sum(x, 1)) == staged);
-    CHECK(reason(sum(exp(x) + x, 1)) == staged);
-    CHECK(reason(sum(x(slice(4)), 1)) == staged);
-    CHECK(reason(sum(x(slice(1)), 1)) != staged);
-    CHECK(reason(sum(x(all, slice(1)), 1)) != staged);
-    CHECK(reason(sum(x(slice(0, 200)), 1)) != staged);
-    CHECK(reason(sum(zeros<float>({1000, 129}), 1)) != staged);
+    CHECK(is_staged(reason(sum(x, 1))));
+    CHECK(is_staged(reason(sum(exp(x) + x, 1))));
+    CHECK(is_staged(reason(sum(x(slice(4)), 1))));
+    CHECK_FALSE(is_staged(reason(sum(x(slice(1)), 1))));
+    CHECK_FALSE(is_staged(reason(sum(x(all, slice(1)), 1))));
+    CHECK_FALSE(is_staged(reason(sum(x(slice(0, 200)), 1))));
+    CHECK_FALSE(is_staged(reason(sum(zeros<float>({1000, 129}), 1))));
     for (const auto& e : {explain(softmax(x)), explain(logsumexp(x, 1)), explain(x - mean(x, 1, keepdims))}) {
         CHECK(e.pattern == "row program");
         CHECK(e.kernels.size() == 1);
-        CHECK(e.kernels[0].reason == staged);
+        CHECK(is_staged(e.kernels[0].reason));
         CHECK(e.bytes_read() == 4 * 17'000);
     }
 }

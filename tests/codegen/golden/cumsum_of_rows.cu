@@ -23,7 +23,7 @@ __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
     float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l == l ? l : 1.0f, y);
+    return fma(y, fminf(l, 1.0f), y);
 }
 
 struct sum_float {

@@ -4,9 +4,14 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
+/// How many threads work on a row, as a power of two: those that a block has to spare, one for each group of elements.
+__device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
+    return 31 - __clz(max(min(128 / rows, groups), 1));
+}
+
 /// By how much rows of so many chunks are skewed; 31 is not at all.
-__device__ __forceinline__ unsigned int skew_of(unsigned int chunks) {
-    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1, 3);
+__device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
+    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
 }
 
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
@@ -16,14 +21,16 @@ __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew
 
 /// 16 bytes into shared memory, past registers and the first-level cache.
 __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 template <class type>
 __device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads) copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
+        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
     for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
 }
 
@@ -48,6 +55,30 @@ template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// Of two places, the second of which stands behind the first.
+struct later_argmin_int16 {
+    static __device__ __forceinline__ place_int16 join(place_int16 a, place_int16 b) { return b.value < a.value ? b : a; }
+};
+
+/// What the thread `far` away has, of those that share a row.
+template <class type>
+__device__ __forceinline__ type from_thread(type v, unsigned int far, unsigned int spread) {
+    const unsigned int all = (2u << (1u << spread) - 1) - 1;
+    return __shfl_xor_sync(all << (threadIdx.x & 31 & ~0u << spread), v, far);
+}
+
+/// Joins what the threads of a row have.
+template <class fold, class type>
+__device__ __forceinline__ type join_threads(type v, unsigned int spread) {
+    for (unsigned int far = 1u << spread >> 1; far > 0; far >>= 1)
+        v = fold::join(v, from_thread(v, far, spread));
+    return v;
+}
+
+__device__ __forceinline__ place_int16 from_thread(place_int16 v, unsigned int far, unsigned int spread) {
+    return {from_thread(v.value, far, spread), from_thread(v.at, far, spread)};
 }
 
 struct argmin_int16 {
@@ -79,14 +110,16 @@ short_rows(const __grid_constant__ arguments p) {
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
-    const uint32 skew8 = skew_of(n / 2);
+    const uint32 spread = spread_of(height, n / 2);
+    const uint32 lane = threadIdx.x & (1u << spread) - 1;
+    const uint32 skew8 = skew_of(n / 2, spread);
     __shared__ alignas(128) double rows0[2560];
     __shared__ alignas(128) int16 rows1[2560];
     load_rows(rows0, p.x0 + first * n, rows * n, skew8);
     load_rows(rows1, p.x3 + first * n, rows * n, 31);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
-    for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
+    for (uint32 mine = threadIdx.x >> spread; mine < rows; mine += 128 >> spread) {
         const uint32 row = first + mine;
         const uint32 q1 = quotient(row, p.by_n1);
         const int32 i1 = int32(row - q1 * p.n1);
@@ -95,8 +128,8 @@ short_rows(const __grid_constant__ arguments p) {
         const float x2 = __ldg(p.x2 + i0);
         const double t0 = double(x2);
         double max0 = -__longlong_as_double(0x7ff0000000000000ll);
-        place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(~0ull >> 1)};
-        for (uint32 k = 0; k < n; k += 2) {
+        place_int16 argmin1 = place_int16{int16(~(1ull << 15)), int64(lane * 2)};
+        for (uint32 k = lane * 2; k < n; k += 2 << spread) {
             alignas(16) double x0[2];
             reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 2, skew8) * 2]);
             alignas(4) int16 x3[2];
@@ -113,9 +146,13 @@ short_rows(const __grid_constant__ arguments p) {
                 value1[e] = place_int16{x3[e], int64(k + e)};
             }
             max0 = max_double::join(max0, join_pairs<max_double, 2>(value0));
-            argmin1 = argmin_int16::join(argmin1, join_pairs<argmin_int16, 2>(value1));
+            argmin1 = later_argmin_int16::join(argmin1, join_pairs<later_argmin_int16, 2>(value1));
         }
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, max0);
-        __stcs(p.z1 + i0 * p.z1_stride0 + i1, argmin1.at);
+        max0 = join_threads<max_double>(max0, spread);
+        argmin1 = join_threads<argmin_int16>(argmin1, spread);
+        if (lane == 0) {
+            __stcs(p.z0 + i0 * p.z0_stride0 + i1, max0);
+            __stcs(p.z1 + i0 * p.z1_stride0 + i1, argmin1.at);
+        }
     }
 }

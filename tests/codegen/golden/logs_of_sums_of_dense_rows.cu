@@ -9,14 +9,16 @@ __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew
 
 /// 16 bytes into shared memory, past registers and the first-level cache.
 __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 template <class type>
 __device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads) copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
+        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
     for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
 }
 
@@ -24,7 +26,7 @@ __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
     float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l == l ? l : 1.0f, y);
+    return fma(y, fminf(l, 1.0f), y);
 }
 
 struct sum_float {
@@ -93,17 +95,38 @@ short_rows(const __grid_constant__ arguments p) {
         {
             uint32 k = 0;
             for (; k + 4 <= n; k += 4) {
+                float x0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at + k + e];
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    const float x0 = rows0[at + k + e];
-                    value0[e] = exp_float(x0);
+                    value0[e] = exp_float(x0[e]);
                 }
                 sum0 = sum_float::join(sum0, join_pairs<sum_float, 4>(value0));
             }
-            for (; k < n; ++k) {
-                const float x0 = rows0[at + k];
-                sum0 = sum_float::join(sum0, exp_float(x0));
+            if (n & 2) {
+                float x0[2];
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at + k + e];
+                float value0[2];
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    value0[e] = exp_float(x0[e]);
+                }
+                sum0 = sum_float::join(sum0, join_pairs<sum_float, 2>(value0));
+                k += 2;
+            }
+            if (n & 1) {
+                float x0[1];
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];
+                float value0[1];
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) {
+                    value0[e] = exp_float(x0[e]);
+                }
+                sum0 = sum_float::join(sum0, join_pairs<sum_float, 1>(value0));
             }
         }
         __stcs(p.z0 + i0, log_float(sum0));

@@ -20,7 +20,15 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
 }
 
 struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a > b || a != a ? a : b; }
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a > b || a != a ? a : b;
+#endif
+    }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.

@@ -28,7 +28,15 @@ __device__ __forceinline__ void cluster_wait() {
 }
 
 struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a > b || a != a ? a : b; }
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a > b || a != a ? a : b;
+#endif
+    }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.
@@ -78,7 +86,7 @@ __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
     float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l == l ? l : 1.0f, y);
+    return fma(y, fminf(l, 1.0f), y);
 }
 
 struct sum_float {

@@ -2,8 +2,8 @@
 using uint32 = unsigned int;
 
 /// By how much rows of so many chunks are skewed; 31 is not at all.
-__device__ __forceinline__ unsigned int skew_of(unsigned int chunks) {
-    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1, 3);
+__device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
+    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
 }
 
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
@@ -13,19 +13,29 @@ __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew
 
 /// 16 bytes into shared memory, past registers and the first-level cache.
 __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 template <class type>
 __device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads) copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
+        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
     for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
 }
 
 struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a > b || a != a ? a : b; }
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a > b || a != a ? a : b;
+#endif
+    }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.
@@ -39,18 +49,35 @@ __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
     float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
     float y = exp2(h);
-    return fma(y, l == l ? l : 1.0f, y);
+    return fma(y, fminf(l, 1.0f), y);
 }
 
 struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
+__device__ __forceinline__ float rcp_approx(float a) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
+    float r = rcp_approx(b);
+    r = fma(r, fma(-b, r, 1.0f), r);
+    float q = a * r;
+    q = fma(fma(-b, q, a), r, q);
+    rare |= !(abs(a) >= 7.88860905e-31f);
+    rare |= !(abs(q) >= 2.35098870e-38f);
+    return q;
+}
+
 template <class type>
 __device__ __forceinline__ void store_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads) __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);
+    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
+        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);
     for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
 }
 
@@ -69,7 +96,7 @@ short_rows(const __grid_constant__ arguments p) {
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
-    const uint32 skew4 = skew_of(n / 4);
+    const uint32 skew4 = skew_of(n / 4, 0);
     __shared__ alignas(128) float rows0[4096];
     load_rows(rows0, p.x0 + first * n, rows * n, skew4);
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -107,9 +134,16 @@ short_rows(const __grid_constant__ arguments p) {
             alignas(16) float kept0[4];
             reinterpret_cast<uint4&>(kept0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
             alignas(16) float z0[4];
+            bool rare = false;
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                z0[e] = kept0[e] / sum1;
+                z0[e] = quick_divide_float(kept0[e], sum1, rare);
+            }
+            if (rare) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    z0[e] = kept0[e] / sum1;
+                }
             }
             reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(z0);
         }
