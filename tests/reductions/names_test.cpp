@@ -19,6 +19,8 @@ struct row {
     const char *name, *numpys;
     F of;
 };
+template <class F>
+row(const char*, const char*, F) -> row<F>;
 #define ROW(name, numpys)                                          \
     row {                                                          \
         #name, numpys, [](const auto&... a) { return name(a...); } \

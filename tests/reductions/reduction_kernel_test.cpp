@@ -38,9 +38,9 @@ TEST_CASE("a reduction kernel is the reduction it says, over axes of every kind"
     const array<float> lines = broadcast_to(line, {2, 6000}) + 0.f;
     c.add("norm", {}, lines, eval(l2(lines)));
     c.run();
-    const array<float> one{3}, none = zeros<float>({0, 4});
+    const array<float> one{3}, nothing = zeros<float>({0, 4});
     CHECK(l2(one).item() == 3);
-    CHECK(holds(eval(l2(none, 0)), {4}, {0, 0, 0, 0}));
+    CHECK(holds(eval(l2(nothing, 0)), {4}, {0, 0, 0, 0}));
     CHECK(l2(full<double>({}, -2.0)).item() == 2);
     CHECK(l2(transpose(y)(all, 2, slice(1, 3)), 0).shape() == shape_like{2});
 }
