@@ -124,7 +124,7 @@ TEST_CASE("NaN and infinity wherever they can be, on every evaluator") {
     for (const bool interpreted : {false, true}) {
         if (interpreted && !host) continue;
         // Keys of their own: what was compiled before stays compiled.
-        with_math strict(interpreted ? math_mode::strict : math_mode::standard);
+        with_math own_keys(interpreted ? math_mode::strict : math_mode::standard);
         if (interpreted) setenv("INGOT_CXX", "/no/such/compiler", 1);
         comparison c;
         const auto before = counters().interpreter_runs;
