@@ -231,8 +231,11 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
         declare_copies(inputs, lane, whole);
     if (across()) {
         out.open("for (", b_.linear(), " k = ", from, "; k < ", to, "; ++k)");
-        if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
-        write_digits(s.axes.size() > 1 ? "rest" : "k", s.axes);
+        const auto staged = [&](std::size_t o) { return staged_ && is_staged(b_.outputs[o], s); };
+        if (!inputs.empty() || !std::ranges::all_of(s.outputs, staged)) {  // something is found by its digits
+            if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
+            write_digits(s.axes.size() > 1 ? "rest" : "k", s.axes);
+        }
         read(inputs, known, lane, whole);
         b_.body.hoist(known, values, out);
     } else {

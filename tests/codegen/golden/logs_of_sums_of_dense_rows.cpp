@@ -79,7 +79,6 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
             alignas(64) float lanes0[256];
             for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
             for (uint32 k = 0; k < p.folded; ++k) {
-                const int32 i1 = int32(k);
                 const float* const x0_strip = x0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {

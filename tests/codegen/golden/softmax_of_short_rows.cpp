@@ -68,7 +68,6 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             alignas(64) float lanes0[256];
             for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
             for (uint32 k = 0; k < p.folded; ++k) {
-                const int32 i1 = int32(k);
                 const float* const x0_strip = x0 + k * 272;
                 independent
                 for (int j = 0; j < m; ++j) {
@@ -82,7 +81,6 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             alignas(64) float lanes1[256];
             for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
             for (uint32 k = 0; k < p.folded; ++k) {
-                const int32 i1 = int32(k);
                 const float* const x0_strip = x0 + k * 272;
                 float* const kept0_strip = kept0 + k * 272;
                 independent
@@ -96,7 +94,6 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
             for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
         }
         for (uint32 k = 0; k < p.folded; ++k) {
-            const int32 i1 = int32(k);
             const float* const kept0_strip = kept0 + k * 272;
             float* const z0_strip = z0 + k * 272;
             independent
