@@ -217,11 +217,11 @@ private:
     /// share no loop is read twice, so it stays two nodes.
     std::uint16_t first_same(std::size_t operand) const {
         const operand_head& own = key_.operands[operand].head;
-        for (std::uint16_t i = own.same_as; i < operand; ++i) {
+        for (std::size_t i = own.same_as; i < operand; ++i) {
             const operand_head& other = key_.operands[i].head;
             if (other.same_as == own.same_as && other.kind == own.kind && other.type == own.type &&
                 loop_strides(i) == loop_strides(operand))
-                return i;
+                return static_cast<std::uint16_t>(i);
         }
         return static_cast<std::uint16_t>(operand);
     }

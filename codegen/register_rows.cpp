@@ -13,7 +13,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
-constexpr std::uint32_t most_cluster = 8, cluster_architecture = 90;
+constexpr std::uint32_t cluster_architecture = 90;
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
