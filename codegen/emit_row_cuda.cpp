@@ -265,9 +265,11 @@ private:
         close_elements();
         b_.body.leave(outside);
         for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
-        for (fold_writer& f : folds)
-            out.line(f.type(), ' ', f.name(), " = ", join_pairs(b_.needs), '<', f.joiner(), ", ", count, ">(", f.part(),
+        for (fold_writer& f : folds) {
+            const std::string fold = f.joiner();
+            out.line(f.type(), ' ', f.name(), " = ", join_pairs(b_.needs), '<', fold, ", ", count, ">(", f.part(),
                      ");");
+        }
     }
     std::string kept_name(node_id n) const {
         const auto at = std::find(s_.kept.begin(), s_.kept.end(), n);
@@ -282,8 +284,10 @@ private:
         if (s_.lanes == 1) return;
         if (s_.across) return exchange_across(folds);
         const std::uint32_t group = std::min(32u, s_.lanes), slots = s_.lanes / 32;
-        for (fold_writer& f : folds)
-            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', f.joiner(), ", ", group, ">(", f.name(), ");");
+        for (fold_writer& f : folds) {
+            const std::string fold = f.joiner();
+            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", ", group, ">(", f.name(), ");");
+        }
         if (s_.lanes <= 32) return;
         for (fold_writer& f : folds) out.line("__shared__ ", f.type(), ' ', f.whole(), '[', slots, "];");
         if (s_.cluster > 1) {
@@ -301,8 +305,10 @@ private:
         } else {
             out.line("__syncthreads();");
         }
-        for (fold_writer& f : folds)
-            out.line(f.name(), " = ", join_slots(f, b_.needs), '<', f.joiner(), ", ", slots, ">(", f.whole(), ");");
+        for (fold_writer& f : folds) {
+            const std::string fold = f.joiner();
+            out.line(f.name(), " = ", join_slots(f, b_.needs), '<', fold, ", ", slots, ">(", f.whole(), ");");
+        }
     }
 
     /// Lanes of a row are in different warps: they change places through shared memory, are joined, and change back.
@@ -322,7 +328,8 @@ private:
             out.line(f.name(), " = ", from, "];");
             for (std::uint32_t lane = group; lane < s_.lanes; lane += group)
                 out.line(f.name(), " = ", f.joined(f.name(), from + " + " + std::to_string(lane * pitch) + "u]"), ";");
-            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', f.joiner(), ", ", group, ">(", f.name(), ");");
+            const std::string fold = f.joiner();
+            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", ", group, ">(", f.name(), ");");
         }
         // A column of slots is read by the lanes that join it alone, so the first slot of each can take the result.
         out.line("__syncwarp();");

@@ -285,8 +285,9 @@ private:
             open_unrolled("u", unroll_);
             out.line(f.part(), "[u] = ", f.name(), "[u][", each_ - 1, "];");
             out.close();
+            const std::string fold = f.joiner();
             out.line("const ", f.type(), ' ', lanes_ == threads_ ? "warp_" + f.name() : f.whole(), " = ", scan_lanes(),
-                     '<', f.joiner(), ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
+                     '<', fold, ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
         }
         if (lanes_ == threads_) fold_block();
         if (look_back_) look_back();
