@@ -19,14 +19,12 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t threads = 128;
+constexpr std::uint32_t threads = short_row_threads;
 
 class short_rows {
 public:
     short_rows(const key& k, const graph& g, const row_program& rows)
-        : b_(k, g), rows_(rows), slabs_(k, g, rows), room_(slabs_, rows.bucket) {
-        shared_ = 2 * room_.elements / (16u << rows.bucket) <= threads;
-    }
+        : b_(k, g), rows_(rows), slabs_(k, g, rows), room_(slabs_, rows.bucket, threads), shared_(room_.shared) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -58,11 +56,21 @@ private:
     void write_block() {
         source_writer& out = b_.code;
         const std::string count = b_.count({.axes = rows_.kept_bits()}, "rows"), type = u4(), index = b_.linear();
-        const std::string n = b_.count({.axes = rows_.row_bits()}, "n"), multiple = std::to_string(room_.multiple);
+        const std::string n = b_.count({.axes = rows_.row_bits()}, "n"),
+                          multiple = std::to_string(room_.multiple) + 'u';
         const auto narrow = [&](const std::string& value) { return b_.wide() ? type + '(' + value + ')' : value; };
         out.line("const ", type, " n = ", narrow(n), ";");
         out.line("const ", type, " share = ", narrow('(' + count + " + gridDim.x - 1) / gridDim.x"), ";");
-        out.line("const ", type, " height = (share + ", multiple, " - 1) / ", multiple, " * ", multiple, ";");
+        b_.needs.add("height_of",
+                     b_.function("Rows of a block that has at least `share` of them: they keep all threads busy.") +
+                         "unsigned int height_of(unsigned int share) {\n"
+                         "    constexpr unsigned int threads = " +
+                         std::to_string(threads) +
+                         ";\n"
+                         "    if (share > threads) return (share + threads - 1) / threads * threads;\n"
+                         "    return max(" +
+                         multiple + ", 1u << (32 - __clz(share - 1)));\n}\n");
+        out.line("const ", type, " height = height_of(share);");
         out.line("const ", index, " first = ", b_.wide() ? index + "(blockIdx.x)" : "blockIdx.x", " * height;");
         out.line("if (first >= ", count, ") return;");
         out.line("const ", type, " rows = ", count, " - first < height ? ", narrow(count + " - first"), " : height;");
@@ -383,7 +391,7 @@ private:
     const row_program& rows_;
     const row_slabs slabs_;
     const slab_room room_;
-    bool shared_;            // several threads may work on a row
+    const bool shared_;
     std::size_t folds_ = 0;  // so far
 };
 

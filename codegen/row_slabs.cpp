@@ -13,7 +13,7 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
+constexpr std::uint32_t wanted_bytes = 20 * 1024, most_bytes = 48 * 1024;  // of shared memory
 constexpr std::uint32_t loose_group = 4;  // elements at once of rows that are not whole chunks
 constexpr std::uint32_t dear = 8;         // operations worth a place in shared memory: a transcendental function
 
@@ -101,14 +101,15 @@ slab& row_slabs::add(dtype type, bool chunked) {
     return slabs_.emplace_back(slab{type, chunked, std::vector<node_id>(phases_, no_node)});
 }
 
-slab_room::slab_room(const row_slabs& slabs, std::uint8_t bucket) {
+slab_room::slab_room(const row_slabs& slabs, std::uint8_t bucket, std::uint32_t threads) {
     constexpr std::uint32_t sector = 32;
     std::uint32_t smallest = 8, each = 0;
     for (const slab& s : slabs.all()) each += s.bytes(), smallest = std::min(smallest, s.bytes());
     multiple = sector / smallest;
-    const std::uint32_t longest = 16u << bucket, uneven = multiple * longest;  // what the last rows may add
-    capacity = std::max(std::bit_floor(wanted_bytes / std::max(each, 1u)), uneven + 4 * longest);
-    elements = capacity - uneven;
+    const std::uint32_t longest = 16u << bucket;
+    elements = wanted_bytes / std::max(each, 1u) / 128 * 64;
+    capacity = std::max(2 * elements, multiple * longest);
+    shared = 2 * std::bit_ceil(elements / longest) <= threads;
     bytes = capacity * each;
 }
 
@@ -130,7 +131,7 @@ bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
         const bool every_row = std::all_of(rows.kept.begin(), rows.kept.end(), [&](int a) { return moves_on(o, a); });
         if (!every_row || !o.head.dense) return false;
     }
-    return reads_rows && slab_room(row_slabs(k, g, rows), rows.bucket).bytes <= most_bytes;
+    return reads_rows && slab_room(row_slabs(k, g, rows), rows.bucket, short_row_threads).bytes <= most_bytes;
 }
 
 }  // namespace ingot::codegen

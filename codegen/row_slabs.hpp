@@ -50,11 +50,15 @@ private:
     std::uint32_t whole_ = 1, group_ = 1;
 };
 
-/// How much of its slabs a block fills: about `elements`, for its rows are a multiple of some, so that every block's
-/// memory begins with one of the caches' sectors.
+inline constexpr std::uint32_t short_row_threads = 128;
+
+/// How much of its slabs a block fills. Its rows are about `elements`, rounded up to what keeps every thread busy (a
+/// power of two, or a multiple of the threads), which is twice as many at most; and `multiple` rows at least, for every
+/// block's memory begins with one of the caches' sectors.
 struct slab_room {
     std::uint32_t bytes, multiple, capacity, elements;
-    slab_room(const row_slabs& slabs, std::uint8_t bucket);
+    bool shared;  // several threads may work on a row
+    slab_room(const row_slabs& slabs, std::uint8_t bucket, std::uint32_t threads);
 };
 
 }  // namespace ingot::codegen

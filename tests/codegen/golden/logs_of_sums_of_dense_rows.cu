@@ -2,6 +2,13 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// Rows of a block that has at least `share` of them: they keep all threads busy.
+__device__ __forceinline__ unsigned int height_of(unsigned int share) {
+    constexpr unsigned int threads = 128;
+    if (share > threads) return (share + threads - 1) / threads * threads;
+    return max(8u, 1u << (32 - __clz(share - 1)));
+}
+
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
@@ -79,11 +86,11 @@ extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
     const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
-    const uint32 height = (share + 8 - 1) / 8 * 8;
+    const uint32 height = height_of(share);
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
-    __shared__ alignas(128) float rows0[4096];
+    __shared__ alignas(128) float rows0[5120];
     load_rows(rows0, p.x0 + first * n, rows * n, 31);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();

@@ -1,6 +1,13 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
+/// Rows of a block that has at least `share` of them: they keep all threads busy.
+__device__ __forceinline__ unsigned int height_of(unsigned int share) {
+    constexpr unsigned int threads = 128;
+    if (share > threads) return (share + threads - 1) / threads * threads;
+    return max(8u, 1u << (32 - __clz(share - 1)));
+}
+
 /// By how much rows of so many chunks are skewed; 31 is not at all.
 __device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
     return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
@@ -92,12 +99,12 @@ extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
     const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
-    const uint32 height = (share + 8 - 1) / 8 * 8;
+    const uint32 height = height_of(share);
     const uint32 first = blockIdx.x * height;
     if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     const uint32 skew4 = skew_of(n / 4, 0);
-    __shared__ alignas(128) float rows0[4096];
+    __shared__ alignas(128) float rows0[5120];
     load_rows(rows0, p.x0 + first * n, rows * n, skew4);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
