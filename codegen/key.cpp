@@ -137,6 +137,8 @@ key decode(std::span<const std::uint32_t> words) {
         const bool folds = kind_of_word(w) == word_kind::reduce || kind_of_word(w) == word_kind::scan;
         require(!folds || code_of_word(w) <= static_cast<std::uint32_t>(fold::user), "has no such fold");
         require(kind_of_word(w) != word_kind::user || arity_of_word(w) <= most_arguments, "takes too many values");
+        for (std::uint32_t types = kind_of_word(w) == word_kind::text ? code_of_word(w) : 0; types != 0; types >>= 4)
+            require((types & 15u) < dtype_count, "has a text of no such dtype");
         k.program.push_back(w);
     }
     for (std::uint32_t a = 0; a < k.header.axes; ++a) {
