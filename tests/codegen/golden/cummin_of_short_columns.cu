@@ -3,7 +3,15 @@ using int32 = int;
 using uint32 = unsigned int;
 
 struct min_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a < b || a != a ? a : b; }
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a < b || a != a ? a : b;
+#endif
+    }
 };
 
 struct arguments {
