@@ -30,6 +30,15 @@ def logsumexp(x, axis, **keep):
     return np.log(np.sum(np.exp(x - m), axis=axis, **keep)) + (m if keep.get("keepdims") else np.squeeze(m, axis=axis))
 
 
+def log_softmax(x, axis, **_):
+    y = x - np.max(x, axis=axis, keepdims=True)
+    return y - np.log(np.sum(np.exp(y), axis=axis, keepdims=True))
+
+
+def standardise(x, axis, **_):
+    return (x - np.mean(x, axis=axis, keepdims=True)) / np.std(x, axis=axis, keepdims=True)
+
+
 def twice(x, axis, **_):
     y = x - np.mean(x, axis=axis, keepdims=True)
     return y / np.std(y, axis=0, keepdims=True)
@@ -37,8 +46,8 @@ def twice(x, axis, **_):
 
 EXACT = {"max", "min", "argmax", "argmin", "any", "all", "count_nonzero", "nanmax", "nanmin", "ptp",
          "nanargmax", "nanargmin"}
-FRACTIONAL = {"var", "std", "mean", "average", "norm", "softmax", "logsumexp", "standardise_twice", "nanmean", "nanvar",
-              "nanstd"}
+FRACTIONAL = {"var", "std", "mean", "average", "norm", "softmax", "log_softmax", "logsumexp", "standardise",
+              "standardise_twice", "nanmean", "nanvar", "nanstd"}
 # How large the terms are whose rounding the result carries.
 SCALE = {
     "sum": lambda x, **how: np.sum(abs(x), **how),
@@ -55,7 +64,13 @@ def place_without_nan(find, x, axis, **keep):
     return np.where(nothing, -1, find(np.where(np.all(np.isnan(x), axis=axis, keepdims=True), 0, x), axis=axis, **keep))
 
 
-SPECIAL = {"softmax": softmax, "logsumexp": logsumexp, "standardise_twice": twice}
+SPECIAL = {
+    "softmax": softmax,
+    "log_softmax": log_softmax,
+    "logsumexp": logsumexp,
+    "standardise": standardise,
+    "standardise_twice": twice,
+}
 
 
 def norm(x, axis, **keep):

@@ -1,0 +1,127 @@
+// Row programs of rows of every length class, along and across memory: what they compute, and that one kernel does.
+#include <cmath>
+#include <limits>
+
+#include "tests/reductions/comparison.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+using testing::comparison;
+
+namespace {
+
+template <class T>
+array<T> wave(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    const array<double> line = arange<double>(static_cast<double>(n));
+    return astype<T>(reshape(20 * sin(line * 0.7) + cos(line * 0.013), shape));
+}
+
+template <class E>
+auto standardise(const E& x, index_t axis) {
+    return (x - mean(x, axis, keepdims)) / stddev(x, axis, keepdims);
+}
+
+template <class E>
+void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
+    c.add("softmax", axes(axis), x, eval(softmax(x, axis)));
+    c.add("log_softmax", axes(axis), x, eval(log_softmax(x, axis)));
+    c.add("logsumexp", axes(axis), x, eval(logsumexp(x, axis)));
+    c.add("standardise", axes(axis), x, eval(standardise(x, axis)));
+    if (!held) return;
+    CHECK(explain(softmax(x, axis)).kernels.size() == 1);
+    CHECK(explain(standardise(x, axis)).kernels.size() == 1);
+    CHECK(launches([&] { (void)eval(standardise(x, axis)); }) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("rows along memory, of all lengths") {
+    comparison c;
+    for (const index_t n :
+         {1, 2, 31, 33, 129, 257, 500, 1025, 2049, 4099, 8192, 10'000, 16'385, 40'000, 65'537, 131'072})
+        add_rows(c, wave<float>({3, n}), -1);
+    add_rows(c, wave<float>({2, 262'141}), -1, false);
+    add_rows(c, wave<float>({2, 300'000}), -1, false);
+    c.run();
+}
+
+TEST_CASE("rows across memory, of all lengths") {
+    comparison c;
+    for (const index_t n : {1, 2, 31, 33, 129, 500, 1025, 2049, 4096}) add_rows(c, wave<float>({n, 37}), 0);
+    for (const index_t n : {5000, 40'000}) add_rows(c, wave<float>({n, 5}), 0, false);
+    for (const index_t n : {3, 70, 600}) add_rows(c, wave<double>({4, n, 8}), 1);
+    c.run();
+}
+
+TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart") {
+    comparison c;
+    for (const index_t n : {33, 300, 3000, 30'000}) {
+        add_rows(c, wave<double>({3, n}), 1);
+        add_rows(c, wave<int>({3, n}), 1);
+        const array<float> x = wave<float>({5, n + 8});
+        add_rows(c, x(all, slice(1, -7)), 1);
+        add_rows(c, x(all, slice(4, -1)), 1);
+        add_rows(c, x(slice(none, none, 2), slice(none, none, -1)), 1);
+        add_rows(c, x(all, slice(none, none, 3)), 1);
+    }
+    c.run();
+}
+
+TEST_CASE("NaN and infinity stay in their rows") {
+    constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    comparison c;
+    for (const index_t n : {130, 1000, 5000, 70'000}) {
+        array<float> x = wave<float>({5, n});
+        x(0, n / 2) = full<float>({}, nan);
+        x(1, n - 1) = full<float>({}, infinity);
+        x(2, 3) = full<float>({}, -infinity);
+        x(3) = full<float>(n, -infinity);
+        add_rows(c, x, -1);
+    }
+    c.run();
+}
+
+TEST_CASE("outputs along rows and outputs of rows come from one kernel") {
+    for (const index_t n : {200, 5000, 66'000}) {
+        const array<float> x = wave<float>({4, n}), gain = wave<float>(n), shift = wave<float>({4, 1});
+        const auto centred = x - mean(x, -1, keepdims);
+        const auto spread = sqrt(mean(square(centred), -1, keepdims) + 1e-5f);
+        const auto norm = centred / spread * gain + shift;
+        const auto before = counters().kernel_launches;
+        const auto [y, largest, place] = eval(norm, max(norm, -1), argmax(norm, -1));
+        CHECK(counters().kernel_launches - before == 1);
+        const array<float> c = x - eval(mean(x, -1, keepdims));
+        const array<float> wanted = c / eval(sqrt(mean(c * c, -1, keepdims) + 1e-5f)) * gain + shift;
+        CHECK(allclose(y, wanted, 1e-4, 1e-4).item());
+        CHECK(array_equal(largest, max(y, -1)).item());
+        CHECK(array_equal(place, argmax(y, -1)).item());
+        array<float> same = x;
+        assign(same, norm);
+        CHECK(array_equal(same, y).item());
+    }
+}
+
+TEST_CASE("similarity, weighting and norms of rows are one kernel") {
+    const array<float> a = wave<float>({6, 700}), b = eval(cos(wave<float>({6, 700})));
+    CHECK(launches([&] { (void)eval(sum(a * b, -1) / (norm(a, -1) * norm(b, -1))); }) == 1);
+    CHECK(launches([&] { (void)eval(sum(softmax(a) * b, -1)); }) == 1);
+    CHECK(launches([&] { (void)eval(a / norm(a, -1, keepdims)); }) == 1);
+    CHECK(launches([&] { (void)eval(a / sqrt(mean(square(a), -1, keepdims) + 1e-6f)); }) == 1);
+    const array<float> weights = softmax(a), weighted = sum(softmax(a) * b, -1);
+    CHECK(allclose(weighted, sum(weights * b, -1), 1e-5, 1e-5).item());
+}
+
+TEST_CASE("rows of rows and columns: each where it can be") {
+    const array<double> x = wave<double>({40, 60}), y = wave<double>({40, 60, 7});
+    const array<double> by_row = softmax(x, 1), by_column = softmax(x, 0);
+    CHECK(allclose(eval(softmax(x, 1) * softmax(x, 0)), by_row * by_column).item());
+    CHECK(allclose(eval(sum(expand_dims(softmax(x, 1), -1) * y, 1)), sum(expand_dims(by_row, -1) * y, 1)).item());
+    CHECK(allclose(eval(softmax(softmax(x, 1), 0)), softmax(by_row, 0)).item());
+    const array<double> square = wave<double>({50, 50}), sums = sum(square, 1);
+    CHECK(allclose(eval(square - sum(square, 1)), square - sums).item());
+    CHECK(allclose(eval(square + sum(square, 1, keepdims) + transpose(square)),
+                   square + reshape(sums, {50, 1}) + transpose(square))
+              .item());
+}
