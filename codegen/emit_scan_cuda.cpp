@@ -1,14 +1,16 @@
-// Scans for CUDA along memory, with the trees before and after them, in one pass over memory:
+// Scans for CUDA, with the trees before and after them, in one pass over memory:
 //   rows       lanes share a row: a few for short rows, a warp, a block that goes along it tile by tile
 //   look-back  long rows, and few: blocks take the tiles of all rows in order by a ticket. A tile tells in the scratch
 //              what it folds to by itself, then what everything up to its end does; it looks back for the nearest
 //              tile that has told all, and folds strictly from the left from there.
+//   columns    memory runs across the rows: a thread has a row, neighbours read neighbours
 //
 // Within a tile elements are joined in a tree that the key alone decides, tiles one after the other; so every prefix is
 // one fold, whatever the timing. A float's tiles are joined in double.
 #include <algorithm>
 
-#include "codegen/cuda_scan.hpp"
+#include "codegen/cuda_kernel.hpp"
+#include "codegen/scan.hpp"
 
 namespace ingot::codegen {
 
@@ -19,30 +21,56 @@ using namespace detail;
 /// Rows of more than 2^(bucket + 4) elements for these buckets are shared by a block, and by several blocks.
 constexpr std::uint8_t block_bucket = 7, look_back_bucket = 9;
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
+constexpr std::uint32_t column_loads = 8;    // of one thread in flight
 
-class row_scan : cuda_scan {
+class cuda_scan {
 public:
-    row_scan(const key& k, const graph& g, const scanning& s) : cuda_scan(k, g, s) { choose_shape(); }
+    cuda_scan(const key& k, const graph& g, const scanning& s) : b_(k, g), s_(s), folds_(folds_of(s, g, b_.needs)) {
+        choose_shape();
+    }
 
     void write(plan& p) {
         b_.name_scalars();
-        write_rows();
-        const std::string size = std::to_string(tile());
-        b_.step.threads = threads_;
-        b_.step.pattern = look_back_ ? "look-back scan" : "row scan";
-        b_.step.reason = look_back_ ? "tiles of " + size + " elements, each looks back"
-                                    : std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
-        finish(p, std::to_string(threads_) + (look_back_ ? ", 2" : ""));
+        if (columns_) {
+            write_columns();
+        } else {
+            write_rows();
+        }
+        launch& step = b_.step;
+        step.kernel = "scan";
+        step.threads = threads_;
+        step.pattern = columns_ ? "column scan" : look_back_ ? "look-back scan" : "row scan";
+        step.reason = reason();
+        step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
+        p.source =
+            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
+                                          (look_back_ ? ", 2" : "") + ")\nscan(const __grid_constant__ arguments p)");
+        p.steps.push_back(std::move(step));
     }
 
 private:
+    std::uint64_t all_bits() const { return axis_range(0, b_.rank); }
+    std::uint64_t kept_bits() const { return all_bits() & ~s_.bit(); }
+    std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
     std::uint32_t tile() const { return lanes_ * each_ * unroll_; }
+
+    std::string reason() const {
+        const std::string size = std::to_string(tile());
+        if (columns_) return "a thread a row, neighbours read neighbours";
+        if (look_back_) return "tiles of " + size + " elements, each looks back";
+        return std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
+    }
 
     // ---- the shape
 
     void choose_shape() {
         const bool few = (b_.key.axes[0].bucket & bucket::few_rows) != 0;
         look_back_ = few && s_.bucket >= look_back_bucket;
+        columns_ = s_.axis != b_.rank - 1 && !look_back_;
+        if (columns_) {
+            unroll_ = column_loads;
+            return;
+        }
         lanes_ = s_.bucket == 1              ? 8
                  : s_.bucket == 2            ? 16
                  : s_.bucket < block_bucket  ? 32
@@ -75,6 +103,13 @@ private:
             if (b_.graph.loop_axis[a] == s_.axis && at.at->strides[a] == stride_class::unit) return true;
         return false;
     }
+    std::vector<const place*> inputs_along() const {
+        std::vector<const place*> inputs;
+        for (const place& in : b_.inputs)
+            if ((loops_of(in.node) & s_.bit()) != 0) inputs.push_back(&in);
+        return inputs;
+    }
+
     // ---- rows
 
     void write_rows() {
@@ -144,6 +179,27 @@ private:
         b_.write_digits("row", kept);
     }
 
+    void read_fixed() {
+        for (const place& in : b_.inputs) {
+            if ((loops_of(in.node) & s_.bit()) != 0) continue;
+            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
+                         b_.element(in, b_.offset(in, kept_bits())), ";");
+            b_.body.name(in.node, in.name);
+        }
+        for (const node_id g : b_.generators)
+            if ((loops_of(g) & s_.bit()) == 0) b_.body.name(g, random_element(g, kept_bits()));
+        std::vector<node_id> roots = s_.values;
+        roots.insert(roots.end(), b_.graph.roots.begin(), b_.graph.roots.end());
+        b_.body.hoist(kept_bits(), roots, b_.code);
+    }
+    std::string random_element(node_id g, std::uint64_t axes) {
+        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+    }
+
+    void open_unrolled(const char* variable, std::uint32_t n) {
+        b_.code.margin("#pragma unroll");
+        b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
+    }
     /// The place of a thread's vector `u`, or of its element e, and the digit along the scanned axis.
     void write_place(const std::string& further = "") {
         const std::string step = std::to_string(std::min(lanes_, 32u) * each_);
@@ -234,7 +290,7 @@ private:
                      '<', fold, ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
         }
         if (lanes_ == threads_) fold_block();
-        if (look_back_) write_look_back();
+        if (look_back_) look_back();
     }
 
     std::string scan_lanes() {
@@ -266,36 +322,71 @@ private:
     void fold_block() {
         source_writer& out = b_.code;
         const std::uint32_t warps = threads_ / 32;
+        b_.needs.add("scan_warps",
+                     "/// What lies before a warp; `all`: what the block folds to.\n"
+                     "template <class fold, int warps, class type>\n"
+                     "__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, "
+                     "type& all) {\n"
+                     "    type before = start;\n"
+                     "    all = start;\n"
+                     "#pragma unroll\n"
+                     "    for (unsigned int w = 0; w < warps; ++w) {\n"
+                     "        if (w == warp) before = all;\n"
+                     "        all = fold::join(all, parts[w]);\n"
+                     "    }\n"
+                     "    return before;\n}\n");
         for (fold_writer& f : folds_) out.line("__shared__ ", f.type(), " warps_", f.name(), '[', warps, "];");
         for (fold_writer& f : folds_) out.line("if (lane == 0) warps_", f.name(), "[warp] = warp_", f.name(), ";");
         out.line("__syncthreads();");
         for (fold_writer& f : folds_) {
             out.line(f.type(), ' ', f.whole(), ";");
-            out.line("const ", f.type(), " ahead_", f.name(), " = ", scan_warps(), '<', f.joiner(), ", ", warps,
-                     ", 1>(warps_", f.name(), ", ", f.start(), ", warp, ", f.whole(), ");");
+            out.line("const ", f.type(), " ahead_", f.name(), " = scan_warps<", f.joiner(), ", ", warps, ">(warps_",
+                     f.name(), ", ", f.start(), ", warp, ", f.whole(), ");");
         }
     }
 
     // ---- look-back
 
-    /// Scratch: the next ticket, how many blocks are done, then a slot for each tile. Zero before and after.
-    void write_look_back() {
+    /// Scratch: the next ticket, how many blocks are done, then two words for each tile and scan. Zero before and
+    /// after.
+    void take_ticket() {
+        const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
+        const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
         source_writer& out = b_.code;
-        const std::uint32_t words = slot_words();
+        out.line("__shared__ ", u4, " taken;");
+        out.line("if (threadIdx.x == 0) taken = atomicAdd(reinterpret_cast<", u4, "*>(", scratch, "), 1u);");
+        out.line("__syncthreads();");
+        out.line("const ", u4, " ticket = taken;");
+    }
+
+    void look_back() {
+        source_writer& out = b_.code;
+        const auto words = static_cast<std::uint32_t>(2 * folds_.size());
         b_.step.scratch_bytes = 8 * (words + 2);
         b_.step.scratch_count = b_.step.grid[0];
         const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
-        const bool one_row = b_.rank == 1;
+        declare_look_back();
         for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
         out.open("if (warp == 0)");
-        out.line("const ", u8, " further = ", words, one_row ? "" : " * p.rows", ";");
         out.line(u8, "* const slot = p.scratch + 2 + ", u8, "(ticket) * ", words, ";");
-        for (fold_writer& f : folds_)
-            out.line("if (lane == 0) tell(slot", at(f), ", part_told, ", widened(f, f.whole()), ");");
-        for (fold_writer& f : folds_)
-            out.line(carry(f), " = ", look_back(), '<', f.wide_joiner(), ">(slot", at(f), ", further, tile, lane, ",
-                     widened(f, f.whole()), ", ", f.wide_start(), ");");
-        for (fold_writer& f : folds_) out.line("if (lane == 0) told_", f.name(), " = ", carry(f), ";");
+        for (std::size_t i = 0; i < folds_.size(); ++i) {
+            fold_writer& f = folds_[i];
+            const std::string at = i == 0 ? "slot" : "slot + " + std::to_string(2 * i);
+            const std::string own = f.wide_type() == f.type() ? f.whole() : f.wide_type() + '(' + f.whole() + ')';
+            out.line("if (lane == 0) tell(", at, ", tile == 0 ? all_told : part_told, ", own, ");");
+        }
+        for (std::size_t i = 0; i < folds_.size(); ++i) {
+            fold_writer& f = folds_[i];
+            const std::string at = i == 0 ? "slot" : "slot + " + std::to_string(2 * i);
+            const std::string further =
+                b_.rank == 1 ? std::to_string(words) : std::to_string(words) + " * " + u8 + "(p.rows)";
+            out.line("if (tile != 0) ", carry(f), " = look_back<", f.wide_joiner(), ">(", at, ", ", further,
+                     ", tile, lane, ", f.wide_start(), ");");
+            const std::string own = f.wide_type() == f.type() ? f.whole() : f.wide_type() + '(' + f.whole() + ')';
+            out.line("if (lane == 0 && tile != 0) tell(", at, ", all_told, ", f.wide_joiner(), "::join(", carry(f),
+                     ", ", own, "));");
+            out.line("if (lane == 0) told_", f.name(), " = ", carry(f), ";");
+        }
         out.close();
         out.line("__syncthreads();");
         for (fold_writer& f : folds_) out.line(carry(f), " = told_", f.name(), ";");
@@ -310,9 +401,53 @@ private:
         source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8);
         out.line("__syncthreads();");
-        out.line("if (!last) return;");
-        out.line("for (", u8, " i = threadIdx.x; i < 2 + ", u8, "(gridDim.x) * ", slot_words(), "; i += ", threads_,
-                 ") p.scratch[i] = 0;");
+        out.line("if (last)");
+        out.line("    for (", u8, " i = threadIdx.x; i < ", u8, "(gridDim.x) * ", 2 * folds_.size(),
+                 " + 2; i += ", threads_, ") p.scratch[i] = 0;");
+    }
+
+    void declare_look_back() {
+        b_.needs.type(dtype::u4);
+        b_.needs.type(dtype::u8);
+        b_.needs.add(
+            "look_back",
+            "/// What a tile has told: what it folds to, or all up to its end. A value's halves each have the state\n"
+            "/// beside them, so that they are known to belong together.\n"
+            "enum state : uint32 { nothing_told, part_told, all_told };\n\n"
+            "template <class type>\n"
+            "__device__ __forceinline__ void tell(uint64* slot, state what, type v) {\n"
+            "    uint64 bits = 0;\n"
+            "    reinterpret_cast<type&>(bits) = v;\n"
+            "    const uint64 low = bits << 32 | what, high = (bits >> 32) << 32 | what;\n"
+            "    asm volatile(\"st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\" ::\"l\"(slot), \"l\"(low), \"l\"(high) "
+            ": \"memory\");\n"
+            "}\n\n"
+            "template <class type>\n"
+            "__device__ __forceinline__ state ask(const uint64* slot, type& v) {\n"
+            "    uint64 low, high;\n"
+            "    asm volatile(\"ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\" : \"=l\"(low), \"=l\"(high) : "
+            "\"l\"(slot) : \"memory\");\n"
+            "    const uint64 bits = low >> 32 | (high >> 32) << 32;\n"
+            "    v = reinterpret_cast<const type&>(bits);\n"
+            "    return uint32(low) == uint32(high) ? state(uint32(low)) : nothing_told;\n"
+            "}\n\n"
+            "/// All that lies before a tile: lane i asks the tile i + 1 before it, until one of them has told all and "
+            "those\n/// after it their parts.\n"
+            "template <class fold, class type>\n"
+            "__device__ __forceinline__ type look_back(const uint64* slot, uint64 further, uint64 tile, uint32 lane,\n"
+            "                                          type start) {\n"
+            "    for (;;) {\n"
+            "        type v = start;\n"
+            "        const state what = lane < tile ? ask(slot - (lane + 1) * further, v) : all_told;\n"
+            "        const uint32 told = __ballot_sync(0xffffffffu, what != nothing_told);\n"
+            "        const uint32 all = __ballot_sync(0xffffffffu, what == all_told);\n"
+            "        const int nearest = __ffs(all) - 1;\n"
+            "        if (nearest < 0 || (~told & ((1u << nearest) - 1)) != 0) continue;\n"
+            "        type so_far = __shfl_sync(0xffffffffu, v, nearest);\n"
+            "        for (int i = nearest - 1; i >= 0; --i)\n"
+            "            so_far = fold::join(so_far, __shfl_sync(0xffffffffu, v, i));\n"
+            "        return so_far;\n"
+            "    }\n}\n");
     }
 
     // ---- results
@@ -321,7 +456,9 @@ private:
     std::string before(fold_writer& f) {
         const std::string lanes =
             lanes_ == threads_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
-        return loops_ || look_back_ ? behind(f, carry(f), lanes) : lanes;
+        if (!loops_ && !look_back_) return lanes;
+        if (f.wide_type() == f.type()) return f.joined(carry(f), lanes);
+        return f.type() + '(' + f.wide_joiner() + "::join(" + carry(f) + ", " + lanes + "))";
     }
 
     void write_results() {
@@ -382,17 +519,68 @@ private:
         out.close();
     }
 
-    bool look_back_ = false, loops_ = false;
+    // ---- columns
+
+    void write_columns() {
+        source_writer& out = b_.code;
+        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        const std::string index = b_.linear(), n = b_.count({.axes = s_.bit()}, "scanned");
+        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads_};
+        out.line("const ", index, " row = ", b_.thread_index(threads_), ";");
+        out.line("if (row >= ", b_.count({.axes = kept_bits()}, "rows"), ") return;");
+        b_.write_digits("row", kept);
+        read_fixed();
+        for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
+        const std::string unroll = std::to_string(unroll_);
+        out.line(index, " first = 0;");
+        out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
+        write_column_part(unroll_);
+        out.close();
+        out.open("for (; first < ", n, "; ++first)");
+        write_column_part(1);
+        out.close();
+    }
+
+    void write_column_part(std::uint32_t count) {
+        source_writer& out = b_.code;
+        const auto outside = b_.body.scope();
+        const std::vector<const place*> inputs = inputs_along();
+        for (const place* in : inputs) {
+            out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
+            b_.body.name(in->node, in->name + "[u]");
+        }
+        if (!inputs.empty()) {
+            open_unrolled("u", count);
+            b_.write_digits("first + u", {s_.axis});
+            for (const place* in : inputs)
+                out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
+            out.close();
+        }
+        open_unrolled("u", count);
+        b_.write_digits("first + u", {s_.axis});
+        for (const node_id g : b_.generators)
+            if ((loops_of(g) & s_.bit()) != 0) b_.body.name(g, random_element(g, all_bits()));
+        for (fold_writer& f : folds_) {
+            out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
+            b_.body.name(f.reduction(), f.wide_type() == f.type() ? f.name() : f.type() + '(' + f.name() + ')');
+        }
+        std::vector<std::string> values;
+        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
+        out.close();
+        b_.body.leave(outside);
+    }
+
+    cuda_kernel b_;
+    const scanning& s_;
+    std::vector<fold_writer> folds_;
+    bool columns_ = false, look_back_ = false, loops_ = false;
     std::uint32_t threads_ = 256, lanes_ = 32, each_ = 1, unroll_ = 1;
 };
 
 }  // namespace
 
-void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
-    if (scans_columns(k, s))
-        emit_column_scan_cuda(k, g, s, p);
-    else
-        row_scan(k, g, s).write(p);
-}
+void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) { cuda_scan(k, g, s).write(p); }
 
 }  // namespace ingot::codegen

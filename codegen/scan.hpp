@@ -26,10 +26,6 @@ std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& ne
 /// The axes [0, rank) but one.
 std::vector<int> axes_without(int rank, int axis);
 
-/// Whether memory runs across the rows, as far as the outputs say.
-bool scans_columns(const key& k, const scanning& s);
-
-void emit_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 void emit_scan_host(const key& k, const graph& g, const scanning& s, plan& p);
 

@@ -263,12 +263,6 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2, detail::bucket::short_inner).bound_axis(0, row(17), 2).leaf(i2, "s01", false);
              return b.scan(fold::max, i2, "01").output(i2, "s1", false).done();
          }},
-        {"cummin_of_short_columns",
-         [row](target t) {
-             key_builder b(t);
-             b.axes(2).bound_axis(0, row(100), 1).leaf(f4, "01s").scan(fold::min, f4, "10").leaf(f4, "01");
-             return b.map("multiply").output(f4, "s1").done();
-         }},
         {"cumprod_of_columns",
          [row](target t) {
              key_builder b(t);

@@ -46,22 +46,18 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// What lies before a warp; `all`: what the block folds to. Warp w's part stands at w * step.
-template <class fold, int warps, int step, class type>
+/// What lies before a warp; `all`: what the block folds to.
+template <class fold, int warps, class type>
 __device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, type& all) {
     type before = start;
     all = start;
 #pragma unroll
     for (unsigned int w = 0; w < warps; ++w) {
         if (w == warp) before = all;
-        all = fold::join(all, parts[w * step]);
+        all = fold::join(all, parts[w]);
     }
     return before;
 }
-
-struct sum_double {
-    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
-};
 
 /// What a tile has told: what it folds to, or all up to its end. A value's halves each have the state
 /// beside them, so that they are known to belong together.
@@ -84,12 +80,11 @@ __device__ __forceinline__ state ask(const uint64* slot, type& v) {
     return uint32(low) == uint32(high) ? state(uint32(low)) : nothing_told;
 }
 
-/// All that lies before a tile, which itself folds to `own`: lane i asks the tile i + 1 before it, until one of
-/// them has told all and those after it their parts, which are folded from the left.
+/// All that lies before a tile: lane i asks the tile i + 1 before it, until one of them has told all and those
+/// after it their parts.
 template <class fold, class type>
-__device__ __forceinline__ type look_back(uint64* slot, uint64 further, uint64 tile, uint32 lane, type own,
+__device__ __forceinline__ type look_back(const uint64* slot, uint64 further, uint64 tile, uint32 lane,
                                           type start) {
-    type so_far;
     for (;;) {
         type v = start;
         const state what = lane < tile ? ask(slot - (lane + 1) * further, v) : all_told;
@@ -97,14 +92,16 @@ __device__ __forceinline__ type look_back(uint64* slot, uint64 further, uint64 t
         const uint32 all = __ballot_sync(0xffffffffu, what == all_told);
         const int nearest = __ffs(all) - 1;
         if (nearest < 0 || (~told & ((1u << nearest) - 1)) != 0) continue;
-        so_far = __shfl_sync(0xffffffffu, v, nearest);
+        type so_far = __shfl_sync(0xffffffffu, v, nearest);
         for (int i = nearest - 1; i >= 0; --i)
             so_far = fold::join(so_far, __shfl_sync(0xffffffffu, v, i));
-        break;
+        return so_far;
     }
-    if (lane == 0) tell(slot, all_told, fold::join(so_far, own));
-    return so_far;
 }
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
 
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
@@ -176,13 +173,13 @@ scan(const __grid_constant__ arguments p) {
     if (lane == 0) warps_sum0[warp] = warp_sum0;
     __syncthreads();
     float whole0;
-    const float ahead_sum0 = scan_warps<sum_float, 16, 1>(warps_sum0, 0.0f, warp, whole0);
+    const float ahead_sum0 = scan_warps<sum_float, 16>(warps_sum0, 0.0f, warp, whole0);
     __shared__ double told_sum0;
     if (warp == 0) {
-        const uint64 further = 2;
         uint64* const slot = p.scratch + 2 + uint64(ticket) * 2;
-        if (lane == 0) tell(slot, part_told, double(whole0));
-        before_sum0 = look_back<sum_double>(slot, further, tile, lane, double(whole0), 0.0);
+        if (lane == 0) tell(slot, tile == 0 ? all_told : part_told, double(whole0));
+        if (tile != 0) before_sum0 = look_back<sum_double>(slot, 2, tile, lane, 0.0);
+        if (lane == 0 && tile != 0) tell(slot, all_told, sum_double::join(before_sum0, double(whole0)));
         if (lane == 0) told_sum0 = before_sum0;
     }
     __syncthreads();
@@ -218,6 +215,6 @@ scan(const __grid_constant__ arguments p) {
         }
     }
     __syncthreads();
-    if (!last) return;
-    for (uint64 i = threadIdx.x; i < 2 + uint64(gridDim.x) * 2; i += 512) p.scratch[i] = 0;
+    if (last)
+        for (uint64 i = threadIdx.x; i < uint64(gridDim.x) * 2 + 2; i += 512) p.scratch[i] = 0;
 }

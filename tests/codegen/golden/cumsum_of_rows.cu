@@ -52,15 +52,15 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// What lies before a warp; `all`: what the block folds to. Warp w's part stands at w * step.
-template <class fold, int warps, int step, class type>
+/// What lies before a warp; `all`: what the block folds to.
+template <class fold, int warps, class type>
 __device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, type& all) {
     type before = start;
     all = start;
 #pragma unroll
     for (unsigned int w = 0; w < warps; ++w) {
         if (w == warp) before = all;
-        all = fold::join(all, parts[w * step]);
+        all = fold::join(all, parts[w]);
     }
     return before;
 }
@@ -128,7 +128,7 @@ scan(const __grid_constant__ arguments p) {
     if (lane == 0) warps_sum0[warp] = warp_sum0;
     __syncthreads();
     float whole0;
-    const float ahead_sum0 = scan_warps<sum_float, 16, 1>(warps_sum0, 0.0f, warp, whole0);
+    const float ahead_sum0 = scan_warps<sum_float, 16>(warps_sum0, 0.0f, warp, whole0);
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
         const float base_sum0 = sum_float::join(ahead_sum0, part0[u]);
