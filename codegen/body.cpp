@@ -4,6 +4,8 @@
 
 #include <ingot/error.hpp>
 
+#include "codegen/fold_about.hpp"
+
 namespace ingot::codegen {
 
 namespace {
@@ -28,7 +30,7 @@ std::string spell_user(const graph& g, const node& n, const std::vector<std::str
 
 bool is_computed(const node& n) {
     return n.kind == node_kind::map || n.kind == node_kind::user || n.kind == node_kind::cast ||
-           n.kind == node_kind::constant || n.kind == node_kind::unravel;
+           n.kind == node_kind::constant || n.kind == node_kind::unravel || n.kind == node_kind::about;
 }
 
 }  // namespace
@@ -51,6 +53,9 @@ std::string body_writer::spell(node_id id) const {
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
     if (n.kind == node_kind::unravel) return arguments[0];  // its digits are in the operands' offsets
     if (n.kind == node_kind::cast) return spell_cast(arguments[0], types[0], n.type, needs_);
+    if (n.kind == node_kind::about)
+        return spell_about_fold(static_cast<detail::fold>(n.code), n.type, needs_) + "::about(" + arguments[0] + ", " +
+               arguments[1] + ')';
     if (n.kind == node_kind::user) return spell_user(graph_, n, arguments, needs_);
     return spell_map(n, types, arguments, needs_);
 }

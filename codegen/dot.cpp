@@ -40,6 +40,7 @@ std::string label(const node& n, const key& k) {
         case node_kind::user:
             return "kernel";
         case node_kind::text:
+        case node_kind::about:  // the planner's
             break;
     }
     return "";

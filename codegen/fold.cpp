@@ -2,6 +2,8 @@
 // once. Places join by value, then by place, whatever the order in which they meet.
 #include "codegen/fold.hpp"
 
+#include "codegen/fold_about.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -29,6 +31,7 @@ fold_writer::fold_writer(const graph& g, node_id reduction, std::size_t number, 
 std::string fold_writer::wide_type() { return type_in(wide()); }
 
 std::string fold_writer::type_in(dtype t) {
+    if (is_about()) return spell_about_part(row_.of, t, needs_);
     const std::string value = needs_.type(t);
     if (!places()) return value;
     const std::string name = "place_" + value, at = needs_.type(dtype::i8);
@@ -39,6 +42,7 @@ std::string fold_writer::type_in(dtype t) {
 
 std::string fold_writer::start_in(dtype t) {
     if (is_user()) return user_functions() + "::identity()";
+    if (is_about()) return spell_about_start(row_.of, t, needs_);
     // Behind every place of a row: whatever the element, it wins.
     if (places()) return type_in(t) + "{" + value_start_in(t) + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}";
     return value_start_in(t);
@@ -70,6 +74,7 @@ std::string fold_writer::value_start_in(dtype t) {
 
 std::string fold_writer::joiner_in(dtype t) {
     if (is_user()) return user_functions();
+    if (is_about()) return spell_about_fold(row_.of, t, needs_);
     if (!places()) return value_joiner(row_, t);
     const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
     if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_places(t) + "};\n");
@@ -157,6 +162,28 @@ std::string fold_writer::join_later_places(dtype t) const {
         return std::string(" return !(b.value ") + (greatest() ? "<=" : ">=") +
                " a.value) && a.value == a.value ? b : a; }\n";
     return std::string(" return b.value ") + (greatest() ? ">" : "<") + " a.value ? b : a; }\n";
+}
+
+std::uint32_t fold_writer::words() const {
+    return is_about() ? static_cast<std::uint32_t>(about_members(row_.of).size()) : places() ? 2 : 1;
+}
+
+std::string fold_writer::word(std::uint32_t i, const std::string& of) const {
+    if (is_about()) return of + about_members(row_.of)[i];
+    return !places() ? of : of + (i == 0 ? ".value" : ".at");
+}
+
+std::uint32_t fold_writer::bytes() const {
+    constexpr std::uint32_t place_bytes = 16;
+    return places() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
+}
+
+std::string fold_writer::of_one(const std::string& entry) {
+    return is_about() ? joiner() + "::of<" + needs_.type(type_) + ", 1>({" + entry + "})" : entry;
+}
+
+std::string fold_writer::folded(const std::string& array, const std::string& present) {
+    return joiner() + "::of(" + array + (present.empty() ? "" : ", " + present) + ')';
 }
 
 std::string fold_writer::element(const std::string& value, const std::string& at) {

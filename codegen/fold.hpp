@@ -41,7 +41,19 @@ public:
     std::string later_joiner();
     std::string start_at(const std::string& first);
     std::string joined(const std::string& a, const std::string& b) { return joiner() + "::join(" + a + ", " + b + ")"; }
-    /// An element as a partial result; `at` is its place in the row.
+    /// What is kept of an element until several are folded at once; `at` is its place in the row. What stands for one
+    /// that is not there.
+    std::string entry_type() { return is_about() ? needs_.type(type_) : type(); }
+    std::string entry(const std::string& value, const std::string& at) {
+        return is_about() ? value : element(value, at);
+    }
+    std::string entry_start() { return is_about() ? spell_constant(type_, 0, needs_) : start(); }
+    /// Of a fold that counts entries, the partial result of an array of them, or of the first `present`; of one entry.
+    std::string folded(const std::string& array, const std::string& present);
+    std::string of_one(const std::string& entry);
+    /// Whether missing entries must be counted, for no entry leaves a partial result alone.
+    bool counts_entries() const { return is_about(); }
+    /// An element as a partial result.
     std::string element(const std::string& value, const std::string& at);
     /// Whether an element's place is asked for.
     bool places() const { return row_.rule == detail::fold_rule::place; }
@@ -50,21 +62,22 @@ public:
     std::string result(const std::string& from) const { return places() ? from + ".at" : from; }
     /// Whether joining rounds, so that the order matters to the error.
     bool rounds() const {
-        return row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating;
+        return is_about() || (row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating);
     }
 
     /// 64-bit words of scratch for a partial result, and what is put into each and taken from them.
-    std::uint32_t words() const { return places() ? 2 : 1; }
+    std::uint32_t words() const;
     std::string word(std::uint32_t i) const { return word(i, name_); }
-    std::string word(std::uint32_t i, const std::string& of) const {
-        return !places() ? of : of + (i == 0 ? ".value" : ".at");
-    }
+    std::string word(std::uint32_t i, const std::string& of) const;
+    /// Size of a variable that holds all of a row.
+    std::uint32_t bytes() const;
     /// A partial result from the texts that take its words.
-    std::string word_type(std::uint32_t i) { return needs_.type(i == 0 ? type_ : dtype::i8); }
+    std::string word_type(std::uint32_t i) { return needs_.type(places() && i == 1 ? dtype::i8 : type_); }
 
 private:
     dtype wide() const {
-        return type_ == dtype::f4 && (rounds() || row_.rule == detail::fold_rule::logarithms) ? dtype::f8 : type_;
+        const bool widens = (rounds() && !is_about()) || row_.rule == detail::fold_rule::logarithms;
+        return widens && type_ == dtype::f4 ? dtype::f8 : type_;
     }
     std::string type_in(dtype t);
     std::string start_in(dtype t);
@@ -78,6 +91,7 @@ private:
     std::string join_logarithms(dtype t) const;
     std::string join_later_places(dtype t) const;
 
+    bool is_about() const { return row_.rule == detail::fold_rule::about; }
     bool is_user() const { return row_.of == detail::fold::user; }
 
     const graph& graph_;

@@ -26,6 +26,7 @@ enum class node_kind : std::uint8_t {
     unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
     user,      // function `code` of the user's text `index` over `arguments`
     text,      // the text `index` itself; gone when the graph is made
+    about,     // the sum of the reduction `arguments[0]`, of rule `about`, about the value `arguments[1]`
 };
 
 struct node {
@@ -55,6 +56,8 @@ enum class loops : std::uint8_t { own, shared };
 
 /// Lowers a key: a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
 graph lower(const key& k, loops l = loops::own);
+/// Leaves out what rewriting left without a user (the exponent of a strength-reduced power).
+void drop_unused(graph& g);
 /// The expression as a reader would write it, operands named x0, x1, ... and scalars s0, s1, ...
 std::string text(const graph& g, node_id root, const key& k);
 

@@ -49,7 +49,7 @@ public:
             throw error("[lower] the program does not leave one value for each output");
         for (std::size_t i = 0; i < stack_.size(); ++i)
             graph_.roots.push_back(cast(stack_[i], key_.outputs[i].head.type));
-        drop_unused();
+        drop_unused(graph_);
         return std::move(graph_);
     }
 
@@ -432,26 +432,6 @@ private:
         return intern(n);
     }
 
-    /// Leaves out what rewriting left without a user (the exponent of a strength-reduced power).
-    void drop_unused() {
-        std::vector<bool> used(graph_.nodes.size());
-        for (const node_id r : graph_.roots) used[r] = true;
-        for (std::size_t i = graph_.nodes.size(); i-- > 0;)
-            if (used[i])
-                for (int a = 0; a < graph_.nodes[i].arity; ++a) used[graph_.nodes[i].arguments[a]] = true;
-        std::vector<node_id> moved(graph_.nodes.size(), no_node);
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < used.size(); ++i) {
-            if (!used[i]) continue;
-            node n = graph_.nodes[i];
-            for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
-            moved[i] = static_cast<node_id>(kept);
-            graph_.nodes[kept++] = n;
-        }
-        graph_.nodes.resize(kept);
-        for (node_id& r : graph_.roots) r = moved[r];
-    }
-
     const key& key_;
     const loops loops_;
     graph graph_;
@@ -461,6 +441,25 @@ private:
 };
 
 }  // namespace
+
+void drop_unused(graph& g) {
+    std::vector<bool> used(g.nodes.size());
+    for (const node_id r : g.roots) used[r] = true;
+    for (std::size_t i = g.nodes.size(); i-- > 0;)
+        if (used[i])
+            for (int a = 0; a < g.nodes[i].arity; ++a) used[g.nodes[i].arguments[a]] = true;
+    std::vector<node_id> moved(g.nodes.size(), no_node);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        if (!used[i]) continue;
+        node n = g.nodes[i];
+        for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
+        moved[i] = static_cast<node_id>(kept);
+        g.nodes[kept++] = n;
+    }
+    g.nodes.resize(kept);
+    for (node_id& r : g.roots) r = moved[r];
+}
 
 graph lower(const key& k, loops l) { return lowering(k, l).run(); }
 

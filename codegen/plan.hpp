@@ -12,13 +12,18 @@
 namespace ingot::codegen {
 
 /// ceil(product of the extents of `axes` * ceil(product of the extents of `inner` / inner_divide) / divide_by), at most
-/// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1.
+/// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1. Where `evenly` is not 0 the
+/// value is cut into as few even pieces of at most so many as can be, and the formula stands for the size of one. Where
+/// `room` is not 0 the points of `axes` are packed, as many as fit a room of that size where each takes the inner part
+/// of it, one at least; the formula stands for the number of rooms.
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;
     std::uint32_t per_processor = 0;
     std::uint64_t inner = 0;  // axes cut into pieces each for itself: a row's vectors, its chunks
     std::uint32_t inner_divide = 1;
+    std::uint32_t evenly = 0;
+    std::uint32_t room = 0;
 };
 
 /// Where one member of a kernel's argument struct comes from.
@@ -58,6 +63,8 @@ struct work {
 struct launch {
     std::string kernel;
     formula grid[3];
+    /// Not 0: grid[1] is cut until all blocks together are at most so many for each multiprocessor, or it is 1.
+    std::uint32_t resident_blocks = 0;
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;  // blocks of one; grid[0] counts clusters

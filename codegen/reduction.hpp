@@ -44,6 +44,9 @@ folding find_folding(const key& k, const graph& g);
 /// What writes the folds of each space, numbered through.
 std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
 
+/// Rows longer than 2^(bucket + 4) elements for this bucket are shared by several blocks where there are few.
+inline constexpr std::uint8_t long_row_bucket = 9;
+
 /// Whether every result has few blocks' worth of company: rows alone do not fill the device.
 bool few_results(const key& k, int rank);
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "codegen/host_rows.hpp"
+#include "codegen/one_pass.hpp"
 #include "codegen/reduction.hpp"
 #include "codegen/register_rows.hpp"
 #include "codegen/scan.hpp"
@@ -69,7 +70,7 @@ row_program rows_of(const key& k, const folding& f) {
 /// Whether one kernel computes a row program.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
     if (k.header.where == target::host) return hold_in_caches(k, g, r);
-    return can_stage_rows(k, g, r) || hold_in_registers(k, g, r);
+    return !has(g, node_kind::about) && (can_stage_rows(k, g, r) || hold_in_registers(k, g, r));
 }
 
 void emit_rows(const key& k, const graph& g, const row_program& r, plan& p) {
@@ -89,7 +90,7 @@ void emit(const key& k, const graph& g, plan& p) {
     } else if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
         const row_program rows = rows_of(k, f);
-        if (cuda && can_stage_rows(k, g, rows))
+        if (cuda && !has(g, node_kind::about) && can_stage_rows(k, g, rows))
             emit_short_rows_cuda(k, g, rows, p);
         else
             cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
@@ -99,6 +100,23 @@ void emit(const key& k, const graph& g, plan& p) {
     } else {
         cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
     }
+}
+
+/// Sums about a value of their own row need no kernel that holds it, nor two that read it. The graph becomes that where
+/// it takes fewer kernels, and where holding rows is slow: few long ones, and short ones across memory.
+void take_sums_in_one_pass(const key& k, graph& g, staging& s) {
+    const auto held = find_row_program(k, g);
+    const bool slow = s.stages.empty() && held && !can_stage_rows(k, g, *held) &&
+                      (held->bucket == 1 || few_results(k, static_cast<int>(held->kept.size())));
+    if (s.stages.empty() && !slow) return;
+    graph once = with_sums_in_one_pass(k, g);
+    staging shorter = cut_into_stages(k, once, holds_rows);
+    const bool folds = shorter.stages.empty() && !find_row_program(k, once);
+    if (!(slow && folds) &&
+        std::max<std::size_t>(shorter.stages.size(), 1) >= std::max<std::size_t>(s.stages.size(), 1))
+        return;
+    s = std::move(shorter);
+    g = std::move(once);
 }
 
 /// The source of a step among several: names of its own, for its types and for its kernel.
@@ -130,7 +148,7 @@ void emit_stages(const key& k, staging s, plan& p) {
 }  // namespace
 
 plan make_plan(const key& k) {
-    const graph g = lower(k, loops::shared);
+    graph g = lower(k, loops::shared);
     plan p;
     p.expression = expression_of(k, g);
     p.contract = k.header.math != math_mode::strict;
@@ -146,12 +164,12 @@ plan make_plan(const key& k) {
         plan_missing(k, g, p, "");
     } else {
         staging s = cut_into_stages(k, g, holds_rows);
-        const bool one = s.stages.empty();
+        if (cuda && k.header.math != math_mode::strict) take_sums_in_one_pass(k, g, s);  // strict: no bit by a cut
         p.pattern = has(g, node_kind::scan)      ? "scan"
                     : !has(g, node_kind::reduce) ? "map"
                     : find_row_program(k, g)     ? "row program"
                                                  : "reduction";
-        one ? emit(k, g, p) : emit_stages(k, std::move(s), p);
+        s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : p.steps)
         if (cuda && step.argument_bytes > most_argument_bytes)

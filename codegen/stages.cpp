@@ -129,8 +129,10 @@ private:
             now.reshapes = n.kind == node_kind::unravel;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {
-                now.level = std::max(now.level, nodes_[of].level + (is_cut(of) ? 1 : 0));
-                if (is_cut(of)) continue;
+                // What a sum is taken about is at hand in the kernel that makes both, though others read it from memory.
+                const bool read = is_cut(of) && n.kind != node_kind::about;
+                now.level = std::max(now.level, nodes_[of].level + (read ? 1 : 0));
+                if (read) continue;
                 now.reduces = now.reduces || nodes_[of].reduces;
                 now.reshapes = now.reshapes || nodes_[of].reshapes;
                 if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
@@ -254,12 +256,16 @@ private:
     void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
         for (const int a : p.outputs.empty() ? in_order(p.axes) : axes_in(p.axes)) {
             s.axes.push_back(a);
-            axis_class axis = p.axes == outer_ ? key_.axes[static_cast<std::size_t>(a)] : axis_class{};
-            axis.owner = axis.partner = 0;
+            const axis_class own = key_.axes[static_cast<std::size_t>(a)];
+            axis_class axis;
+            if (p.axes == outer_)
+                axis.bucket = own.bucket;
+            else if (own.owner == 0)
+                axis.bucket = own.bucket & bucket::short_inner;
             s.key.axes.push_back(axis);
         }
         const std::size_t kept = s.axes.size();
-        bool scans = false;
+        bool scans = false, long_rows = false;
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
             const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::unravel;
@@ -272,12 +278,13 @@ private:
                 if (key_.axes[a].owner == owner) {
                     s.axes.push_back(loop_of(static_cast<int>(a)));
                     s.key.axes.push_back({owner, 0, key_.axes[a].bucket});
+                    long_rows = long_rows || key_.axes[a].bucket >= long_row_bucket;
                 }
         }
         // How many rows a temporary has nobody said; splitting a long row among blocks costs little. Rows that are
         // scanned the key does count.
         const bool few = !key_.axes.empty() && (key_.axes[0].bucket & bucket::few_rows) != 0;
-        if (kept != 0 && (few || outer_ == 0 || (!s.temporaries.empty() && !scans)))
+        if (kept != 0 && (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && !scans)))
             s.key.axes[0].bucket |= bucket::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
             s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));

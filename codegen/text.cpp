@@ -93,6 +93,10 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {call("reshape", n, values)};
         case node_kind::user:
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
+        case node_kind::about: {
+            const std::string& whole = values[n.arguments[0]].text;  // "squares(x0)"
+            return {whole.substr(0, whole.size() - 1) + " - " + in_parentheses(values[n.arguments[1]], 9) + ')'};
+        }
         case node_kind::text:
         case node_kind::map:
             break;

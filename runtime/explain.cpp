@@ -54,7 +54,7 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     k.name = step.kernel;
     k.pattern = step.pattern;
     k.reason = step.reason;
-    for (std::size_t d = 0; d < 3; ++d) k.grid[d] = value_of(step.grid[d], c.extents, processors);
+    k.grid = grid_of(step, c.extents, processors);
     k.grid[0] *= step.cluster;
     k.block = step.threads;
     for (const std::uint16_t i : step.reads) k.bytes_read += distinct_bytes(c, i, s.operands[i].type);

@@ -152,6 +152,7 @@ private:
                     break;
                 case node_kind::user:
                 case node_kind::text:
+                case node_kind::about:
                     break;  // refused
             }
         }
@@ -234,6 +235,8 @@ private:
                 return f(folds::count_nonzero<T>{});
             case fold::logaddexp:
             case fold::user:
+            case fold::squares:
+            case fold::exponentials:
                 break;  // refused
         }
     }

@@ -1,6 +1,7 @@
 // Launching: what a plan says symbolically becomes numbers here.
 #include "runtime/launch.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/divisor.hpp"
@@ -25,9 +26,27 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
         if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);
         if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
     }
-    std::uint64_t value = (outer * ((inner + f.inner_divide - 1) / f.inner_divide) + f.divide_by - 1) / f.divide_by;
+    const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
+    if (f.room != 0 && parts != 0) {
+        const std::uint64_t together = std::max<std::uint64_t>(1, f.room / parts);
+        return (outer + together - 1) / together;
+    }
+    std::uint64_t value = (outer * parts + f.divide_by - 1) / f.divide_by;
     if (f.per_processor != 0) value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
+    if (f.evenly != 0 && value != 0) {
+        const std::uint64_t pieces = (value + f.evenly - 1) / f.evenly;
+        value = (value + pieces - 1) / pieces;
+    }
     return value;
+}
+
+std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t> extents, std::uint32_t processors) {
+    std::array<std::uint64_t, 3> grid{};
+    for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = value_of(step.grid[d], extents, processors);
+    if (step.resident_blocks != 0 && grid[0] != 0)
+        grid[1] =
+            std::max<std::uint64_t>(1, std::min(grid[1], std::uint64_t{step.resident_blocks} * processors / grid[0]));
+    return grid;
 }
 
 namespace {
@@ -97,8 +116,8 @@ void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t bloc
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
-void run_cuda(const loaded_kernel& kernel, const launch& step, const std::uint64_t (&grid)[3], void* arguments,
-              const stream_state& stream) {
+void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<std::uint64_t, 3>& grid,
+              void* arguments, const stream_state& stream) {
     void* parameters[] = {arguments};
     const auto status = [&] {
         const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step.shared_bytes));
@@ -171,8 +190,7 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
             scratch = zeroed_scratch(stream, step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
         const sources from{e, c, s, temporaries, step, scratch, processors};
         for (const argument& a : step.arguments) pack(from, a, arguments);
-        std::uint64_t grid[3];
-        for (int d = 0; d < 3; ++d) grid[d] = value_of(step.grid[d], c.extents, processors);
+        const std::array<std::uint64_t, 3> grid = grid_of(step, c.extents, processors);
         if (grid[0] * grid[1] * grid[2] == 0) continue;  // it would write a temporary without elements
 #ifdef INGOT_HAS_CUDA_HEADERS
         if (stream.device.is_cuda())

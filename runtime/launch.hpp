@@ -1,6 +1,8 @@
 // Runs an executable: temporaries and scratch, order between streams, the argument structs, the launches.
 #pragma once
 
+#include <array>
+
 #include "runtime/classify.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/stream.hpp"
@@ -15,5 +17,9 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
 
 /// The value of a formula for these extents.
 std::uint64_t value_of(const codegen::formula& f, std::span<const index_t> extents, std::uint32_t processors);
+
+/// The blocks of a launch, along each dimension of its grid.
+std::array<std::uint64_t, 3> grid_of(const codegen::launch& step, std::span<const index_t> extents,
+                                     std::uint32_t processors);
 
 }  // namespace ingot::runtime

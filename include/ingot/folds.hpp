@@ -18,6 +18,7 @@ enum class fold_rule : std::uint8_t {
     truth,       // truths, as b1
     place,       // elements with their places in the row; of the winner the place, in i8
     logarithms,  // of numbers that are added, in the element's dtype
+    about,       // the `join` row of x - c, summed, where c is known when the row has been folded; the element's dtype
 };
 
 constexpr dtype fold_dtype(fold_rule rule, dtype of) {
@@ -56,8 +57,15 @@ inline constexpr fold_facts fold_table[] = {
 /// What is true of a user's fold, whatever its text.
 inline constexpr fold_facts user_fold{fold::user, "user", fold_rule::own, op::add, fold_start::zero};
 
+/// Sums of (x - c)^2 and of exp(x - c).
+inline constexpr fold_facts squares_fold{fold::squares, "squares", fold_rule::about, op::square, fold_start::zero};
+inline constexpr fold_facts exponentials_fold{fold::exponentials, "exponentials", fold_rule::about, op::exp,
+                                              fold_start::zero};
+
 constexpr const fold_facts& facts(fold f) {
     if (f == fold::user) return user_fold;
+    if (f == fold::squares) return squares_fold;
+    if (f == fold::exponentials) return exponentials_fold;
     const fold_facts* row = fold_table;
     while (row->of != f) ++row;
     return *row;

@@ -34,8 +34,13 @@ enum class word_kind : std::uint8_t {
     user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
 };
 
-/// Folds of reductions and scans. The last is a user's, from a text.
-enum class fold : std::uint16_t { sum, prod, min, max, argmin, argmax, all, any, count_nonzero, logaddexp, user };
+/// Folds of reductions and scans. `user` is a user's, from a text. The last two are in no program: the planner makes
+/// them of sums (codegen/one_pass.hpp).
+// clang-format off
+enum class fold : std::uint16_t {
+    sum, prod, min, max, argmin, argmax, all, any, count_nonzero, logaddexp, user, squares, exponentials
+};
+// clang-format on
 /// The functions of a user's reduction; of an elementwise kernel each output has one.
 enum class user_part : std::uint8_t { map, post };
 /// Values that a node takes at most.

@@ -20,8 +20,11 @@ TEST_CASE("every tree of the matrix is one kernel") {
     for (const named_tree& tree : golden_trees())
         for (const target where : {target::cuda, target::host}) {
             const plan p = make_plan(tree.on(where));
-            CHECK(p.steps.size() == 1);
-            CHECK(p.temporaries.empty());
+            // The host reads such rows twice.
+            const bool twice = where == target::host && (std::string_view(tree.name) == "variance_of_columns" ||
+                                                         std::string_view(tree.name) == "logs_of_sums_of_long_rows");
+            CHECK(p.steps.size() == (twice ? 2 : 1));
+            CHECK(p.temporaries.empty() == !twice);
         }
 }
 
@@ -46,17 +49,23 @@ TEST_CASE("softmax of rows that registers hold is one kernel that reads them onc
     }
 }
 
-TEST_CASE("softmax of longer rows is a row program, run in three steps through two temporaries") {
+TEST_CASE("softmax of longer rows is a row program, and runs in steps through temporaries") {
     for (const target where : {target::cuda, target::host}) {
         const plan p = make_plan(softmax_tree(where, dtype::f4, detail::bucket::looped));
         CHECK(p.pattern == "row program");
         CHECK(p.missing == "");
-        REQUIRE(p.steps.size() == 3);
-        CHECK(p.steps[2].pattern == "map");
-        CHECK(p.steps[0].writes_temporaries == std::vector<std::uint16_t>{0});
-        CHECK(p.steps[1].reads_temporaries == std::vector<std::uint16_t>{0});
-        CHECK(p.steps[2].reads_temporaries == std::vector<std::uint16_t>{0, 1});
-        CHECK(p.steps[2].writes == std::vector<std::uint16_t>{0});
+        const std::vector<std::uint16_t> first{0}, both{0, 1};
+        if (where == target::cuda) {  // the maximum, and the sum about whatever it is, from one reading
+            REQUIRE(p.steps.size() == 2);
+            CHECK(p.steps[0].writes_temporaries == both);
+        } else {
+            REQUIRE(p.steps.size() == 3);
+            CHECK(p.steps[0].writes_temporaries == first);
+            CHECK(p.steps[1].reads_temporaries == first);
+        }
+        CHECK(p.steps.back().pattern == "map");
+        CHECK(p.steps.back().reads_temporaries == both);
+        CHECK(p.steps.back().writes == first);
         REQUIRE(p.temporaries.size() == 2);
         for (const temporary& t : p.temporaries) CHECK(t.elements.axes == 1);
     }

@@ -205,6 +205,21 @@ inline const std::vector<named_tree>& golden_trees() {
                  .output(f4, "1")
                  .done();
          }},
+        {"variance_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(1 << 20)).bound_axis(1, row(1 << 20), 2);
+             b.leaf(f4, "10s").same(f4, "1s0", 0).reduce(fold::sum, f4).scalar(f4).map("divide").map("subtract");
+             b.map("square").reduce(fold::sum, f4).scalar(f4).map("divide");
+             return b.output(f4, "1").done();
+         }},
+        {"logs_of_sums_of_long_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(1 << 20)).bound_axis(1, row(1 << 20), 2).few_rows();
+             b.leaf(f4, "s01", false).same(f4, "s10", 0).reduce(fold::max, f4).map("subtract").map("exp");
+             return b.reduce(fold::sum, f4).map("log").output(f4, "1").done();
+         }},
         {"argmax",
          [row](target t) {
              return key_builder(t)

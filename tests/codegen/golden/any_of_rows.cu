@@ -61,28 +61,34 @@ reduce(const __grid_constant__ arguments p) {
     bool any0 = false;
     {
         bool part0 = false;
-        for (uint32 k = 0; k + 16 <= p.folded; k += 16) {
-            alignas(16) double x0[1][2];
+        const uint32 vectors = p.folded / 2;
+        const uint32 edge = vectors * 2 + lane;
+        double x0_edge;
+        if (lane < p.folded - vectors * 2) {
+            const int32 i1 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        }
+        for (uint32 v = lane; v < vectors; v += 16u) {
+            alignas(16) double x0[2][2];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                const uint32 at = k + (u * 8u + lane) * 2;
-                const int32 i1 = int32(at);
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 8u >= vectors) continue;
+                const int32 i1 = int32((v + u * 8u) * 2);
                 load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
             }
-            bool value0[2];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 8u >= vectors) break;
+                bool value0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    value0[u * 2 + e] = (x0[u][e]) != 0;
+                    value0[e] = (x0[u][e]) != 0;
                 }
+                part0 = any_bool::join(part0, join_pairs<any_bool, 2>(value0));
             }
-            part0 = any_bool::join(part0, join_pairs<any_bool, 2>(value0));
         }
-        for (uint32 k = p.folded - p.folded % 16 + lane; k < p.folded; k += 8) {
-            const int32 i1 = int32(k);
-            const double x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-            part0 = any_bool::join(part0, (x0) != 0);
+        if (lane < p.folded - vectors * 2) {
+            part0 = any_bool::join(part0, (x0_edge) != 0);
         }
         any0 = any_bool::join(any0, part0);
     }

@@ -85,6 +85,19 @@ __device__ __forceinline__ type take(uint64* slot) {
     return reinterpret_cast<const type&>(word);
 }
 
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
 struct arguments {
     const float* x0;
     int64* z0;
@@ -93,55 +106,60 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 6)
 reduce(const __grid_constant__ arguments p) {
     place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
     {
         place_float part0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
-        for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
+        const uint32 vectors = p.folded / 4;
+        const uint32 edge = vectors * 4 + threadIdx.x;
+        float x0_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            const int32 i0 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0);
+        }
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
             alignas(16) float x0[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
-                const int32 i0 = int32(at);
+                if (v + u * 256u >= vectors) continue;
+                const int32 i0 = int32((v + u * 256u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0);
             }
-            place_float value0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) break;
+                place_float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[u * 4 + e] = place_float{x0[u][e], int64(k + (u * 256u + threadIdx.x) * 4 + e)};
+                    value0[e] = place_float{x0[u][e], int64((v + u * 256u) * 4 + e)};
                 }
+                part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
             }
-            part0 = argmax_float::join(part0, join_pairs<argmax_float, 16>(value0));
         }
-        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
-            const int32 i0 = int32(k);
-            const float x0 = __ldg(p.x0 + i0);
-            part0 = argmax_float::join(part0, place_float{x0, int64(k)});
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            part0 = argmax_float::join(part0, place_float{x0_edge, int64(edge)});
         }
         argmax0 = argmax_float::join(argmax0, part0);
     }
     argmax0 = join_block<argmax_float>(argmax0);
-    uint64* const slots = p.scratch + p.rows;
-    const uint64 stride = uint64(p.rows) * 2;
-    if (threadIdx.x == 0) {
-        put(slots + blockIdx.y * stride, argmax0.value);
-        put(slots + blockIdx.y * stride + 1 * p.rows, argmax0.at);
-        __threadfence();
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows;
+        const uint64 stride = 2 * uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, argmax0.value);
+            put(slots + blockIdx.y * stride + p.rows, argmax0.at);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = argmax_float::join(whole0, place_float{take<float>(slots + s * stride), take<int64>(slots + s * stride + p.rows)});
+        }
+        whole0 = join_block<argmax_float>(whole0);
+        argmax0 = whole0;
     }
-    __shared__ bool last;
-    __syncthreads();
-    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
-    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *arrived = 0;
-    place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = argmax_float::join(whole0, place_float{take<float>(slots + s * stride), take<int64>(slots + s * stride + 1 * p.rows)});
-    argmax0 = join_block<argmax_float>(whole0);
     if (threadIdx.x == 0) {
         __stcs(p.z0, argmax0.at);
     }

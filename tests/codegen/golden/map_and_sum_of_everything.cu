@@ -63,32 +63,38 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = 0; k + 4096 <= p.folded; k += 4096) {
+        const uint32 vectors = p.folded / 4;
+        const uint32 edge = vectors * 4 + threadIdx.x;
+        float x1_edge;
+        if (threadIdx.x < p.folded - vectors * 4) {
+            const int32 i1 = int32(edge);
+            x1_edge = __ldg(p.x1 + i1);
+        }
+        for (uint32 v = threadIdx.x; v < vectors; v += 1024u) {
             alignas(16) float x1[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
-                const int32 i1 = int32(at);
+                if (v + u * 256u >= vectors) continue;
+                const int32 i1 = int32((v + u * 256u) * 4);
                 load_cached<uint4>(x1[u], p.x1 + i1);
             }
-            float value0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) break;
+                float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[u * 4 + e] = x1[u][e] * x0;
+                    value0[e] = x1[u][e] * x0;
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
                 }
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
         }
-        for (uint32 k = p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
-            const int32 i1 = int32(k);
-            const float x1 = __ldg(p.x1 + i1);
-            part0 = sum_float::join(part0, x1 * x0);
+        if (threadIdx.x < p.folded - vectors * 4) {
+            part0 = sum_float::join(part0, x1_edge * x0);
         }
         sum0 = sum_float::join(sum0, part0);
     }

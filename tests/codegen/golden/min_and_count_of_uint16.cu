@@ -76,6 +76,19 @@ __device__ __forceinline__ type take(uint64* slot) {
     return reinterpret_cast<const type&>(word);
 }
 
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
 struct arguments {
     const uint16* x0;
     uint16* z0;
@@ -85,66 +98,75 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 6)
 reduce(const __grid_constant__ arguments p) {
     uint16 min0 = uint16(~0ull);
     int64 count_nonzero1 = int64(0);
     {
         uint16 part0 = uint16(~0ull);
         int64 part1 = int64(0);
-        for (uint32 k = blockIdx.y * 8192u; k + 8192 <= p.folded; k += gridDim.y * 8192u) {
+        const uint32 vectors = p.folded / 8;
+        const uint32 edge = vectors * 8 + threadIdx.x;
+        uint16 x0_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 8) {
+            const int32 i0 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0);
+        }
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
             alignas(16) uint16 x0[4][8];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x) * 8;
-                const int32 i0 = int32(at);
+                if (v + u * 256u >= vectors) continue;
+                const int32 i0 = int32((v + u * 256u) * 8);
                 load_stream<uint4>(x0[u], p.x0 + i0);
             }
-            uint16 value0[32];
-            int64 value1[32];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) break;
+                uint16 value0[8];
+                int64 value1[8];
 #pragma unroll
                 for (unsigned int e = 0; e < 8; ++e) {
-                    value0[u * 8 + e] = x0[u][e];
-                    value1[u * 8 + e] = int64((x0[u][e]) != 0);
+                    value0[e] = x0[u][e];
+                    value1[e] = int64((x0[u][e]) != 0);
                 }
+                part0 = min_uint16::join(part0, join_pairs<min_uint16, 8>(value0));
+                part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
             }
-            part0 = min_uint16::join(part0, join_pairs<min_uint16, 32>(value0));
-            part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 32>(value1));
         }
-        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 8192 + threadIdx.x; k < p.folded; k += 256) {
-            const int32 i0 = int32(k);
-            const uint16 x0 = __ldg(p.x0 + i0);
-            part0 = min_uint16::join(part0, x0);
-            part1 = count_nonzero_int64::join(part1, int64((x0) != 0));
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 8) {
+            part0 = min_uint16::join(part0, x0_edge);
+            part1 = count_nonzero_int64::join(part1, int64((x0_edge) != 0));
         }
         min0 = min_uint16::join(min0, part0);
         count_nonzero1 = count_nonzero_int64::join(count_nonzero1, part1);
     }
     min0 = join_block<min_uint16>(min0);
     count_nonzero1 = join_block<count_nonzero_int64>(count_nonzero1);
-    uint64* const slots = p.scratch + p.rows;
-    const uint64 stride = uint64(p.rows) * 2;
-    if (threadIdx.x == 0) {
-        put(slots + blockIdx.y * stride, min0);
-        put(slots + blockIdx.y * stride + 1 * p.rows, count_nonzero1);
-        __threadfence();
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows;
+        const uint64 stride = 2 * uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, min0);
+            put(slots + blockIdx.y * stride + p.rows, count_nonzero1);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        uint16 whole0 = uint16(~0ull);
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = min_uint16::join(whole0, take<uint16>(slots + s * stride));
+        }
+        whole0 = join_block<min_uint16>(whole0);
+        min0 = whole0;
+        int64 whole1 = int64(0);
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole1 = count_nonzero_int64::join(whole1, take<int64>(slots + s * stride + p.rows));
+        }
+        whole1 = join_block<count_nonzero_int64>(whole1);
+        count_nonzero1 = whole1;
     }
-    __shared__ bool last;
-    __syncthreads();
-    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
-    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *arrived = 0;
-    uint16 whole0 = uint16(~0ull);
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = min_uint16::join(whole0, take<uint16>(slots + s * stride));
-    min0 = join_block<min_uint16>(whole0);
-    int64 whole1 = int64(0);
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole1 = count_nonzero_int64::join(whole1, take<int64>(slots + s * stride + 1 * p.rows));
-    count_nonzero1 = join_block<count_nonzero_int64>(whole1);
     if (threadIdx.x == 0) {
         __stcs(p.z0, min0);
         __stcs(p.z1, count_nonzero1);

@@ -70,6 +70,19 @@ __device__ __forceinline__ type take(uint64* slot) {
     return reinterpret_cast<const type&>(word);
 }
 
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
 struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
@@ -83,62 +96,68 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 6)
 reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
-            alignas(16) float x0[4][4];
-            alignas(16) float x1[4][4];
+        const uint32 vectors = p.folded / 4;
+        const uint32 edge = vectors * 4 + threadIdx.x;
+        float x0_edge;
+        float x1_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            const int32 i0 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0);
+            x1_edge = __ldg(p.x1 + i0);
+        }
+        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < vectors; v += gridDim.y * 512u) {
+            alignas(16) float x0[2][4];
+            alignas(16) float x1[2][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x) * 4;
-                const int32 i0 = int32(at);
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= vectors) continue;
+                const int32 i0 = int32((v + u * 256u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0);
                 load_stream<uint4>(x1[u], p.x1 + i0);
             }
-            float value0[16];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= vectors) break;
+                float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[u * 4 + e] = x0[u][e] * x1[u][e];
+                    value0[e] = x0[u][e] * x1[u][e];
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
                 }
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
         }
-        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
-            const int32 i0 = int32(k);
-            const float x0 = __ldg(p.x0 + i0);
-            const float x1 = __ldg(p.x1 + i0);
-            part0 = sum_float::join(part0, x0 * x1);
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            part0 = sum_float::join(part0, x0_edge * x1_edge);
         }
         sum0 = sum_float::join(sum0, part0);
     }
     sum0 = join_block<sum_float>(sum0);
-    uint64* const slots = p.scratch + p.rows;
-    const uint64 stride = uint64(p.rows) * 1;
-    if (threadIdx.x == 0) {
-        put(slots + blockIdx.y * stride, sum0);
-        __threadfence();
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows;
+        const uint64 stride = uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, sum0);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        double whole0 = 0.0;
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
+        }
+        whole0 = join_block<sum_double>(whole0);
+        sum0 = float(whole0);
     }
-    __shared__ bool last;
-    __syncthreads();
-    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
-    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *arrived = 0;
-    double whole0 = 0.0;
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
-    sum0 = float(join_block<sum_double>(whole0));
     if (threadIdx.x == 0) {
         __stcs(p.z0, sqrt(sum0));
     }

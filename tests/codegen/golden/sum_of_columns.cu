@@ -3,6 +3,29 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
 struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
@@ -12,6 +35,24 @@ template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+template <class fold, int n, class type>
+__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+#pragma unroll
+    for (int i = 0; i < n; ++i) own[i] = v[i];
+    while (height > 1) {
+        const uint32 half = (height + 1) / 2;
+        __syncthreads();
+        if (down + half < height) {
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i] = fold::join(v[i], own[half * across * n + i]);
+        }
+        height = half;
+    }
+    __syncthreads();  // the next fold writes the same place
 }
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
@@ -27,68 +68,128 @@ __device__ __forceinline__ type take(uint64* slot) {
     return reinterpret_cast<const type&>(word);
 }
 
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
 struct arguments {
     const double* x0;
     double* z0;
     uint64* scratch;
-    uint32 rows;
+    uint32 vectors;
+    uint32 across;
+    divisor by_across;
+    uint32 n0;
     uint32 folded;
     int32 x0_stride1;
+    uint32 rows;
 };
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
-    const uint32 mine = blockIdx.x * 256u + threadIdx.x;
-    const uint32 row = mine < p.rows ? mine : p.rows - 1;
-    const int32 i0 = int32(row);
-    double sum0 = 0.0;
+    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across);
+    const uint32 at = blockIdx.x * p.across + threadIdx.x - down * p.across;
+    const bool mine = at < p.vectors && down < height;
+    const uint32 vector = at < p.vectors ? at : p.vectors - 1;
+    const uint32 column = vector * 2;
+    const uint32 columns = mine ? min(uint32(2), p.n0 - column) : 0;
+    const int32 i0 = int32(column);
+    const uint32 first = column;
+    alignas(16) __shared__ uint64 room[512];
+    double sum0[2] = {0.0, 0.0};
     {
-        double part0 = 0.0;
+        double part0[2] = {0.0, 0.0};
         uint32 tiles = 0;
-        for (uint32 k = blockIdx.y * 8u; k + 8 <= p.folded; k += gridDim.y * 8u) {
-            double x0[8];
+        const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
+        if (columns == 2) {
+            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
+                alignas(16) double x0[4][2];
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                const uint32 at = k + u;
-                const int32 i1 = int32(at);
-                x0[u] = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
-            }
-            double value0[8];
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (k + u * height >= n) break;
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                }
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                value0[u] = x0[u];
+                for (unsigned int e = 0; e < 2; ++e) {
+                    double value0[4];
+#pragma unroll
+                    for (unsigned int u = 0; u < 4; ++u) {
+                        value0[u] = k + u * height < n ? x0[u][e] : 0.0;
+                    }
+                    part0[e] = sum_double::join(part0[e], join_pairs<sum_double, 4>(value0));
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        sum0[e] = sum_double::join(sum0[e], part0[e]);
+                        part0[e] = 0.0;
+                    }
+                }
             }
-            part0 = sum_double::join(part0, join_pairs<sum_double, 8>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_double::join(sum0, part0);
-                part0 = 0.0;
+        } else {
+            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
+                for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
+                    const uint32 at = k + u * height;
+                    const int32 i1 = int32(at);
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        if (e >= columns) break;
+                        const int32 i0 = int32(column + e);
+                        const double x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
+                        part0[e] = sum_double::join(part0[e], x0);
+                    }
+                }
             }
         }
-        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 8; k < p.folded; k += 1) {
-            const int32 i1 = int32(k);
-            const double x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
-            part0 = sum_double::join(part0, x0);
+#pragma unroll
+        for (unsigned int e = 0; e < 2; ++e) {
+            sum0[e] = sum_double::join(sum0[e], part0[e]);
         }
-        sum0 = sum_double::join(sum0, part0);
     }
-    uint64* const slots = p.scratch + p.rows + row;
-    const uint64 stride = uint64(p.rows) * 1;
-    if (mine < p.rows) {
-        put(slots + blockIdx.y * stride, sum0);
-        __threadfence();
+    join_down<sum_double, 2>(sum0, room, p.across, down, height);
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows + first;
+        const uint64 stride = uint64(p.rows);
+        if (mine && down == 0) {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                if (e >= columns) break;
+                put(slots + blockIdx.y * stride + e, sum0[e]);
+            }
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        double whole0[2] = {0.0, 0.0};
+#pragma unroll 4
+        for (uint32 s = down; mine && s < gridDim.y; s += height) {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                if (e >= columns) break;
+                whole0[e] = sum_double::join(whole0[e], take<double>(slots + s * stride + e));
+            }
+        }
+        join_down<sum_double, 2>(whole0, room, p.across, down, height);
+#pragma unroll
+        for (unsigned int e = 0; e < 2; ++e) {
+            sum0[e] = whole0[e];
+        }
     }
-    __shared__ bool last;
-    __syncthreads();
-    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
-    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *arrived = 0;
-    double whole0 = 0.0;
-    if (mine < p.rows) for (uint32 s = 0; s < gridDim.y; s += 1u) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
-    sum0 = whole0;
-    if (mine < p.rows) {
-        __stcs(p.z0 + i0, sum0);
+    if (mine && down == 0) {
+#pragma unroll
+        for (unsigned int e = 0; e < 2; ++e) {
+            if (e >= columns) break;
+            const int32 i0 = int32(column + e);
+            __stcs(p.z0 + i0, sum0[e]);
+        }
     }
 }

@@ -72,6 +72,19 @@ __device__ __forceinline__ type take(uint64* slot) {
     return reinterpret_cast<const type&>(word);
 }
 
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
 struct arguments {
     const int8* x0;
     int64* z0;
@@ -80,54 +93,59 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 6)
 reduce(const __grid_constant__ arguments p) {
     int64 sum0 = int64(0);
     {
         int64 part0 = int64(0);
-        for (uint32 k = blockIdx.y * 4096u; k + 4096 <= p.folded; k += gridDim.y * 4096u) {
-            alignas(16) int8 x0[1][16];
+        const uint32 vectors = p.folded / 16;
+        const uint32 edge = vectors * 16 + threadIdx.x;
+        int8 x0_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 16) {
+            const int32 i0 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0);
+        }
+        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < vectors; v += gridDim.y * 512u) {
+            alignas(16) int8 x0[2][16];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x) * 16;
-                const int32 i0 = int32(at);
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= vectors) continue;
+                const int32 i0 = int32((v + u * 256u) * 16);
                 load_stream<uint4>(x0[u], p.x0 + i0);
             }
-            int64 value0[16];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= vectors) break;
+                int64 value0[16];
 #pragma unroll
                 for (unsigned int e = 0; e < 16; ++e) {
-                    value0[u * 16 + e] = int64(x0[u][e]);
+                    value0[e] = int64(x0[u][e]);
                 }
+                part0 = sum_int64::join(part0, join_pairs<sum_int64, 16>(value0));
             }
-            part0 = sum_int64::join(part0, join_pairs<sum_int64, 16>(value0));
         }
-        for (uint32 k = blockIdx.y != 0 ? p.folded : p.folded - p.folded % 4096 + threadIdx.x; k < p.folded; k += 256) {
-            const int32 i0 = int32(k);
-            const int8 x0 = __ldg(p.x0 + i0);
-            part0 = sum_int64::join(part0, int64(x0));
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 16) {
+            part0 = sum_int64::join(part0, int64(x0_edge));
         }
         sum0 = sum_int64::join(sum0, part0);
     }
     sum0 = join_block<sum_int64>(sum0);
-    uint64* const slots = p.scratch + p.rows;
-    const uint64 stride = uint64(p.rows) * 1;
-    if (threadIdx.x == 0) {
-        put(slots + blockIdx.y * stride, sum0);
-        __threadfence();
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows;
+        const uint64 stride = uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, sum0);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        int64 whole0 = int64(0);
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = sum_int64::join(whole0, take<int64>(slots + s * stride));
+        }
+        whole0 = join_block<sum_int64>(whole0);
+        sum0 = whole0;
     }
-    __shared__ bool last;
-    __syncthreads();
-    uint32* const arrived = reinterpret_cast<uint32*>(p.scratch + blockIdx.x);
-    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.y - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *arrived = 0;
-    int64 whole0 = int64(0);
-    for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) whole0 = sum_int64::join(whole0, take<int64>(slots + s * stride));
-    sum0 = join_block<sum_int64>(whole0);
     if (threadIdx.x == 0) {
         __stcs(p.z0, sum0);
     }

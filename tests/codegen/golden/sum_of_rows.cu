@@ -64,32 +64,38 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = 0; k + 256 <= p.folded; k += 256) {
-            alignas(16) float x0[2][4];
+        const uint32 vectors = p.folded / 4;
+        const uint32 edge = vectors * 4 + lane;
+        float x0_edge;
+        if (lane < p.folded - vectors * 4) {
+            const int32 i1 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        }
+        for (uint32 v = lane; v < vectors; v += 128u) {
+            alignas(16) float x0[4][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                const uint32 at = k + (u * 32u + lane) * 4;
-                const int32 i1 = int32(at);
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 32u >= vectors) continue;
+                const int32 i1 = int32((v + u * 32u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
             }
-            float value0[8];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 32u >= vectors) break;
+                float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[u * 4 + e] = x0[u][e] * x1;
+                    value0[e] = x0[u][e] * x1;
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
                 }
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 8>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
         }
-        for (uint32 k = p.folded - p.folded % 256 + lane; k < p.folded; k += 32) {
-            const int32 i1 = int32(k);
-            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-            part0 = sum_float::join(part0, x0 * x1);
+        if (lane < p.folded - vectors * 4) {
+            part0 = sum_float::join(part0, x0_edge * x1);
         }
         sum0 = sum_float::join(sum0, part0);
     }

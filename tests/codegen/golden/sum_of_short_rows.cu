@@ -1,6 +1,24 @@
 // log(sum(exp(x0)))
 using int32 = int;
 using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
 
 __device__ __forceinline__ float exp_float(float a) {
     float h = __fmul_rz(a, 1.44269502f);
@@ -80,29 +98,37 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = 0; k + 16 <= p.folded; k += 16) {
-            float x0[2];
+        const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 4));
+        const uint32 vectors = (p.folded - head) / 4;
+        const uint32 edge = lane < head ? lane : lane + vectors * 4;
+        float x0_edge;
+        if (lane < p.folded - vectors * 4) {
+            const int32 i1 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        }
+        for (uint32 v = lane; v < vectors; v += 8u) {
+            alignas(16) float x0[1][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                const uint32 at = k + (u * 8u + lane);
-                const int32 i1 = int32(at);
-                x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            for (unsigned int u = 0; u < 1; ++u) {
+                const int32 i1 = int32(head + v * 4);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
             }
-            float value0[2];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                value0[u] = exp_float(x0[u]);
-            }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 2>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
+            for (unsigned int u = 0; u < 1; ++u) {
+                float value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = exp_float(x0[u][e]);
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
+                }
             }
         }
-        for (uint32 k = p.folded - p.folded % 16 + lane; k < p.folded; k += 8) {
-            const int32 i1 = int32(k);
-            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-            part0 = sum_float::join(part0, exp_float(x0));
+        if (lane < p.folded - vectors * 4) {
+            part0 = sum_float::join(part0, exp_float(x0_edge));
         }
         sum0 = sum_float::join(sum0, part0);
     }

@@ -63,33 +63,26 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = 0; k + 1024 <= p.folded; k += 1024) {
-            float x0[4];
+        for (uint32 k = threadIdx.x; k < p.folded; k += 4096u) {
+            float x0[16];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                const uint32 at = k + (u * 256u + threadIdx.x);
-                const uint32 q2 = quotient(at, p.by_n2);
-                const int32 i2 = int32(at - q2 * p.n2);
+            for (unsigned int u = 0; u < 16; ++u) {
+                if (k + u * 256u >= p.folded) break;
+                const uint32 q2 = quotient(k + u * 256u, p.by_n2);
+                const int32 i2 = int32(k + u * 256u - q2 * p.n2);
                 const int32 i1 = int32(q2);
                 x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
             }
-            float value0[4];
+            float value0[16];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                value0[u] = x0[u];
+            for (unsigned int u = 0; u < 16; ++u) {
+                value0[u] = k + u * 256u < p.folded ? x0[u] : 0.0f;
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
             if (++tiles % 64 == 0) {
                 sum0 = sum_float::join(sum0, part0);
                 part0 = 0.0f;
             }
-        }
-        for (uint32 k = p.folded - p.folded % 1024 + threadIdx.x; k < p.folded; k += 256) {
-            const uint32 q2 = quotient(k, p.by_n2);
-            const int32 i2 = int32(k - q2 * p.n2);
-            const int32 i1 = int32(q2);
-            const float x0 = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
-            part0 = sum_float::join(part0, x0);
         }
         sum0 = sum_float::join(sum0, part0);
     }

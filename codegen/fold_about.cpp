@@ -1,0 +1,121 @@
+// Moments and exponential sums as CUDA text.
+#include "codegen/fold_about.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// The mean is kept as what it is off some element: a large one costs no digits.
+constexpr std::string_view moments =
+    R"(/// How many elements, their mean (off one of them), and the squares of what each is off it.
+template <class type>
+struct moments {
+    type count, near, mean, squares;
+};
+
+struct squares {
+    template <class type>
+    static __device__ __forceinline__ moments<type> join(moments<type> a, moments<type> b) {
+        if (b.count == 0) return a;
+        if (a.count == 0) return b;
+        const type count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
+    }
+    template <class type, int n>
+    static __device__ __forceinline__ moments<type> of(const type (&v)[n], unsigned int present = n) {
+        type sum = 0, squares = 0;
+#pragma unroll
+        for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
+        const type mean = sum / present;
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) {
+            const type off = v[i] - v[0] - mean;
+            squares += i < present ? off * off : 0;
+        }
+        return {type(present), v[0], mean, squares};
+    }
+    template <class type>
+    static __device__ __forceinline__ type about(moments<type> a, type c) {
+        const type off = a.near - c + a.mean;
+        return a.squares + a.count * off * off;
+    }
+};
+)";
+
+/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c).
+constexpr std::string_view exponential_sums = R"(template <class type>
+__device__ type exponential(type x);
+template <class type>
+__device__ constexpr type largest();
+
+/// The greatest element, and the sum of exp(x - top).
+template <class type>
+struct exponential_sum {
+    type top, sum;
+};
+
+struct exponentials {
+    template <class type>
+    static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
+        const bool above = a.top > b.top;
+        const type less = exponential(above ? b.top - a.top : a.top - b.top);
+        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
+    }
+    template <class type, int n>
+    static __device__ __forceinline__ exponential_sum<type> of(const type (&v)[n], unsigned int present = n) {
+        type top = -largest<type>(), sum = 0;
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) top = i < present && v[i] > top ? v[i] : top;
+        top = top < largest<type>() ? top : largest<type>();
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        return {top, sum};
+    }
+    template <class type>
+    static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
+        return a.sum * exponential(a.top - c);
+    }
+};
+)";
+
+std::string largest(dtype t) { return t == dtype::f4 ? "3.402823466e+38f" : "1.7976931348623157e+308"; }
+
+}  // namespace
+
+std::string spell_about_fold(fold f, dtype t, prelude& needs) {
+    const std::string type = needs.type(t);
+    if (f == fold::squares) {
+        needs.add("moments", moments);
+        return "squares";
+    }
+    needs.add("exponential_sum", exponential_sums);
+    node n;
+    n.kind = node_kind::map;
+    n.type = t;
+    n.code = static_cast<std::uint16_t>(op::exp);
+    n.arity = 1;
+    const std::string value = spell_map(n, {t}, {"x"}, needs);
+    needs.add("exponential " + type, "template <>\n__device__ __forceinline__ " + type + " exponential(" + type +
+                                         " x) {\n    return " + value + ";\n}\ntemplate <>\n__device__ constexpr " +
+                                         type + " largest() {\n    return " + largest(t) + ";\n}\n");
+    return "exponentials";
+}
+
+std::string spell_about_part(fold f, dtype t, prelude& needs) {
+    spell_about_fold(f, t, needs);
+    return (f == fold::squares ? "moments<" : "exponential_sum<") + needs.type(t) + '>';
+}
+
+std::string spell_about_start(fold f, dtype t, prelude& needs) {
+    return spell_about_part(f, t, needs) + (f == fold::squares ? "{0, 0, 0, 0}" : "{-" + largest(t) + ", 0}");
+}
+
+const std::vector<std::string>& about_members(fold f) {
+    static const std::vector<std::string> of_squares{".count", ".near", ".mean", ".squares"},
+        of_exponentials{".top", ".sum"};
+    return f == fold::squares ? of_squares : of_exponentials;
+}
+
+}  // namespace ingot::codegen

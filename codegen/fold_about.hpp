@@ -1,0 +1,20 @@
+// The text of folds that are taken about a value which is known after them (one_pass.hpp): a part of the row, how two
+// are joined, and the sum about a value.
+#pragma once
+
+#include <string>
+
+#include "codegen/spelling.hpp"
+
+namespace ingot::codegen {
+
+/// The type of a part, with the members that `about_members` names; all of them of the elements' dtype.
+std::string spell_about_part(detail::fold f, dtype t, prelude& needs);
+/// The struct with `join(a, b)`, `of(values, present)` and `about(part, c)`.
+std::string spell_about_fold(detail::fold f, dtype t, prelude& needs);
+/// A part of no elements.
+std::string spell_about_start(detail::fold f, dtype t, prelude& needs);
+/// ".count", ...
+const std::vector<std::string>& about_members(detail::fold f);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,338 @@
+// The frame of a fold's kernel and the text that both schedules write: values, parts, results, and how the blocks of a
+// result meet in the scratch.
+#include "codegen/fold_cuda.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+cuda_fold::cuda_fold(const key& k, const graph& g, const folding& f, std::uint32_t threads)
+    : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)), threads_(threads) {
+    for (std::size_t s = 0; s < spaces_.size(); ++s) {
+        if (spaces_[s].bucket > spaces_[longest_].bucket) longest_ = s;
+        for (const fold_writer& fold : folds_[s]) words_ += fold.words();
+    }
+    bucket_ = spaces_[longest_].bucket;
+    for (int a = 0; a < b_.rank; ++a) kept_.push_back(a);
+}
+
+void cuda_fold::write(plan& p) {
+    b_.name_scalars();
+    write_place();
+    for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
+    if (lanes() != "1")
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
+    if (split_) write_finish();
+    write_results();
+    launch& step = b_.step;
+    step.kernel = "reduce";
+    step.threads = threads_;
+    describe(step);
+    for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
+        step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
+    step.work.push_back({kept_bits(), b_.cost});
+    const std::string blocks = split_ ? ", " + std::to_string(step.resident_blocks) : "";
+    p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
+                                             blocks + ")\nreduce(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(step));
+}
+
+std::vector<const place*> cuda_fold::inputs_of(const folded_space& s) const {
+    const std::vector<bool> below = nodes_below(b_.graph, s.values);
+    std::vector<const place*> inputs;
+    for (const place& in : b_.inputs)
+        if (below[in.node] && (loops_of(in) & s.bits()) != 0) inputs.push_back(&in);
+    return inputs;
+}
+
+std::vector<node_id> cuda_fold::generators_of(const folded_space& s) const {
+    const std::vector<bool> below = nodes_below(b_.graph, s.values);
+    std::vector<node_id> generators;
+    for (const node_id g : b_.generators)
+        if (below[g] && (b_.graph.nodes[g].axes & s.bits()) != 0) generators.push_back(g);
+    return generators;
+}
+
+std::string cuda_fold::random_element(node_id g, std::uint64_t axes) {
+    return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+}
+
+std::vector<node_id> cuda_fold::values() const {
+    std::vector<node_id> all;
+    for (const folded_space& s : spaces_) all.insert(all.end(), s.values.begin(), s.values.end());
+    return all;
+}
+
+bool cuda_fold::rounds(const std::vector<fold_writer>& folds) {
+    return std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.rounds(); });
+}
+
+std::uint32_t cuda_fold::unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
+                                   std::uint32_t lane_elements) const {
+    constexpr std::uint32_t bytes_in_flight = 64;
+    bytes = std::max(bytes, 4u);
+    const std::uint64_t longest = std::uint64_t{1} << (s.bucket + 4);
+    std::uint32_t unroll = 1;
+    while (2 * unroll * bytes <= bytes_in_flight && std::uint64_t{2} * unroll * tile_elements <= longest &&
+           2 * unroll * lane_elements * cost_of(b_.graph, s.values) <= statement_budget)
+        unroll *= 2;
+    return unroll;
+}
+
+void cuda_fold::open_unrolled(const char* variable, std::uint32_t n) {
+    b_.code.margin("#pragma unroll");
+    b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
+}
+
+void cuda_fold::open_columns(const std::string& count) {
+    if (columns_ == 1) return;
+    open_unrolled("e", columns_);  // always: an index that is not constant puts arrays into memory
+    if (!count.empty()) b_.code.line("if (e >= ", count, ") break;");
+}
+
+void cuda_fold::close_columns() {
+    if (columns_ != 1) b_.code.close();
+}
+
+void cuda_fold::write_column() {
+    if (columns_ == 1) return;
+    b_.code.line("const ", b_.signed_index(), ' ', digit(b_.rank - 1), " = ", b_.signed_index(), "(column + e);");
+}
+
+void cuda_fold::declare(const std::string& type, const std::string& name, const std::string& start) {
+    if (columns_ == 1) return b_.code.line(type, ' ', name, " = ", start, ";");
+    std::string starts = start;
+    for (std::uint32_t e = 1; e < columns_; ++e) starts += ", " + start;
+    b_.code.line(type, ' ', name, '[', columns_, "] = {", starts, "};");
+}
+
+void cuda_fold::declare_results(std::vector<fold_writer>& folds) {
+    for (fold_writer& f : folds) {
+        declare(f.type(), f.name(), f.start());
+        b_.body.name(f.reduction(), f.result(own(f.name())));
+    }
+}
+
+void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
+    for (fold_writer& f : folds) declare(f.type(), f.part(), f.start());
+    if (rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
+}
+
+void cuda_fold::join_part(fold_writer& f, const std::string& value) {
+    b_.code.line(own(f.part()), " = ", f.joined(own(f.part()), value), ";");
+}
+
+std::string cuda_fold::folded(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
+    if (f.counts_entries()) return f.folded(array, present);
+    return n == 1 ? array + "[0]" : b_.join_pairs(f.joiner(), n, array);
+}
+
+void cuda_fold::flush_parts(std::vector<fold_writer>& folds) {
+    if (!rounds(folds)) return;
+    b_.code.open("if (++tiles % 64 == 0)");
+    open_columns();
+    for (fold_writer& f : folds) {
+        if (!f.rounds()) continue;
+        b_.code.line(own(f.name()), " = ", f.joined(own(f.name()), own(f.part())), ";");
+        b_.code.line(own(f.part()), " = ", f.start(), ";");
+    }
+    close_columns();
+    b_.code.close();
+}
+
+void cuda_fold::join_parts(std::vector<fold_writer>& folds) {
+    open_columns();
+    for (fold_writer& f : folds) b_.code.line(own(f.name()), " = ", f.joined(own(f.name()), own(f.part())), ";");
+    close_columns();
+}
+
+std::uint32_t cuda_fold::columns_of(const place& in) const {
+    return columns_ == 1 || inner_class(in, b_.rank - 1) == stride_class::broadcast ? 1 : columns_;
+}
+
+std::uint32_t cuda_fold::bytes_at_once(const folded_space& s) const {
+    std::uint32_t bytes = 0;
+    for (const place* in : inputs_of(s)) bytes += bytes_of(*in) * columns_of(*in);
+    return bytes;
+}
+
+void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
+    source_writer& out = b_.code;
+    const folded_space& s = spaces_[number];
+    std::vector<fold_writer>& folds = folds_[number];
+    const std::vector<const place*> inputs = inputs_of(s);
+    const std::vector<node_id> generators = generators_of(s);
+    for (const place* in : inputs) {
+        const std::string type = b_.needs.type(in->at->head.type), count = std::to_string(unroll);
+        const std::uint32_t wide = columns_of(*in);
+        if (wide > 1) {
+            out.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, '[', count, "][", wide, "];");
+        } else {
+            out.line(type, ' ', in->name, '[', count, "];");
+        }
+        b_.body.name(in->node, in->name + (wide > 1 ? "[u][e]" : "[u]"));
+    }
+    for (const node_id g : generators) {
+        const std::string name = b_.names[b_.graph.nodes[g].index];
+        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
+        b_.body.name(g, name + "[u]");
+    }
+    const bool counted =
+        unroll > 1 && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
+    const std::string at = unroll == 1 ? "k" : "k + u" + apart;
+    if (counted) out.line("unsigned int present = 0;");
+    open_unrolled("u", unroll);
+    if (unroll > 1) out.line("if (", at, " >= ", n, ") break;");
+    if (counted) out.line("++present;");
+    b_.write_digits(at, s.axes);
+    for (const place* in : inputs) {
+        const std::string offset = b_.offset(*in, kept_bits() | s.bits());
+        if (const std::uint32_t bytes = bytes_of(*in) * columns_of(*in); columns_of(*in) > 1) {
+            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(", in->name,
+                     "[u], ", b_.pointer(*in), offset, ");");
+        } else {
+            out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
+        }
+    }
+    for (const node_id g : generators)
+        out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
+    out.close();
+    open_columns();
+    for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', unroll, "];");
+    open_unrolled("u", unroll);
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+        const std::string value = folds[i].entry(b_.body.value(folds[i].value(), out), at);
+        out.line("value", i,
+                 "[u] = ", unroll == 1 ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(), ";");
+    }
+    out.close();
+    for (std::size_t i = 0; i < folds.size(); ++i)
+        join_part(folds[i], folded(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : ""));
+    close_columns();
+    flush_parts(folds);
+}
+
+void cuda_fold::write_element(std::size_t number, const std::string& at) {
+    const folded_space& s = spaces_[number];
+    for (const place* in : inputs_of(s)) {
+        b_.code.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
+                     b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
+        b_.body.name(in->node, in->name);
+    }
+    for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
+    for (fold_writer& f : folds_[number]) join_part(f, f.of_one(f.entry(b_.body.value(f.value(), b_.code), at)));
+}
+
+void cuda_fold::load_kept(std::uint64_t axes) {
+    for (const place& in : b_.inputs) {
+        if ((loops_of(in) & ~axes) != 0 || b_.body.has_name(in.node)) continue;
+        b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
+                     b_.element(in, b_.offset(in, kept_bits())), ";");
+        b_.body.name(in.node, in.name);
+    }
+    for (const node_id g : b_.generators) {
+        if ((b_.graph.nodes[g].axes & ~axes) != 0) continue;
+        const std::string name = b_.names[b_.graph.nodes[g].index];
+        b_.code.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, kept_bits()),
+                     ";");
+        b_.body.name(g, name);
+    }
+    b_.body.hoist(axes, values(), b_.code);
+}
+
+void cuda_fold::split(std::uint32_t piece, std::uint32_t resident_blocks) {
+    const std::uint64_t bits = spaces_[longest_].bits();
+    b_.step.grid[1] = {.axes = bits, .divide_by = piece};
+    b_.step.resident_blocks = resident_blocks;
+    b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (words_ + 1));
+    b_.step.scratch_count = {.axes = kept_bits(), .inner = bits, .inner_divide = piece};
+}
+
+std::string cuda_fold::slot(std::uint32_t word) {
+    std::string at = columns_ == 1 ? "" : " + e";
+    if (word > 0) at += " + " + (word == 1 ? "" : std::to_string(word) + " * ") + rows();
+    return at;
+}
+
+/// Parts of the blocks of a result meet in the scratch: a counter for each group of results, then a slot for each
+/// split, word and result. All of it is zero when the kernel begins, and again when it ends.
+void cuda_fold::write_finish() {
+    source_writer& out = b_.code;
+    const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
+    const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
+    b_.needs.add("slots",
+                 "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
+                 "template <class type>\n"
+                 "__device__ __forceinline__ void put(uint64* slot, type v) {\n"
+                 "    *reinterpret_cast<type*>(slot) = v;\n}\n\n"
+                 "template <class type>\n"
+                 "__device__ __forceinline__ type take(uint64* slot) {\n"
+                 "    const uint64 word = __ldcg(slot);\n"
+                 "    *slot = 0;\n"
+                 "    return reinterpret_cast<const type&>(word);\n}\n");
+    b_.needs.add("comes_last",
+                 "/// Whether this block is the last of those of its results to come here.\n"
+                 "__device__ __forceinline__ bool comes_last(uint32* arrived) {\n"
+                 "    __shared__ bool last;\n"
+                 "    __syncthreads();\n"
+                 "    if (threadIdx.x == 0) {\n"
+                 "        last = atomicAdd(arrived, 1u) == gridDim.y - 1;\n"
+                 "        if (last) *arrived = 0;\n"
+                 "    }\n"
+                 "    __syncthreads();\n"
+                 "    __threadfence();\n"
+                 "    return last;\n}\n");
+    const std::string count = rows(), first = first_result();
+    out.open("if (gridDim.y > 1)");
+    out.line(u8, "* const slots = ", scratch, " + ", count, first.empty() ? "" : " + " + first, ";");
+    out.line("const ", u8, " stride = ", words_ == 1 ? "" : std::to_string(words_) + " * ", u8, "(", count, ");");
+    out.open(owner());
+    open_columns("columns");
+    std::uint32_t word = 0;
+    for (const std::vector<fold_writer>& folds : folds_)
+        for (const fold_writer& f : folds)
+            for (std::uint32_t i = 0; i < f.words(); ++i)
+                out.line("put(slots + blockIdx.y * stride", slot(word++), ", ", f.word(i, own(f.name())), ");");
+    close_columns();
+    out.line("__threadfence();");
+    out.close();
+    out.line("if (!comes_last(reinterpret_cast<", u4, "*>(", scratch, " + blockIdx.x))) return;");
+    word = 0;
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) {
+            declare(f.wide_type(), f.whole(), f.wide_start());
+            out.margin("#pragma unroll 4");
+            out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", lanes(), ")");
+            open_columns("columns");
+            std::string taken;
+            for (std::uint32_t i = 0; i < f.words(); ++i)
+                taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
+            if (f.words() > 1) taken = f.type() + '{' + taken + '}';
+            out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", taken, ");");
+            close_columns();
+            out.close();
+            combine(f, f.wide_joiner(), f.whole());
+            open_columns();
+            const std::string whole = own(f.whole());
+            out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
+            close_columns();
+        }
+    out.close();
+}
+
+void cuda_fold::write_results() {
+    b_.code.open(owner());
+    open_columns("columns");
+    write_column();
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+        const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
+        b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], kept_bits()), value);
+    }
+    close_columns();
+    b_.code.close();
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,108 @@
+// What CUDA's schedules of folds share. A lane folds elements of one result, or of a few neighbouring ones (`columns`),
+// in tiles: what it has of a tile is joined in pairs, tiles one after the other (in two levels where that keeps the
+// error small). Lanes of a result join by what the schedule has for it; blocks of a result leave what they have in the
+// scratch, and the one that comes last joins it by the blocks' numbers.
+//
+// So the order of joining depends on the key, the sizes and the device alone.
+#pragma once
+
+#include "codegen/cuda_kernel.hpp"
+#include "codegen/reduction.hpp"
+
+namespace ingot::codegen {
+
+class cuda_fold {
+public:
+    cuda_fold(const key& k, const graph& g, const folding& f, std::uint32_t threads);
+    virtual ~cuda_fold() = default;
+    cuda_fold(const cuda_fold&) = delete;
+    cuda_fold& operator=(const cuda_fold&) = delete;
+
+    void write(plan& p);
+
+protected:
+    /// Which results this thread works on, and what it needs of them before it folds.
+    virtual void write_place() = 0;
+    /// Folds this thread's share of a space.
+    virtual void write_space(std::size_t number) = 0;
+    /// Joins what all lanes of a result have of a variable.
+    virtual void combine(fold_writer& f, const std::string& joiner, const std::string& variable) = 0;
+    /// The results whose lanes these are, as they are counted in the scratch; "" for the only one.
+    virtual std::string first_result() const = 0;
+    /// The number of this lane among those of its result, and how many these are.
+    virtual std::string lane() const = 0;
+    virtual std::string lanes() const = 0;
+    /// "mine && " where there are lanes without a result.
+    virtual std::string mine() const { return ""; }
+    /// Holds for the one thread that answers for its results.
+    virtual std::string owner() = 0;
+    virtual void describe(launch& step) const = 0;
+
+    // The space.
+
+    std::uint64_t kept_bits() const { return axis_range(0, b_.rank); }
+    std::uint64_t loops_of(const place& in) const { return b_.graph.nodes[in.node].axes; }
+    /// Arrays and random leaves that a space folds and that move along it.
+    std::vector<const place*> inputs_of(const folded_space& s) const;
+    std::vector<node_id> generators_of(const folded_space& s) const;
+    std::string random_element(node_id g, std::uint64_t axes);
+    std::vector<node_id> values() const;
+    static bool rounds(const std::vector<fold_writer>& folds);
+    std::string suffix(std::size_t number) const { return spaces_.size() == 1 ? "" : std::to_string(number); }
+    /// Loads in flight, of `bytes` each: so many that a lane's tile holds about 64 bytes, and no more than `longest`
+    /// elements and the compiler can take.
+    std::uint32_t unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
+                            std::uint32_t lane_elements) const;
+
+    // Text.
+
+    void open_unrolled(const char* variable, std::uint32_t n);
+    /// Around what is done for each of the thread's results: nothing where there is one.
+    void open_columns(const std::string& count = "");
+    void close_columns();
+    /// Within: the digit of result e.
+    void write_column();
+    std::string own(const std::string& name) const { return columns_ == 1 ? name : name + "[e]"; }
+    /// `type name = start;`, for each of the thread's results.
+    void declare(const std::string& type, const std::string& name, const std::string& start);
+    void declare_results(std::vector<fold_writer>& folds);
+    void declare_parts(std::vector<fold_writer>& folds);
+    /// Joins a value to the part; every 64 tiles the parts to the results; in the end what is left.
+    void join_part(fold_writer& f, const std::string& value);
+    std::string folded(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present);
+    void flush_parts(std::vector<fold_writer>& folds);
+    void join_parts(std::vector<fold_writer>& folds);
+    /// How many of the thread's results an input is read for at once, and what a lane loads of a space for one place.
+    std::uint32_t columns_of(const place& in) const;
+    std::uint32_t bytes_at_once(const folded_space& s) const;
+    /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them as far as they lie before n.
+    void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
+    /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.
+    void write_element(std::size_t number, const std::string& at);
+    /// Operands that move along no axis but these: loaded once, and what is made of them computed.
+    void load_kept(std::uint64_t axes);
+
+    std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
+    void split(std::uint32_t piece, std::uint32_t resident_blocks);
+
+    cuda_kernel b_;
+    const std::vector<folded_space>& spaces_;
+    std::vector<std::vector<fold_writer>> folds_;  // of each space
+    std::vector<int> kept_;
+    std::size_t longest_ = 0;
+    std::uint8_t bucket_ = 1;
+    std::uint32_t words_ = 0;  // of scratch for a result's part
+    std::uint32_t threads_, columns_ = 1;
+    bool split_ = false;
+
+private:
+    void write_finish();
+    void write_results();
+    std::string slot(std::uint32_t word);
+};
+
+/// The two schedules: lanes along memory share a row, or lie beside each other across it.
+void emit_row_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
+void emit_column_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
+
+}  // namespace ingot::codegen

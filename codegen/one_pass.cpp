@@ -1,0 +1,112 @@
+// Finds the sums by their shape, node after node; what changes gets new numbers.
+#include "codegen/one_pass.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "codegen/kernel.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+struct sum_about {
+    fold of;
+    node_id x, c;
+};
+
+class rewriting {
+public:
+    rewriting(const key& k, const graph& g) : key_(k), graph_(g), beneath_(g.nodes.size()) {}
+
+    graph run() {
+        graph made;
+        made.loop_axis = graph_.loop_axis;
+        made.texts = graph_.texts;
+        std::vector<node_id> moved;
+        for (node_id i = 0; i < graph_.nodes.size(); ++i) {
+            note_reductions(i);
+            node n = graph_.nodes[i];
+            const std::optional<sum_about> about = find(i);
+            if (about) {
+                n.code = static_cast<std::uint16_t>(about->of);
+                n.arguments[0] = about->x;
+            }
+            for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
+            made.nodes.push_back(n);
+            if (about) {
+                node taken;
+                taken.kind = node_kind::about;
+                taken.type = n.type;
+                taken.code = n.code;
+                taken.arity = 2;
+                taken.arguments[0] = static_cast<node_id>(made.nodes.size() - 1);
+                taken.arguments[1] = moved[about->c];
+                taken.axes = graph_.nodes[i].axes;
+                made.nodes.push_back(taken);
+            }
+            moved.push_back(static_cast<node_id>(made.nodes.size() - 1));
+        }
+        for (const node_id r : graph_.roots) made.roots.push_back(moved[r]);
+        drop_unused(made);
+        return made;
+    }
+
+private:
+    const node& at(node_id i) const { return graph_.nodes[i]; }
+    bool is_row(node_id i, op row) const {
+        return at(i).kind == node_kind::map && at(i).code == static_cast<std::uint16_t>(row);
+    }
+
+    /// Over which binders something beneath a node reduces.
+    void note_reductions(node_id i) {
+        const node& n = at(i);
+        for (int a = 0; a < n.arity; ++a)
+            beneath_[i].insert(beneath_[i].end(), beneath_[n.arguments[a]].begin(), beneath_[n.arguments[a]].end());
+        if (n.kind == node_kind::reduce) beneath_[i].push_back(n.index);
+        std::sort(beneath_[i].begin(), beneath_[i].end());
+        beneath_[i].erase(std::unique(beneath_[i].begin(), beneath_[i].end()), beneath_[i].end());
+    }
+
+    std::uint64_t folded_by(const node& reduction) const {
+        std::uint64_t loops = 0;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (key_.axes[a].owner == reduction.index + 1) loops |= axis_bit(graph_.loop_axis[a]);
+        return loops;
+    }
+
+    std::optional<sum_about> find(node_id i) const {
+        const node& n = at(i);
+        if (n.kind != node_kind::reduce || static_cast<fold>(n.code) != fold::sum || kind_of(n.type) != kind::floating)
+            return {};
+        const node_id value = n.arguments[0];
+        const node& v = at(value);
+        const bool squares =
+            is_row(value, op::square) || (is_row(value, op::multiply) && v.arguments[0] == v.arguments[1]);
+        if (!squares && !is_row(value, op::exp)) return {};
+        const node_id difference = v.arguments[0];
+        if (!is_row(difference, op::subtract)) return {};
+        const sum_about found{squares ? fold::squares : fold::exponentials, at(difference).arguments[0],
+                              at(difference).arguments[1]};
+        // All of one dtype; c, and only c, the same throughout the row, and made of the row.
+        const std::uint64_t folded = folded_by(n);
+        const std::vector<std::uint16_t>& binders = beneath_[found.c];
+        const bool fits = at(found.x).type == n.type && at(found.c).type == n.type &&
+                          (at(found.x).axes & folded) != 0 && (at(found.c).axes & folded) == 0 &&
+                          std::find(binders.begin(), binders.end(), n.index) != binders.end() &&
+                          beneath_[found.x].empty();
+        return fits ? std::optional(found) : std::nullopt;
+    }
+
+    const key& key_;
+    const graph& graph_;
+    std::vector<std::vector<std::uint16_t>> beneath_;
+};
+
+}  // namespace
+
+graph with_sums_in_one_pass(const key& k, const graph& g) { return rewriting(k, g).run(); }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,267 @@
+// log(sum(exp(x0 - max(x0))))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+template <class type>
+__device__ type exponential(type x);
+template <class type>
+__device__ constexpr type largest();
+
+/// The greatest element, and the sum of exp(x - top).
+template <class type>
+struct exponential_sum {
+    type top, sum;
+};
+
+struct exponentials {
+    template <class type>
+    static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
+        const bool above = a.top > b.top;
+        const type less = exponential(above ? b.top - a.top : a.top - b.top);
+        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
+    }
+    template <class type, int n>
+    static __device__ __forceinline__ exponential_sum<type> of(const type (&v)[n], unsigned int present = n) {
+        type top = -largest<type>(), sum = 0;
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) top = i < present && v[i] > top ? v[i] : top;
+        top = top < largest<type>() ? top : largest<type>();
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        return {top, sum};
+    }
+    template <class type>
+    static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
+        return a.sum * exponential(a.top - c);
+    }
+};
+
+__device__ __forceinline__ float exp_float(float a) {
+    float h = __fmul_rz(a, 1.44269502f);
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
+    float y = exp2(h);
+    return fma(y, fminf(l, 1.0f), y);
+}
+
+template <>
+__device__ __forceinline__ float exponential(float x) {
+    return exp_float(x);
+}
+template <>
+__device__ constexpr float largest() {
+    return 3.402823466e+38f;
+}
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct max_float {
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a > b || a != a ? a : b;
+#endif
+    }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[8];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+__device__ __forceinline__ exponential_sum<float> from_lane(exponential_sum<float> v, int far) {
+    return {from_lane(v.top, far), from_lane(v.sum, far)};
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+__device__ __forceinline__ void put(uint64* slot, type v) {
+    *reinterpret_cast<type*>(slot) = v;
+}
+
+template <class type>
+__device__ __forceinline__ type take(uint64* slot) {
+    const uint64 word = __ldcg(slot);
+    *slot = 0;
+    return reinterpret_cast<const type&>(word);
+}
+
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
+
+__device__ __forceinline__ float log2_approx(float a) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float log_float(float a) {
+    uint32 e = (bits_of(a) - 0x3f2aaaabu) & 0xff800000u;
+    float f = from_bits(bits_of(a) - e) - 1.0f;
+    float p = -1.28744870e-1f;
+    p = p * f + 1.39867082e-1f;
+    p = p * f - 1.21883437e-1f;
+    p = p * f + 1.40053406e-1f;
+    p = p * f - 1.66801810e-1f;
+    p = p * f + 2.00104445e-1f;
+    p = p * f - 2.49998048e-1f;
+    p = p * f + 3.33332151e-1f;
+    p = p * f - 0.5f;
+    p = p * (f * f) + f;
+    p = float(int32(e)) * 8.26295832e-8f + p;
+    float q = fma(log2_approx(a * 16777216.0f), 0.693147182f, -16.6355324f);
+    return bits_of(a) - 0x00800000u < 0x7f000000u ? p : q;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    uint32 folded;
+    int32 x0_stride0;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+reduce(const __grid_constant__ arguments p) {
+    const uint32 row = blockIdx.x;
+    const int32 i0 = int32(row);
+    float max0 = -__int_as_float(0x7f800000);
+    exponential_sum<float> exponentials1 = exponential_sum<float>{-3.402823466e+38f, 0};
+    {
+        float part0 = -__int_as_float(0x7f800000);
+        exponential_sum<float> part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+        uint32 tiles = 0;
+        const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 4));
+        const uint32 vectors = (p.folded - head) / 4;
+        const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
+        float x0_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            const int32 i1 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        }
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) continue;
+                const int32 i1 = int32(head + (v + u * 256u) * 4);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) break;
+                float value0[4];
+                float value1[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e];
+                    value1[e] = x0[u][e];
+                }
+                part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
+                part1 = exponentials::join(part1, exponentials::of(value1));
+                if (++tiles % 64 == 0) {
+                    exponentials1 = exponentials::join(exponentials1, part1);
+                    part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+                }
+            }
+        }
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            part0 = max_float::join(part0, x0_edge);
+            part1 = exponentials::join(part1, exponentials::of<float, 1>({x0_edge}));
+        }
+        max0 = max_float::join(max0, part0);
+        exponentials1 = exponentials::join(exponentials1, part1);
+    }
+    max0 = join_block<max_float>(max0);
+    exponentials1 = join_block<exponentials>(exponentials1);
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows + row;
+        const uint64 stride = 3 * uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, max0);
+            put(slots + blockIdx.y * stride + p.rows, exponentials1.top);
+            put(slots + blockIdx.y * stride + 2 * p.rows, exponentials1.sum);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        float whole0 = -__int_as_float(0x7f800000);
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = max_float::join(whole0, take<float>(slots + s * stride));
+        }
+        whole0 = join_block<max_float>(whole0);
+        max0 = whole0;
+        exponential_sum<float> whole1 = exponential_sum<float>{-3.402823466e+38f, 0};
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole1 = exponentials::join(whole1, exponential_sum<float>{take<float>(slots + s * stride + p.rows), take<float>(slots + s * stride + 2 * p.rows)});
+        }
+        whole1 = join_block<exponentials>(whole1);
+        exponentials1 = whole1;
+    }
+    if (threadIdx.x == 0) {
+        const float t0 = exponentials::about(exponentials1, max0);
+        __stcs(p.z0 + i0, log_float(t0));
+    }
+}

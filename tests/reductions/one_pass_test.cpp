@@ -1,0 +1,108 @@
+// Sums about a value that their own row gives: variance, softmax, logsumexp of rows that no kernel holds. They are as
+// accurate, and as infinite, as when the row is read twice.
+#include <cmath>
+#include <limits>
+
+#include <ingot/ingot.hpp>
+
+#include "tests/arrays/expect.hpp"
+
+using namespace ingot;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity(),
+                not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t very_long = (std::size_t{1} << 19) + 5;
+
+std::vector<float> noise(std::size_t n, float mean) {
+    std::vector<float> values(n);
+    std::uint32_t state = 1;
+    for (float& v : values) {
+        state = state * 1664525u + 1013904223u;
+        v = mean + static_cast<float>(state >> 8) * 0x1p-24f * 4 - 2;
+    }
+    return values;
+}
+
+double exact_variance(const std::vector<float>& values) {
+    double mean = 0, squares = 0;
+    for (const float v : values) mean += v;
+    mean /= static_cast<double>(values.size());
+    for (const float v : values) squares += (v - mean) * (v - mean);
+    return squares / static_cast<double>(values.size());
+}
+
+/// Zeros, but for one element.
+array<float> zeros_but(float value, std::size_t at) {
+    std::vector<float> values(very_long);
+    values[at] = value;
+    return asarray(values);
+}
+
+}  // namespace
+
+TEST_CASE("a large mean costs a variance no digits") {
+    for (const float mean : {0.0f, 1e4f, -1e6f}) {
+        const std::vector<float> values = noise(very_long, mean);
+        const array<float> x = asarray(values);
+        const double wanted = exact_variance(values);
+        CHECK(std::abs(var(x).item() - wanted) <= 1e-5 * wanted);
+        const array<float> columns = reshape(x(slice(0, 3 << 17)), {-1, 3});
+        const std::vector<float> got = var(columns, 0).eval().to_host();
+        for (std::size_t c = 0; c < 3; ++c) {
+            std::vector<float> column;
+            for (std::size_t i = c; i < std::size_t{3} << 17; i += 3) column.push_back(values[i]);
+            CHECK(std::abs(got[c] - exact_variance(column)) <= 1e-5 * exact_variance(column));
+        }
+    }
+}
+
+TEST_CASE("an element far off costs a variance its own digits alone") {
+    std::vector<float> values = noise(very_long, 0);
+    values[0] = 1e6f;
+    const double wanted = exact_variance(values);
+    CHECK(std::abs(var(asarray(values)).item() - wanted) <= 1e-5 * wanted);
+}
+
+TEST_CASE("an infinite or undefined element makes a variance undefined, wherever it is") {
+    for (const float value : {infinity, -infinity, not_a_number})
+        for (const std::size_t at : {std::size_t{0}, std::size_t{70001}, very_long - 1}) {
+            const array<float> x = zeros_but(value, at);
+            CHECK(std::isnan(var(x).item()));
+            CHECK(std::isnan(stddev(x).item()));
+        }
+}
+
+TEST_CASE("infinite elements of a softmax and of a logsumexp, wherever they are") {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{70001}, very_long - 1}) {
+        const array<float> below = zeros_but(-infinity, at), above = zeros_but(infinity, at),
+                           undefined = zeros_but(not_a_number, at);
+        const float log_rest = std::log(static_cast<float>(very_long - 1));
+        CHECK(std::abs(logsumexp(below).item() - log_rest) < 1e-5f);
+        CHECK(logsumexp(above).item() == infinity);
+        CHECK(std::isnan(logsumexp(undefined).item()));
+        const std::vector<float> shares = softmax(below).eval().to_host();
+        CHECK(shares[at] == 0);
+        CHECK(std::abs(shares[5] * static_cast<float>(very_long - 1) - 1) < 1e-5f);
+        CHECK(std::isnan(softmax(above).eval().to_host()[7]));
+        CHECK(std::isnan(softmax(undefined).eval().to_host()[7]));
+    }
+    const array<float> nothing = full<float>({very_long}, -infinity);
+    CHECK(logsumexp(nothing).item() == -infinity);
+    CHECK(std::isnan(softmax(nothing).eval().to_host()[3]));
+}
+
+TEST_CASE("sums about any value, not the mean or the maximum alone") {
+    const std::vector<float> values = noise(very_long, 3);
+    const array<float> x = asarray(values);
+    double total = 0, squares = 0, exponentials = 0;
+    for (const float v : values) total += v;
+    const double c = total / 1e6;
+    for (const float v : values) {
+        squares += (v - c) * (v - c);
+        exponentials += std::exp(v - c);
+    }
+    CHECK(std::abs(sum(square(x - sum(x) / 1e6)).item() / squares - 1) < 1e-5);
+    CHECK(std::abs(sum(exp(x - sum(x) / 1e6)).item() / exponentials - 1) < 1e-5);
+}
