@@ -199,8 +199,8 @@ private:
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         const std::uint32_t tile = unroll(s);
-        const bool shared = split_ && number == longest_;
-        if (shared) split(threads_ / most_across * tile, resident_blocks_);
+        const bool shared = split_;  // shorter spaces too: what each block has is joined
+        if (split_ && number == longest_) split(threads_ / most_across * tile, resident_blocks_);
         const std::string type = b_.linear(), n = "n" + suffix(number), apart = alone() ? "" : " * height";
         const std::string first = shared ? "blockIdx.y * " + std::to_string(tile) + "u" + apart + " + " : "";
         declare_results(folds_[number]);

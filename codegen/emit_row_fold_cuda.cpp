@@ -81,8 +81,8 @@ private:
         const std::vector<const place*> inputs = inputs_of(s);
         const std::uint32_t unroll = unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each), tile = lanes_ * unroll;
         const std::string type = b_.linear(), size = std::to_string(each);
-        const bool shared = split_ && number == longest_;
-        if (shared) split(tile * each, resident_blocks());
+        const bool shared = split_;  // shorter spaces too: what each block has is joined
+        if (split_ && number == longest_) split(tile * each, resident_blocks());
         const bool aligned = is_aligned(s);
         if (!aligned) write_head(*inputs[0], each, n);
         out.line("const ", type, " vectors = ", aligned ? n : "(" + n + " - head)", " / ", each, ";");
@@ -160,8 +160,8 @@ private:
         source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         const std::uint32_t unroll = unroll_of(s, bytes_at_once(s), lanes_, 1), tile = lanes_ * unroll;
-        const bool shared = split_ && number == longest_;
-        if (shared) split(tile, resident_blocks());
+        const bool shared = split_;  // shorter spaces too: what each block has is joined
+        if (split_ && number == longest_) split(tile, resident_blocks());
         out.open("for (", b_.linear(), " k = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(),
                  "; k < ", n, "; k += ", shared ? "gridDim.y * " : "", tile, "u)");
         write_tile(number, unroll, " * " + lanes(), n);

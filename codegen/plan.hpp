@@ -67,7 +67,7 @@ struct launch {
     std::uint32_t resident_blocks = 0;
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
-    std::uint32_t cluster = 1;  // blocks of one; grid[0] counts clusters
+    std::uint32_t cluster = 1;      // blocks of one; grid[0] counts clusters
     std::vector<formula> formulas;  // those that `arguments` name
     std::vector<argument> arguments;
     std::uint32_t argument_bytes = 0;

@@ -120,8 +120,10 @@ bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
     bool reads_rows = false;
     for (const node& n : g.nodes) {
         if (n.kind == node_kind::scan || n.kind == node_kind::gather || n.kind == node_kind::unravel) return false;
-        if (n.kind != node_kind::operand || !moves_on(n, rows.inner())) continue;
+        if (n.kind != node_kind::operand) continue;
         const operand_head& head = k.operands[n.index].head;
+        if (head.kind == operand_kind::generator) return false;
+        if (!moves_on(n, rows.inner())) continue;
         const bool every_row = (n.axes & kept) == kept;
         if (head.kind != operand_kind::array || (every_row ? !head.dense : (n.axes & kept) != 0)) return false;
         reads_rows = reads_rows || every_row;

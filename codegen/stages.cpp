@@ -129,7 +129,8 @@ private:
             now.reshapes = n.kind == node_kind::unravel;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {
-                // What a sum is taken about is at hand in the kernel that makes both, though others read it from memory.
+                // What a sum is taken about is at hand in the kernel that makes both, though others read it from
+                // memory.
                 const bool read = is_cut(of) && n.kind != node_kind::about;
                 now.level = std::max(now.level, nodes_[of].level + (read ? 1 : 0));
                 if (read) continue;

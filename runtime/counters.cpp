@@ -39,7 +39,6 @@ std::uint64_t total(counter which) {
 
 }  // namespace
 
-
 counter_block& attach_counters() {
     counter_block& block = acquire_block();
     my_counters = &block;

@@ -1,5 +1,6 @@
 // The counters behind ingot::counters(). Each thread adds to a block of its own, so that counting needs no locked
-// instruction on the path of a launch; a snapshot sums the blocks. Blocks are never freed, only handed to later threads.
+// instruction on the path of a launch; a snapshot sums the blocks. Blocks are never freed, only handed to later
+// threads.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Results of reductions and scans on their way to NumPy: collected with their operands, compared in one process at the end.
+// Results of reductions and scans on their way to NumPy: collected with their operands, compared in one process at the
+// end.
 #pragma once
 
 #include <doctest/doctest.h>

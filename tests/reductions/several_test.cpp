@@ -137,3 +137,11 @@ TEST_CASE("run-time trees of several shapes, with parts in common") {
     CHECK(array_equal(rows, sum(x * 2 + 1, 1)).item());
     CHECK(total.item() == sum(x * 2 + 1).item());
 }
+
+TEST_CASE("sums of vectors of different lengths share a kernel, and none is counted twice") {
+    const array<int> longer = sevenths<int>({200'003}), shorter = sevenths<int>({33});
+    const auto both = [&] { return eval(sum(longer) + sum(shorter)).item(); };
+    CHECK(both() == sum(longer).item() + sum(shorter).item());
+    const array<int> wide = sevenths<int>({70'001, 3}), narrow = sevenths<int>({40, 3});
+    CHECK(array_equal(sum(wide, 0) + sum(narrow, 0), eval(sum(wide, 0)) + eval(sum(narrow, 0))).item());
+}

@@ -139,3 +139,9 @@ TEST_CASE("only rows without gaps between them are staged") {
     }
 }
 #endif
+
+TEST_CASE("random numbers beside the sums of short rows") {
+    const array<float> m = ones<float>({5000, 8});
+    const auto u = random::uniform<float>({5000});
+    CHECK(array_equal(sum(m, 1) + u, u + 8).item());
+}
