@@ -48,13 +48,13 @@ TEST_CASE("a map and a reduction of what it reads are one kernel, which reads it
 
 TEST_CASE("every dtype, alignment and length of a map and its sums") {
     const auto pairs = [](const auto& x) {
-        const auto all = sum(x), rows = sum(x, 1), columns = sum(x, 0);
+        const auto whole = sum(x), rows = sum(x, 1), columns = sum(x, 0);
         const auto map = x + x;
         const auto same = [&](const auto& pair, const auto& folded) {
             CHECK(array_equal(std::get<0>(pair), eval(map)).item());
             CHECK(array_equal(std::get<1>(pair), eval(folded)).item());
         };
-        same(eval(map, all), all);
+        same(eval(map, whole), whole);
         same(eval(map, rows), rows);
         same(eval(map, columns), columns);
     };
@@ -105,8 +105,8 @@ TEST_CASE("results of which none holds the others' axes are computed all the sam
 }
 
 TEST_CASE("results of size 0 and 1 beside others") {
-    const array<int> none = zeros<int>({0}), thin = zeros<int>({3, 0}), one = array<int>{5};
-    const auto [y, total] = eval(none + 1, sum(none));
+    const array<int> nothing = zeros<int>({0}), thin = zeros<int>({3, 0}), one = array<int>{5};
+    const auto [y, total] = eval(nothing + 1, sum(nothing));
     CHECK(y.size() == 0);
     CHECK(total.item() == 0);
     const auto [wide, rows, cols] = eval(thin + 1, sum(thin, 1), sum(thin, 0));
