@@ -1,8 +1,10 @@
 // Joint dimension collapse, and the words of a key: axes, operands, outputs.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
+#include <ingot/error.hpp>
 #include <ingot/kernel_text.hpp>
 
 #include "runtime/classify.hpp"
@@ -67,6 +69,10 @@ void classifier::collapse() {
             c_.extents.push_back(extent);
         }
     }
+    if (kept.size() > static_cast<std::size_t>(detail::max_rank))
+        throw shape_error("[evaluate] the axes of the result and those that its reductions and scans work along are " +
+                          std::to_string(kept.size()) + ", more than " + std::to_string(detail::max_rank) +
+                          "; a part that is evaluated first, eval(part), binds none");
     c_.strides.resize(rows * kept.size());
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t k = 0; k < kept.size(); ++k)

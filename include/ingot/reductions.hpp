@@ -16,15 +16,20 @@
 namespace ingot {
 namespace detail {
 
+/// What can be subtracted: all but bool.
+template <class E>
+concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
+
 /// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
-#define INGOT_REDUCTION(name, tag)                  \
-    template <array_expression E, tag... T>         \
+#define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag)
+#define INGOT_REDUCTION_OF(operand, name, tag)      \
+    template <operand E, tag... T>                  \
     auto name(E&& e, T... tags) {                   \
         reduction how{#name, nullptr};              \
         (how.note(tags), ...);                      \
         return name##_of(how, std::forward<E>(e));  \
     }                                               \
-    template <array_expression E, tag... T>         \
+    template <operand E, tag... T>                  \
     auto name(E&& e, const axes& over, T... tags) { \
         reduction how{#name, &over};                \
         (how.note(tags), ...);                      \
@@ -37,7 +42,7 @@ namespace detail {
 INGOT_REDUCTION(mean, keeps_tag)
 INGOT_REDUCTION(var, variance_tag)
 INGOT_REDUCTION(stddev, variance_tag)
-INGOT_REDUCTION(ptp, keeps_tag)
+INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
 INGOT_REDUCTION(norm, keeps_tag)
 INGOT_REDUCTION(logsumexp, keeps_tag)
 INGOT_REDUCTION(nansum, keeps_tag)
@@ -50,6 +55,7 @@ INGOT_REDUCTION(nanstddev, variance_tag)
 INGOT_REDUCTION(nanargmax, keeps_tag)
 INGOT_REDUCTION(nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
+#undef INGOT_REDUCTION_OF
 
 /// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis.
 template <class E, class W>

@@ -109,6 +109,14 @@ static_assert(!indexes<floats&, bool> && !indexes<floats&, double> && !indexes<f
 static_assert(!indexes<floats&, const char*> && !indexes<tree, float> && !indexes<part, bool>);
 static_assert(!indexes<floats&, bools> && !indexes<floats&, ints>);  // masks and index arrays: take() reads by index
 
+// the range of bools would be a difference of bools
+template <class A>
+concept has_range = requires(A a) {
+    ptp(a);
+    ptp(a, 0, keepdims);
+};
+static_assert(has_range<floats&> && has_range<ints> && has_range<tree> && !has_range<bools&> && !has_range<bools>);
+
 // results
 static_assert(std::same_as<decltype(std::declval<floats&>() - 2)::value_type, float>);
 static_assert(std::same_as<decltype(std::declval<ints&>() * 2.0f)::value_type, double>);

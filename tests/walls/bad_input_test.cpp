@@ -91,6 +91,21 @@ TEST_CASE("axes of reductions are checked, and named") {
     CHECK(thrown<shape_error>([&] { (void)sum(x, std::vector<int>(65, 0)); }).find("more than 64 axes") == 0);
 }
 
+TEST_CASE("a statement whose reductions work along more axes than a key numbers is refused, and its parts are not") {
+    const array<double> x = ones<double>(std::vector<int>(14, 2));
+    const auto turned = [&](int step) {
+        std::vector<int> order;
+        for (int i = 0; i < 14; ++i) order.push_back((i * step) % 14);
+        return permute_dims(x, order);
+    };
+    const auto total = [&](int k) { return sum(x * turned(k % 2 == 0 ? 3 : 5) * k); };
+    lazy<double> e = total(0), halves = eval(total(0));
+    for (int k = 1; k < 7; ++k) e = e + total(k), halves = halves + eval(total(k));
+    CHECK(thrown<shape_error>([&] { (void)eval(e); }).find("[evaluate] the axes of the result and those that its ") ==
+          0);
+    CHECK(halves.item() == 21.0 * (1 << 14));
+}
+
 TEST_CASE("indices are checked, and named") {
     array<float> x = zeros<float>({2, 3});
     CHECK(thrown<index_error>([&] { (void)x(2); }).find("[index] 2 is out of range for axis 0") == 0);
