@@ -61,7 +61,8 @@ private:
                 vectors = vectors && along == stride_class::unit && in->at->head.vector;
                 widest = std::max(widest, bytes_of(*in));
             }
-            cost += cost_of(b_.graph, s.values);
+            for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(b_.outputs[k]));
+            cost += cost_of(b_.graph, s.wanted(b_.graph));
         }
         std::uint32_t n = vectors ? 16 / widest : 1;
         constexpr std::uint32_t most_words = 16;  // of registers for results

@@ -120,6 +120,7 @@ private:
                      "[u], ", b_.pointer(*in), b_.offset(*in, kept_bits() | s.bits()), ");");
         }
         out.close();
+        declare_outputs(s, unroll, each);
         open_unrolled("u", unroll);
         if (unroll > 1) out.line("if (", vector, " >= vectors) break;");
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', each, "];");
@@ -127,7 +128,14 @@ private:
         const std::string at = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + size + " + e";
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("value", i, "[e] = ", folds[i].entry(b_.body.value(folds[i].value(), out), at), ";");
+        put_outputs(s, "[u][e]");
         out.close();
+        const std::string first_of_vector = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + size;
+        if (!s.outputs.empty())
+            store_outputs(s, each, s.inner(), [&](bool element) {
+                out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(',
+                         first_of_vector, element ? " + e" : "", ");");
+            });
         for (std::size_t i = 0; i < folds.size(); ++i)
             join_part(folds[i], folded(folds[i], "value" + std::to_string(i), each, ""));
         flush_parts(folds);
@@ -139,6 +147,8 @@ private:
             for (const place* in : inputs) b_.body.name(in->node, in->name + "_edge");
             out.open("if (", first, lane(), " < ", edges, ")");
             for (fold_writer& f : folds) join_part(f, f.of_one(f.entry(b_.body.value(f.value(), out), "edge")));
+            if (!s.outputs.empty()) b_.write_digits("edge", s.axes);
+            store_element_outputs(s);
         } else {
             out.open("for (", type, " r = ", lane(), "; ", first, "r < ", edges, "; r += ", lanes(), ")");
             out.line("const ", type, " edge = ", aligned ? k + "r" : "r < head ? r : r + vectors * " + size, ";");
@@ -176,17 +186,13 @@ private:
         if (!is_aligned(s) && (inputs.size() != 1 || inputs[0]->at->head.aliased)) return 1;
         std::uint32_t widest = 1;
         for (const place* in : inputs) {
-            if (!is_unit(*in, s)) return 1;
+            if (!is_unit(*in, s.inner())) return 1;
             widest = std::max(widest, bytes_of(*in));
         }
+        for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(b_.outputs[k]));
         std::uint32_t each = 16 / widest;
-        while (each > 1 && each * cost_of(b_.graph, s.values) > statement_budget) each /= 2;
+        while (each > 1 && each * cost_of(b_.graph, s.wanted(b_.graph)) > statement_budget) each /= 2;
         return each;
-    }
-    bool is_unit(const place& in, const folded_space& s) const {
-        for (std::size_t a = 0; a < in.at->strides.size(); ++a)
-            if (in.at->strides[a] == stride_class::unit && b_.graph.loop_axis[a] == s.inner()) return true;
-        return false;
     }
     bool is_aligned(const folded_space& s) const {
         const std::vector<const place*> inputs = inputs_of(s);

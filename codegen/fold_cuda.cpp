@@ -9,7 +9,7 @@ namespace ingot::codegen {
 using namespace detail;
 
 cuda_fold::cuda_fold(const key& k, const graph& g, const folding& f, std::uint32_t threads)
-    : b_(k, g), spaces_(f.spaces), folds_(folds_of(f, g, b_.needs)), threads_(threads) {
+    : b_(k, g), spaces_(f.spaces), results_(f.results), folds_(folds_of(f, g, b_.needs)), threads_(threads) {
     for (std::size_t s = 0; s < spaces_.size(); ++s) {
         if (spaces_[s].bucket > spaces_[longest_].bucket) longest_ = s;
         for (const fold_writer& fold : folds_[s]) words_ += fold.words();
@@ -32,8 +32,10 @@ void cuda_fold::write(plan& p) {
     step.threads = threads_;
     describe(step);
     for (const folded_space& s : spaces_)  // what is folded, and an operation to join it
-        step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
-    step.work.push_back({kept_bits(), b_.cost});
+        step.work.push_back({kept_bits() | s.bits(), cost_of(b_.graph, s.wanted(b_.graph)) + s.reductions.size()});
+    std::vector<node_id> roots;
+    for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
+    step.work.push_back({kept_bits(), cost_of(b_.graph, roots)});
     const std::string blocks = split_ ? ", " + std::to_string(step.resident_blocks) : "";
     p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
                                              blocks + ")\nreduce(const __grid_constant__ arguments p)");
@@ -41,7 +43,7 @@ void cuda_fold::write(plan& p) {
 }
 
 std::vector<const place*> cuda_fold::inputs_of(const folded_space& s) const {
-    const std::vector<bool> below = nodes_below(b_.graph, s.values);
+    const std::vector<bool> below = nodes_below(b_.graph, s.wanted(b_.graph));
     std::vector<const place*> inputs;
     for (const place& in : b_.inputs)
         if (below[in.node] && (loops_of(in) & s.bits()) != 0) inputs.push_back(&in);
@@ -49,7 +51,7 @@ std::vector<const place*> cuda_fold::inputs_of(const folded_space& s) const {
 }
 
 std::vector<node_id> cuda_fold::generators_of(const folded_space& s) const {
-    const std::vector<bool> below = nodes_below(b_.graph, s.values);
+    const std::vector<bool> below = nodes_below(b_.graph, s.wanted(b_.graph));
     std::vector<node_id> generators;
     for (const node_id g : b_.generators)
         if (below[g] && (b_.graph.nodes[g].axes & s.bits()) != 0) generators.push_back(g);
@@ -62,7 +64,10 @@ std::string cuda_fold::random_element(node_id g, std::uint64_t axes) {
 
 std::vector<node_id> cuda_fold::values() const {
     std::vector<node_id> all;
-    for (const folded_space& s : spaces_) all.insert(all.end(), s.values.begin(), s.values.end());
+    for (const folded_space& s : spaces_) {
+        const std::vector<node_id> wanted = s.wanted(b_.graph);
+        all.insert(all.end(), wanted.begin(), wanted.end());
+    }
     return all;
 }
 
@@ -77,7 +82,7 @@ std::uint32_t cuda_fold::unroll_of(const folded_space& s, std::uint32_t bytes, s
     const std::uint64_t longest = std::uint64_t{1} << (s.bucket + 4);
     std::uint32_t unroll = 1;
     while (2 * unroll * bytes <= bytes_in_flight && std::uint64_t{2} * unroll * tile_elements <= longest &&
-           2 * unroll * lane_elements * cost_of(b_.graph, s.values) <= statement_budget)
+           2 * unroll * lane_elements * cost_of(b_.graph, s.wanted(b_.graph)) <= statement_budget)
         unroll *= 2;
     return unroll;
 }
@@ -200,6 +205,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     for (const node_id g : generators)
         out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
     out.close();
+    declare_outputs(s, unroll, columns_);
     open_columns();
     for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', unroll, "];");
     open_unrolled("u", unroll);
@@ -208,11 +214,67 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
         out.line("value", i,
                  "[u] = ", unroll == 1 ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(), ";");
     }
+    put_outputs(s, columns_ == 1 ? "[u][0]" : "[u][e]");
     out.close();
     for (std::size_t i = 0; i < folds.size(); ++i)
         join_part(folds[i], folded(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : ""));
     close_columns();
+    if (!s.outputs.empty()) {
+        open_unrolled("u", unroll);
+        if (unroll > 1) out.line("if (", at, " >= ", n, ") break;");
+        b_.write_digits(at, s.axes);
+        store_outputs(s, columns_, b_.rank - 1, [&](bool element) { element ? write_column() : void(); });
+        out.close();
+    }
     flush_parts(folds);
+}
+
+void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
+    for (const std::size_t k : s.outputs)
+        b_.code.line("alignas(", bytes_of(b_.outputs[k]) * each, ") ", b_.needs.type(b_.outputs[k].at->head.type), ' ',
+                     result(k), '[', unroll, "][", each, "];");
+}
+
+bool cuda_fold::is_unit(const place& at, int along) const {
+    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+        if (at.at->strides[a] == stride_class::unit && b_.graph.loop_axis[a] == along) return true;
+    return false;
+}
+
+void cuda_fold::put_outputs(const folded_space& s, const std::string& at) {
+    for (const std::size_t k : s.outputs)
+        b_.code.line(result(k), at, " = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
+}
+
+void cuda_fold::store_outputs(const folded_space& s, std::uint32_t each, int along,
+                              const std::function<void(bool)>& write_digit) {
+    source_writer& out = b_.code;
+    const std::uint64_t bits = kept_bits() | s.bits();
+    const auto packs = [&](std::size_t k) {
+        const place& to = b_.outputs[k];
+        return each > 1 && to.at->head.vector && is_unit(to, along) && bytes_of(to) * each <= 16;
+    };
+    if (!std::ranges::all_of(s.outputs, packs)) {
+        if (each > 1) open_unrolled("e", each);
+        write_digit(true);
+        for (const std::size_t k : s.outputs)
+            if (!packs(k))
+                b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], bits),
+                                 result(k) + (each > 1 ? "[u][e]" : "[u][0]"));
+        if (each > 1) out.close();
+    }
+    if (std::ranges::none_of(s.outputs, packs)) return;
+    write_digit(false);
+    for (const std::size_t k : s.outputs)
+        if (packs(k))
+            out.line(b_.storer(), '<', word_of(bytes_of(b_.outputs[k]) * each), ">(", b_.pointer(b_.outputs[k]),
+                     b_.offset(b_.outputs[k], bits), ", ", result(k), "[u]);");
+}
+
+void cuda_fold::store_element_outputs(const folded_space& s) {
+    for (const std::size_t k : s.outputs)
+        b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], kept_bits() | s.bits()),
+                         b_.body.value(b_.graph.roots[k], b_.code));
 }
 
 void cuda_fold::write_element(std::size_t number, const std::string& at) {
@@ -224,6 +286,7 @@ void cuda_fold::write_element(std::size_t number, const std::string& at) {
     }
     for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
     for (fold_writer& f : folds_[number]) join_part(f, f.of_one(f.entry(b_.body.value(f.value(), b_.code), at)));
+    store_element_outputs(s);
 }
 
 void cuda_fold::load_kept(std::uint64_t axes) {
@@ -327,7 +390,7 @@ void cuda_fold::write_results() {
     b_.code.open(owner());
     open_columns("columns");
     write_column();
-    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+    for (const std::size_t k : results_) {
         const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
         b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], kept_bits()), value);
     }

@@ -6,6 +6,8 @@
 // So the order of joining depends on the key, the sizes and the device alone.
 #pragma once
 
+#include <functional>
+
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/reduction.hpp"
 
@@ -47,6 +49,8 @@ protected:
     std::vector<node_id> generators_of(const folded_space& s) const;
     std::string random_element(node_id g, std::uint64_t axes);
     std::vector<node_id> values() const;
+    /// Whether neighbours along a loop are neighbours in memory.
+    bool is_unit(const place& at, int along) const;
     static bool rounds(const std::vector<fold_writer>& folds);
     std::string suffix(std::size_t number) const { return spaces_.size() == 1 ? "" : std::to_string(number); }
     /// Loads in flight, of `bytes` each: so many that a lane's tile holds about 64 bytes, and no more than `longest`
@@ -79,6 +83,14 @@ protected:
     void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
     /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.
     void write_element(std::size_t number, const std::string& at);
+    /// Outputs that move along a space: room for what a thread writes of them at once, `each` neighbours along an axis;
+    /// their values; and the stores, `write_digit` writing the digit of element e, or of the first. And of one element.
+    std::string result(std::size_t output) const { return 'r' + std::to_string(output); }
+    void declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each);
+    void put_outputs(const folded_space& s, const std::string& at);
+    void store_outputs(const folded_space& s, std::uint32_t each, int along,
+                       const std::function<void(bool element)>& write_digit);
+    void store_element_outputs(const folded_space& s);
     /// Operands that move along no axis but these: loaded once, and what is made of them computed.
     void load_kept(std::uint64_t axes);
 
@@ -87,6 +99,7 @@ protected:
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;
+    const std::vector<std::size_t>& results_;
     std::vector<std::vector<fold_writer>> folds_;  // of each space
     std::vector<int> kept_;
     std::size_t longest_ = 0;

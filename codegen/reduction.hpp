@@ -50,9 +50,6 @@ inline constexpr std::uint8_t long_row_bucket = 9;
 /// Whether every result has few blocks' worth of company: rows alone do not fill the device.
 bool few_results(const key& k, int rank);
 
-/// Whether a target's folds write outputs that move along what they fold over.
-constexpr bool folds_write_along(detail::target where) { return where == detail::target::host; }
-
 void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
 void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p);
 

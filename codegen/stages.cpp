@@ -207,8 +207,7 @@ private:
         const auto folds = [&](std::uint16_t k) {
             return nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].reshapes;
         };
-        if (!folds_write_along(key_.header.where) || !p.temporaries.empty() || std::ranges::any_of(p.outputs, folds))
-            return nullptr;
+        if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, folds)) return nullptr;
         for (part& other : parts_)
             if (&other != &p && other.level >= p.level)
                 for (const std::uint64_t folded : folded_by(other))

@@ -168,6 +168,18 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, 0).bound_axis(0, row(4000)).leaf(f4, "ss1", false).reduce(fold::sum, f4);
              return b.output(f4, "1").done();
          }},
+        {"map_and_sum",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(1 << 20), 1).leaf(f4, "1").scalar(f4).map("add");
+             return b.same(f4, "01", 0).reduce(fold::sum, f4).output(f4, "1").output(f4, "").done();
+         }},
+        {"map_and_sums_of_long_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(1 << 16), 1).leaf(f4, "s1").scalar(f4).map("add");
+             return b.same(f4, "01s", 0).reduce(fold::sum, f4).output(f4, "s1").output(f4, "01").done();
+         }},
         {"two_sums_of_a_row",
          [row](target t) {
              key_builder b(t);

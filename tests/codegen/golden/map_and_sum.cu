@@ -1,0 +1,173 @@
+// sum(x0); x0 + s0
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block of 256; every thread has the result.
+template <class fold, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[8];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+__device__ __forceinline__ void put(uint64* slot, type v) {
+    *reinterpret_cast<type*>(slot) = v;
+}
+
+template <class type>
+__device__ __forceinline__ type take(uint64* slot) {
+    const uint64 word = __ldcg(slot);
+    *slot = 0;
+    return reinterpret_cast<const type&>(word);
+}
+
+/// Whether this block is the last of those of its results to come here.
+__device__ __forceinline__ bool comes_last(uint32* arrived) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        if (last) *arrived = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    float* z1;
+    uint64* scratch;
+    float s0;
+    uint32 folded;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 6)
+reduce(const __grid_constant__ arguments p) {
+    float sum0 = 0.0f;
+    {
+        float part0 = 0.0f;
+        uint32 tiles = 0;
+        const uint32 vectors = p.folded / 4;
+        const uint32 edge = vectors * 4 + threadIdx.x;
+        float x0_edge;
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            const int32 i0 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0);
+        }
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) continue;
+                const int32 i0 = int32((v + u * 256u) * 4);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+            }
+            alignas(16) float r1[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= vectors) break;
+                float value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e];
+                    r1[u][e] = x0[u][e] + p.s0;
+                }
+                const int32 i0 = int32((v + u * 256u) * 4);
+                store<uint4>(p.z1 + i0, r1[u]);
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
+                }
+            }
+        }
+        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+            part0 = sum_float::join(part0, x0_edge);
+            const int32 i0 = int32(edge);
+            __stcs(p.z1 + i0, x0_edge + p.s0);
+        }
+        sum0 = sum_float::join(sum0, part0);
+    }
+    sum0 = join_block<sum_float>(sum0);
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + p.rows;
+        const uint64 stride = uint64(p.rows);
+        if (threadIdx.x == 0) {
+            put(slots + blockIdx.y * stride, sum0);
+            __threadfence();
+        }
+        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
+        double whole0 = 0.0;
+#pragma unroll 4
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
+            whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
+        }
+        whole0 = join_block<sum_double>(whole0);
+        sum0 = float(whole0);
+    }
+    if (threadIdx.x == 0) {
+        __stcs(p.z0, sum0);
+    }
+}
