@@ -126,6 +126,7 @@ public:
         measure_rows();
         measure_columns();
         measure_scan();
+        measure_column_scans();
         measure_other_dtypes();
     }
 
@@ -342,6 +343,34 @@ private:
                 return bench::require("cumsum", elements, 1e-5,
                                       [&](std::size_t i) { return std::abs(got[i] - wanted[i]) / wanted[i]; });
             });
+    }
+
+    /// Scans across memory: the axis before the last `inner` elements, of every `outer`-th part of the array.
+    void measure_column_scan(const char* name, std::size_t outer, std::size_t length, std::size_t inner) {
+        const array<float> m = reshape(x_, {outer, length, inner});
+        add(
+            {name, bytes, bytes, 1 / 1.30}, [&] { return eval(cumsum(m * m, 1)); },
+            [&](const array<float>& r) {
+                const std::vector<float> got = r.to_host();
+                return bench::require("cumsum", 64, 1e-5, [&](std::size_t k) {
+                    const std::size_t column = k * (outer * inner - 1) / 63;
+                    const std::size_t first = column / inner * length * inner + column % inner;
+                    double sum = 0, worst = 0;
+                    for (std::size_t i = 0; i < length; ++i) {
+                        const std::size_t at = first + i * inner;
+                        sum += double{x_host_[at]} * x_host_[at];
+                        worst = std::max(worst, std::abs(got[at] - sum) / sum);
+                    }
+                    return worst;
+                });
+            });
+    }
+    void measure_column_scans() {
+        measure_column_scan("cumsum(x * x, 0), (2^22, 64)", 1, 1 << 22, 64);
+        measure_column_scan("cumsum(x * x, 0), (4096, 65536)", 1, 1 << 12, 1 << 16);
+        measure_column_scan("cumsum(x * x, 0), (65536, 4096)", 1, 1 << 16, 1 << 12);
+        measure_column_scan("cumsum(x * x, 1), (8, 2^23, 4)", 8, 1 << 23, 4);
+        measure_column_scan("cumsum(x * x, 1), (512, 512, 1024)", 512, 512, 1024);
     }
 
     void measure_other_dtypes() {

@@ -1,16 +1,12 @@
-// Scans for CUDA, with the trees before and after them, in one pass over memory:
-//   rows       lanes share a row: a few for short rows, a warp, a block that goes along it tile by tile
-//   look-back  long rows, and few: blocks take the tiles of all rows in order by a ticket. A tile tells in the scratch
-//              what it folds to by itself, then what everything up to its end does; it looks back for the nearest
-//              tile that has told all, and folds strictly from the left from there.
-//   columns    memory runs across the rows: a thread has a row, neighbours read neighbours
+// Scans along memory for CUDA, with the trees before and after them, in one pass: lanes share a row, a few for short
+// rows, a warp, a block that goes along it tile by tile. Where rows are long and few, blocks share them, and tiles look
+// back (cuda_scan.hpp).
 //
-// Within a tile elements are joined in a tree that the key alone decides, tiles one after the other; so every prefix is
-// one fold, whatever the timing. A float's tiles are joined in double.
+// Within a tile elements are joined in a tree that the key alone decides, tiles by their number; so every prefix is one
+// fold, whatever the timing. A float's tiles are joined in double.
 #include <algorithm>
 
-#include "codegen/cuda_kernel.hpp"
-#include "codegen/scan.hpp"
+#include "codegen/cuda_scan.hpp"
 
 namespace ingot::codegen {
 
@@ -21,73 +17,39 @@ using namespace detail;
 /// Rows of more than 2^(bucket + 4) elements for these buckets are shared by a block, and by several blocks.
 constexpr std::uint8_t block_bucket = 7, look_back_bucket = 9;
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
-constexpr std::uint32_t column_loads = 8;    // of one thread in flight
 
-class cuda_scan {
+class row_scan : cuda_scan {
 public:
-    cuda_scan(const key& k, const graph& g, const scanning& s) : b_(k, g), s_(s), folds_(folds_of(s, g, b_.needs)) {
-        choose_shape();
-    }
+    row_scan(const key& k, const graph& g, const scanning& s) : cuda_scan(k, g, s) { choose_shape(); }
 
     void write(plan& p) {
         b_.name_scalars();
-        if (columns_) {
-            write_columns();
-        } else {
-            write_rows();
-        }
-        launch& step = b_.step;
-        step.kernel = "scan";
-        step.threads = threads_;
-        step.pattern = columns_ ? "column scan" : look_back_ ? "look-back scan" : "row scan";
-        step.reason = reason();
-        step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
-        p.source =
-            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
-                                          (look_back_ ? ", 2" : "") + ")\nscan(const __grid_constant__ arguments p)");
-        p.steps.push_back(std::move(step));
+        write_rows();
+        const std::string size = std::to_string(tile());
+        b_.step.pattern = look_back_ ? "look-back scan" : "row scan";
+        b_.step.reason = look_back_ ? "tiles of " + size + " elements, each looks back"
+                                    : std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
+        finish(p, threads_, std::to_string(threads_) + (look_back_ ? ", 2" : ""));
     }
 
 private:
-    std::uint64_t all_bits() const { return axis_range(0, b_.rank); }
-    std::uint64_t kept_bits() const { return all_bits() & ~s_.bit(); }
-    std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
     std::uint32_t tile() const { return lanes_ * each_ * unroll_; }
-
-    std::string reason() const {
-        const std::string size = std::to_string(tile());
-        if (columns_) return "a thread a row, neighbours read neighbours";
-        if (look_back_) return "tiles of " + size + " elements, each looks back";
-        return std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
-    }
 
     // ---- the shape
 
     void choose_shape() {
         const bool few = (b_.key.axes[0].bucket & bucket::few_rows) != 0;
         look_back_ = few && s_.bucket >= look_back_bucket;
-        columns_ = s_.axis != b_.rank - 1 && !look_back_;
-        if (columns_) {
-            unroll_ = column_loads;
-            return;
-        }
         lanes_ = s_.bucket == 1              ? 8
                  : s_.bucket == 2            ? 16
                  : s_.bucket < block_bucket  ? 32
                  : s_.bucket == block_bucket ? 256
                                              : 512;
         threads_ = std::max(lanes_, 256u);
-        std::uint32_t widest = 1;
         bool vectors = true;
-        for (const place* in : inputs_along()) {
-            widest = std::max(widest, bytes_of(*in));
-            vectors = vectors && moves_by_one(*in) && in->at->head.vector;
-        }
-        for (const place& out : b_.outputs) {
-            widest = std::max(widest, bytes_of(out));
-            vectors = vectors && moves_by_one(out) && out.at->head.vector;
-        }
-        const std::uint32_t cost = cost_of(b_.graph, s_.values) + b_.cost + 4;
+        for (const place* in : inputs_along()) vectors = vectors && moves_by_one(*in) && in->at->head.vector;
+        for (const place& out : b_.outputs) vectors = vectors && moves_by_one(out) && out.at->head.vector;
+        const std::uint32_t widest = this->widest(), cost = this->cost();
         each_ = vectors ? 16 / widest : 1;
         while (each_ > 1 && each_ * cost > statement_budget) each_ /= 2;
         // So many that the longest row of the bucket is one tile, where registers hold that.
@@ -103,12 +65,6 @@ private:
             if (b_.graph.loop_axis[a] == s_.axis && at.at->strides[a] == stride_class::unit) return true;
         return false;
     }
-    std::vector<const place*> inputs_along() const {
-        std::vector<const place*> inputs;
-        for (const place& in : b_.inputs)
-            if ((loops_of(in.node) & s_.bit()) != 0) inputs.push_back(&in);
-        return inputs;
-    }
 
     // ---- rows
 
@@ -123,7 +79,7 @@ private:
         write_row_number();
         read_fixed();
         if (loops_ || look_back_)
-            for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', carry(f), " = ", f.wide_start(), ";");
+            for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', before(f), " = ", f.wide_start(), ";");
         const std::string n = b_.count({.axes = s_.bit()}, "scanned"), index = b_.linear();
         const auto outside = b_.body.scope();
         if (loops_)
@@ -140,12 +96,11 @@ private:
         if (loops_) {
             if (lanes_ == threads_) out.line("__syncthreads();  // the next tile writes the same places");
             for (fold_writer& f : folds_)
-                out.line(carry(f), " = ", f.wide_joiner(), "::join(", carry(f), ", ", f.whole(), ");");
+                out.line(before(f), " = ", f.wide_joiner(), "::join(", before(f), ", ", f.whole(), ");");
             out.close();
         }
         b_.body.leave(outside);
     }
-    std::string carry(const fold_writer& f) const { return "before_" + f.name(); }
 
     void write_row_number() {
         source_writer& out = b_.code;
@@ -179,27 +134,6 @@ private:
         b_.write_digits("row", kept);
     }
 
-    void read_fixed() {
-        for (const place& in : b_.inputs) {
-            if ((loops_of(in.node) & s_.bit()) != 0) continue;
-            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
-                         b_.element(in, b_.offset(in, kept_bits())), ";");
-            b_.body.name(in.node, in.name);
-        }
-        for (const node_id g : b_.generators)
-            if ((loops_of(g) & s_.bit()) == 0) b_.body.name(g, random_element(g, kept_bits()));
-        std::vector<node_id> roots = s_.values;
-        roots.insert(roots.end(), b_.graph.roots.begin(), b_.graph.roots.end());
-        b_.body.hoist(kept_bits(), roots, b_.code);
-    }
-    std::string random_element(node_id g, std::uint64_t axes) {
-        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
-    }
-
-    void open_unrolled(const char* variable, std::uint32_t n) {
-        b_.code.margin("#pragma unroll");
-        b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-    }
     /// The place of a thread's vector `u`, or of its element e, and the digit along the scanned axis.
     void write_place(const std::string& further = "") {
         const std::string step = std::to_string(std::min(lanes_, 32u) * each_);
@@ -347,118 +281,73 @@ private:
 
     // ---- look-back
 
-    /// Scratch: the next ticket, how many blocks are done, then two words for each tile and scan. Zero before and
-    /// after.
-    void take_ticket() {
-        const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
-        const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
-        source_writer& out = b_.code;
-        out.line("__shared__ ", u4, " taken;");
-        out.line("if (threadIdx.x == 0) taken = atomicAdd(reinterpret_cast<", u4, "*>(", scratch, "), 1u);");
-        out.line("__syncthreads();");
-        out.line("const ", u4, " ticket = taken;");
-    }
-
+    /// A warp asks the slots of the tiles of this tile's 16, of the 16s of its 256, and of what is before these.
     void look_back() {
         source_writer& out = b_.code;
-        const auto words = static_cast<std::uint32_t>(2 * folds_.size());
+        const std::uint32_t words = slot_words();
         b_.step.scratch_bytes = 8 * (words + 2);
         b_.step.scratch_count = b_.step.grid[0];
-        const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
-        declare_look_back();
-        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
-        out.open("if (warp == 0)");
-        out.line(u8, "* const slot = p.scratch + 2 + ", u8, "(ticket) * ", words, ";");
-        for (std::size_t i = 0; i < folds_.size(); ++i) {
-            fold_writer& f = folds_[i];
-            const std::string at = i == 0 ? "slot" : "slot + " + std::to_string(2 * i);
-            const std::string own = f.wide_type() == f.type() ? f.whole() : f.wide_type() + '(' + f.whole() + ')';
-            out.line("if (lane == 0) tell(", at, ", tile == 0 ? all_told : part_told, ", own, ");");
-        }
-        for (std::size_t i = 0; i < folds_.size(); ++i) {
-            fold_writer& f = folds_[i];
-            const std::string at = i == 0 ? "slot" : "slot + " + std::to_string(2 * i);
-            const std::string further =
-                b_.rank == 1 ? std::to_string(words) : std::to_string(words) + " * " + u8 + "(p.rows)";
-            out.line("if (tile != 0) ", carry(f), " = look_back<", f.wide_joiner(), ">(", at, ", ", further,
-                     ", tile, lane, ", f.wide_start(), ");");
-            const std::string own = f.wide_type() == f.type() ? f.whole() : f.wide_type() + '(' + f.whole() + ')';
-            out.line("if (lane == 0 && tile != 0) tell(", at, ", all_told, ", f.wide_joiner(), "::join(", carry(f),
-                     ", ", own, "));");
-            out.line("if (lane == 0) told_", f.name(), " = ", carry(f), ";");
-        }
-        out.close();
-        out.line("__syncthreads();");
-        for (fold_writer& f : folds_) out.line(carry(f), " = told_", f.name(), ";");
-        out.line("__shared__ bool last;  // of all blocks: nobody looks back any more");
-        out.open("if (threadIdx.x == 0)");
-        out.line("__threadfence();");
-        out.line("last = atomicAdd(reinterpret_cast<", u4, "*>(p.scratch + 1), 1u) == gridDim.x - 1;");
-        out.line("__threadfence();");
-        out.close();
-    }
-    void clear_scratch() {
-        source_writer& out = b_.code;
         const std::string u8 = b_.needs.type(dtype::u8);
+        declare_slots();
+        declare_before_tile();
+        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
+        write_slots(b_.rank == 1 ? "0" : "row", b_.rank == 1 ? "1" : b_.count({.axes = kept_bits()}, "rows"), tiles());
+        out.open("if (warp == 0)");
+        out.line("const ", u8, " further = ", words, b_.rank == 1 ? "" : " * " + u8 + "(p.rows)", ";");
+        out.line(u8, "* const first = slots", b_.rank == 1 ? "" : " + " + u8 + "(row) * " + std::to_string(words), ";");
+        for (std::size_t i = 0; i < folds_.size(); ++i) {
+            fold_writer& f = folds_[i];
+            out.line(before(f), " = before_tile<", f.wide_joiner(), ">(first", at(i), ", further, tile, lane, ",
+                     widened(f, f.whole()), ", ", f.wide_start(), ");");
+            out.line("if (lane == 0) told_", f.name(), " = ", before(f), ";");
+        }
+        out.close();
         out.line("__syncthreads();");
-        out.line("if (last)");
-        out.line("    for (", u8, " i = threadIdx.x; i < ", u8, "(gridDim.x) * ", 2 * folds_.size(),
-                 " + 2; i += ", threads_, ") p.scratch[i] = 0;");
+        write_arrival(threads_);
+        for (fold_writer& f : folds_) out.line(before(f), " = told_", f.name(), ";");
     }
+    std::string tiles() { return b_.count({.inner = s_.bit(), .inner_divide = tile()}, "tiles"); }
 
-    void declare_look_back() {
-        b_.needs.type(dtype::u4);
-        b_.needs.type(dtype::u8);
+    void declare_before_tile() {
         b_.needs.add(
-            "look_back",
-            "/// What a tile has told: what it folds to, or all up to its end. A value's halves each have the state\n"
-            "/// beside them, so that they are known to belong together.\n"
-            "enum state : uint32 { nothing_told, part_told, all_told };\n\n"
-            "template <class type>\n"
-            "__device__ __forceinline__ void tell(uint64* slot, state what, type v) {\n"
-            "    uint64 bits = 0;\n"
-            "    reinterpret_cast<type&>(bits) = v;\n"
-            "    const uint64 low = bits << 32 | what, high = (bits >> 32) << 32 | what;\n"
-            "    asm volatile(\"st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\" ::\"l\"(slot), \"l\"(low), \"l\"(high) "
-            ": \"memory\");\n"
-            "}\n\n"
-            "template <class type>\n"
-            "__device__ __forceinline__ state ask(const uint64* slot, type& v) {\n"
-            "    uint64 low, high;\n"
-            "    asm volatile(\"ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\" : \"=l\"(low), \"=l\"(high) : "
-            "\"l\"(slot) : \"memory\");\n"
-            "    const uint64 bits = low >> 32 | (high >> 32) << 32;\n"
-            "    v = reinterpret_cast<const type&>(bits);\n"
-            "    return uint32(low) == uint32(high) ? state(uint32(low)) : nothing_told;\n"
-            "}\n\n"
-            "/// All that lies before a tile: lane i asks the tile i + 1 before it, until one of them has told all and "
-            "those\n/// after it their parts.\n"
+            "before_tile",
+            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all "
+            "that\n/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its "
+            "16.\n"
             "template <class fold, class type>\n"
-            "__device__ __forceinline__ type look_back(const uint64* slot, uint64 further, uint64 tile, uint32 lane,\n"
-            "                                          type start) {\n"
-            "    for (;;) {\n"
-            "        type v = start;\n"
-            "        const state what = lane < tile ? ask(slot - (lane + 1) * further, v) : all_told;\n"
-            "        const uint32 told = __ballot_sync(0xffffffffu, what != nothing_told);\n"
-            "        const uint32 all = __ballot_sync(0xffffffffu, what == all_told);\n"
-            "        const int nearest = __ffs(all) - 1;\n"
-            "        if (nearest < 0 || (~told & ((1u << nearest) - 1)) != 0) continue;\n"
-            "        type so_far = __shfl_sync(0xffffffffu, v, nearest);\n"
-            "        for (int i = nearest - 1; i >= 0; --i)\n"
-            "            so_far = fold::join(so_far, __shfl_sync(0xffffffffu, v, i));\n"
-            "        return so_far;\n"
-            "    }\n}\n");
+            "__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type "
+            "own,\n                                            type start) {\n"
+            "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
+            "    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;\n"
+            "    uint64* const slot = slots + tile * further;\n"
+            "    const uint64* const asked = slot - far * further;\n"
+            "    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;\n"
+            "    if (lane == 0 && tiles != 15) tell(slot, own);\n"
+            "    type v = start;\n"
+            "    bool told = !asks || ask(asked, v);\n"
+            "    while (lane >= 16 && !told) told = ask(asked, v);\n"
+            "    __syncwarp();\n"
+            "    type near = v;\n"
+            "#pragma unroll\n"
+            "    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));\n"
+            "    near = __shfl_sync(0xffffffffu, near, 16);\n"
+            "    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));\n"
+            "    while (!told) told = ask(asked, v);\n"
+            "    __syncwarp();\n"
+            "#pragma unroll\n"
+            "    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));\n"
+            "    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);\n"
+            "    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));\n"
+            "    return before;\n}\n");
     }
 
     // ---- results
 
     /// What lies before a thread's vector u, as a row's prefix.
-    std::string before(fold_writer& f) {
+    std::string prefix(fold_writer& f) {
         const std::string lanes =
             lanes_ == threads_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
-        if (!loops_ && !look_back_) return lanes;
-        if (f.wide_type() == f.type()) return f.joined(carry(f), lanes);
-        return f.type() + '(' + f.wide_joiner() + "::join(" + carry(f) + ", " + lanes + "))";
+        return loops_ || look_back_ ? behind(f, cuda_scan::before(f), lanes) : lanes;
     }
 
     void write_results() {
@@ -466,7 +355,7 @@ private:
         const bool packed = each_ > 1 && outputs_pack();
         const auto outside = b_.body.scope();
         open_unrolled("u", unroll_);
-        for (fold_writer& f : folds_) out.line("const ", f.type(), " base_", f.name(), " = ", before(f), ";");
+        for (fold_writer& f : folds_) out.line("const ", f.type(), " base_", f.name(), " = ", prefix(f), ";");
         for (std::size_t k = 0; packed && k < b_.outputs.size(); ++k)
             out.line("alignas(", bytes_of(b_.outputs[k]) * each_, ") ", b_.needs.type(b_.outputs[k].at->head.type),
                      " r", k, '[', each_, "];");
@@ -492,7 +381,17 @@ private:
         if (packed) store_vectors();
         out.close();
         b_.body.leave(outside);
-        if (look_back_) clear_scratch();
+        if (look_back_)
+            clear_slots(tiles(), threads_, [&] {
+                const std::string words = std::to_string(slot_words());
+                out.line("for (", b_.linear(), " i = threadIdx.x; i < (end - begin) * ", words, "; i += ", threads_,
+                         ")");
+                out.line("    slots[",
+                         b_.rank == 1 ? "begin * " + words + " + i"
+                                      : "((begin + i / " + words + ") * " + b_.needs.type(dtype::u8) +
+                                            "(p.rows) + row) * " + words + " + i % " + words,
+                         "] = 0;");
+            });
     }
     bool outputs_pack() const {
         return std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const place& at) {
@@ -519,68 +418,14 @@ private:
         out.close();
     }
 
-    // ---- columns
-
-    void write_columns() {
-        source_writer& out = b_.code;
-        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
-        const std::string index = b_.linear(), n = b_.count({.axes = s_.bit()}, "scanned");
-        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads_};
-        out.line("const ", index, " row = ", b_.thread_index(threads_), ";");
-        out.line("if (row >= ", b_.count({.axes = kept_bits()}, "rows"), ") return;");
-        b_.write_digits("row", kept);
-        read_fixed();
-        for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
-        const std::string unroll = std::to_string(unroll_);
-        out.line(index, " first = 0;");
-        out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
-        write_column_part(unroll_);
-        out.close();
-        out.open("for (; first < ", n, "; ++first)");
-        write_column_part(1);
-        out.close();
-    }
-
-    void write_column_part(std::uint32_t count) {
-        source_writer& out = b_.code;
-        const auto outside = b_.body.scope();
-        const std::vector<const place*> inputs = inputs_along();
-        for (const place* in : inputs) {
-            out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
-            b_.body.name(in->node, in->name + "[u]");
-        }
-        if (!inputs.empty()) {
-            open_unrolled("u", count);
-            b_.write_digits("first + u", {s_.axis});
-            for (const place* in : inputs)
-                out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
-            out.close();
-        }
-        open_unrolled("u", count);
-        b_.write_digits("first + u", {s_.axis});
-        for (const node_id g : b_.generators)
-            if ((loops_of(g) & s_.bit()) != 0) b_.body.name(g, random_element(g, all_bits()));
-        for (fold_writer& f : folds_) {
-            out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
-            b_.body.name(f.reduction(), f.wide_type() == f.type() ? f.name() : f.type() + '(' + f.name() + ')');
-        }
-        std::vector<std::string> values;
-        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
-            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
-        out.close();
-        b_.body.leave(outside);
-    }
-
-    cuda_kernel b_;
-    const scanning& s_;
-    std::vector<fold_writer> folds_;
-    bool columns_ = false, look_back_ = false, loops_ = false;
+    bool look_back_ = false, loops_ = false;
     std::uint32_t threads_ = 256, lanes_ = 32, each_ = 1, unroll_ = 1;
 };
 
 }  // namespace
 
-void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) { cuda_scan(k, g, s).write(p); }
+void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
+    scans_columns(k, s) ? emit_column_scan_cuda(k, g, s, p) : row_scan(k, g, s).write(p);
+}
 
 }  // namespace ingot::codegen

@@ -15,7 +15,7 @@ namespace ingot::codegen {
 /// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1. Where `evenly` is not 0 the
 /// value is cut into as few even pieces of at most so many as can be, and the formula stands for the size of one. Where
 /// `room` is not 0 the points of `axes` are packed, as many as fit a room of that size where each takes the inner part
-/// of it, one at least; the formula stands for the number of rooms.
+/// of it, one at least; the formula stands for the number of rooms, divided.
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;
@@ -65,6 +65,7 @@ struct launch {
     formula grid[3];
     /// Not 0: grid[1] is cut until all blocks together are at most so many for each multiprocessor, or it is 1.
     std::uint32_t resident_blocks = 0;
+    bool in_one_row = false;  // the blocks are numbered by who comes first: all of them along grid[0]
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;      // blocks of one; grid[0] counts clusters

@@ -29,7 +29,8 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
     if (f.room != 0 && parts != 0) {
         const std::uint64_t together = std::max<std::uint64_t>(1, f.room / parts);
-        return (outer + together - 1) / together;
+        const std::uint64_t rooms = (outer + together - 1) / together;
+        return (rooms + f.divide_by - 1) / f.divide_by;
     }
     std::uint64_t value = (outer * parts + f.divide_by - 1) / f.divide_by;
     if (f.per_processor != 0) value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
@@ -46,6 +47,7 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
     if (step.resident_blocks != 0 && grid[0] != 0)
         grid[1] =
             std::max<std::uint64_t>(1, std::min(grid[1], std::uint64_t{step.resident_blocks} * processors / grid[0]));
+    if (step.in_one_row) grid = {grid[0] * grid[1] * grid[2], 1, 1};
     return grid;
 }
 

@@ -296,6 +296,19 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2).bound_axis(0, row(1 << 16), 1).leaf(f8, "01s").scan(fold::prod, f8, "10");
              return b.output(f8, "s1").done();
          }},
+        {"cumsum_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(1 << 16), 1).leaf(f4, "01s").again(0).map("multiply");
+             b.scan(fold::sum, f4, "10").leaf(f4, "01").map("add");
+             return b.output(f4, "s1").done();
+         }},
+        {"cumsum_of_narrow_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(3, detail::bucket::short_inner).few_rows().bound_axis(0, row(1 << 20), 2);
+             return b.leaf(f4, "s01s").scan(fold::sum, f4, "010").output(f4, "ss1").done();
+         }},
         {"l2_from_a_text",
          [row](target t) {
              using namespace std::string_view_literals;

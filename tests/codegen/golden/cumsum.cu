@@ -59,44 +59,52 @@ __device__ __forceinline__ type scan_warps(const type* parts, type start, unsign
     return before;
 }
 
-/// What a tile has told: what it folds to, or all up to its end. A value's halves each have the state
-/// beside them, so that they are known to belong together.
-enum state : uint32 { nothing_told, part_told, all_told };
-
+/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong
+/// together.
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, state what, type v) {
+__device__ __forceinline__ void tell(uint64* slot, type v) {
     uint64 bits = 0;
     reinterpret_cast<type&>(bits) = v;
-    const uint64 low = bits << 32 | what, high = (bits >> 32) << 32 | what;
+    const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(low), "l"(high) : "memory");
 }
 
 template <class type>
-__device__ __forceinline__ state ask(const uint64* slot, type& v) {
+__device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     uint64 low, high;
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
     const uint64 bits = low >> 32 | (high >> 32) << 32;
     v = reinterpret_cast<const type&>(bits);
-    return uint32(low) == uint32(high) ? state(uint32(low)) : nothing_told;
+    return (low & high & 1) != 0;
 }
 
-/// All that lies before a tile: lane i asks the tile i + 1 before it, until one of them has told all and those
-/// after it their parts.
+/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all that
+/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its 16.
 template <class fold, class type>
-__device__ __forceinline__ type look_back(const uint64* slot, uint64 further, uint64 tile, uint32 lane,
-                                          type start) {
-    for (;;) {
-        type v = start;
-        const state what = lane < tile ? ask(slot - (lane + 1) * further, v) : all_told;
-        const uint32 told = __ballot_sync(0xffffffffu, what != nothing_told);
-        const uint32 all = __ballot_sync(0xffffffffu, what == all_told);
-        const int nearest = __ffs(all) - 1;
-        if (nearest < 0 || (~told & ((1u << nearest) - 1)) != 0) continue;
-        type so_far = __shfl_sync(0xffffffffu, v, nearest);
-        for (int i = nearest - 1; i >= 0; --i)
-            so_far = fold::join(so_far, __shfl_sync(0xffffffffu, v, i));
-        return so_far;
-    }
+__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type own,
+                                            type start) {
+    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;
+    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;
+    uint64* const slot = slots + tile * further;
+    const uint64* const asked = slot - far * further;
+    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;
+    if (lane == 0 && tiles != 15) tell(slot, own);
+    type v = start;
+    bool told = !asks || ask(asked, v);
+    while (lane >= 16 && !told) told = ask(asked, v);
+    __syncwarp();
+    type near = v;
+#pragma unroll
+    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));
+    near = __shfl_sync(0xffffffffu, near, 16);
+    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));
+    while (!told) told = ask(asked, v);
+    __syncwarp();
+#pragma unroll
+    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));
+    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);
+    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));
+    return before;
 }
 
 struct sum_double {
@@ -113,14 +121,15 @@ struct arguments {
     const float* x0;
     const float* x1;
     float* z0;
-    uint64* scratch;
+    uint32* scratch;
     uint32 scanned;
+    uint32 tiles;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 scan(const __grid_constant__ arguments p) {
     __shared__ uint32 taken;
-    if (threadIdx.x == 0) taken = atomicAdd(reinterpret_cast<uint32*>(p.scratch), 1u);
+    if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
     __syncthreads();
     const uint32 ticket = taken;
     const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
@@ -175,21 +184,21 @@ scan(const __grid_constant__ arguments p) {
     float whole0;
     const float ahead_sum0 = scan_warps<sum_float, 16>(warps_sum0, 0.0f, warp, whole0);
     __shared__ double told_sum0;
+    const uint32 all256 = (p.tiles + 255) / 256 * 1, own256 = tile / 256 * 1 + 0;
+    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (all256 + 5) / 4 * 2;
     if (warp == 0) {
-        uint64* const slot = p.scratch + 2 + uint64(ticket) * 2;
-        if (lane == 0) tell(slot, tile == 0 ? all_told : part_told, double(whole0));
-        if (tile != 0) before_sum0 = look_back<sum_double>(slot, 2, tile, lane, 0.0);
-        if (lane == 0 && tile != 0) tell(slot, all_told, sum_double::join(before_sum0, double(whole0)));
+        const uint64 further = 2;
+        uint64* const first = slots;
+        before_sum0 = before_tile<sum_double>(first, further, tile, lane, double(whole0), 0.0);
         if (lane == 0) told_sum0 = before_sum0;
     }
     __syncthreads();
-    before_sum0 = told_sum0;
-    __shared__ bool last;  // of all blocks: nobody looks back any more
-    if (threadIdx.x == 0) {
+    unsigned int arrived = 0;  // of these 256 tiles, before this one
+    if (threadIdx.x == 511) {
         __threadfence();
-        last = atomicAdd(reinterpret_cast<uint32*>(p.scratch + 1), 1u) == gridDim.x - 1;
-        __threadfence();
+        arrived = atomicAdd(p.scratch + 2 + own256, 1u);
     }
+    before_sum0 = told_sum0;
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
         const float base_sum0 = float(sum_double::join(before_sum0, sum_float::join(ahead_sum0, part0[u])));
@@ -214,7 +223,16 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
+    __shared__ bool last;  // nobody reads the slots of these 256 tiles any more
+    if (threadIdx.x == 511) last = arrived == min(255u, uint32(p.tiles - 1 - tile / 256 * 256));
     __syncthreads();
-    if (last)
-        for (uint64 i = threadIdx.x; i < uint64(gridDim.x) * 2 + 2; i += 512) p.scratch[i] = 0;
+    if (!last) return;
+    __threadfence();
+    const uint32 begin = tile < 256 ? 0 : tile / 256 * 256 - 1;
+    const uint32 end = p.tiles - tile / 256 * 256 > 256 ? tile / 256 * 256 + 255 : p.tiles;
+    for (uint32 i = threadIdx.x; i < (end - begin) * 2; i += 512)
+        slots[begin * 2 + i] = 0;
+    if (threadIdx.x != 0) return;
+    p.scratch[2 + own256] = 0;
+    if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;
 }

@@ -1,0 +1,150 @@
+// See cuda_scan.hpp.
+#include "codegen/cuda_scan.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+std::vector<const place*> cuda_scan::inputs_along() const {
+    std::vector<const place*> inputs;
+    for (const place& in : b_.inputs)
+        if ((loops_of(in.node) & s_.bit()) != 0) inputs.push_back(&in);
+    return inputs;
+}
+
+std::vector<node_id> cuda_scan::generators_along() const {
+    std::vector<node_id> generators;
+    for (const node_id g : b_.generators)
+        if ((loops_of(g) & s_.bit()) != 0) generators.push_back(g);
+    return generators;
+}
+
+std::uint32_t cuda_scan::widest() const {
+    std::uint32_t widest = 1;
+    for (const place* in : inputs_along()) widest = std::max(widest, bytes_of(*in));
+    for (const place& out : b_.outputs) widest = std::max(widest, bytes_of(out));
+    return widest;
+}
+
+void cuda_scan::read_fixed() {
+    for (const place& in : b_.inputs) {
+        if ((loops_of(in.node) & s_.bit()) != 0) continue;
+        b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
+                     b_.element(in, b_.offset(in, kept_bits())), ";");
+        b_.body.name(in.node, in.name);
+    }
+    for (const node_id g : b_.generators)
+        if ((loops_of(g) & s_.bit()) == 0) b_.body.name(g, random_element(g, kept_bits()));
+    std::vector<node_id> roots = s_.values;
+    roots.insert(roots.end(), b_.graph.roots.begin(), b_.graph.roots.end());
+    b_.body.hoist(kept_bits(), roots, b_.code);
+}
+
+std::string cuda_scan::random_element(node_id g, std::uint64_t axes) {
+    return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+}
+
+void cuda_scan::open_unrolled(const char* variable, std::uint32_t n) {
+    b_.code.margin("#pragma unroll");
+    b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
+}
+
+void cuda_scan::take_ticket() {
+    const std::string u4 = b_.needs.type(dtype::u4);
+    const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u4 + '*', "scratch");
+    source_writer& out = b_.code;
+    out.line("__shared__ ", u4, " taken;");
+    out.line("if (threadIdx.x == 0) taken = atomicAdd(", scratch, ", 1u);");
+    out.line("__syncthreads();");
+    out.line("const ", u4, " ticket = taken;");
+}
+
+/// Counters of 32 bits: tickets, strips' 256s that are done, then for each of these how many of its tiles have read.
+void cuda_scan::write_slots(const std::string& strip, const std::string& strips, const std::string& tiles) {
+    const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
+    b_.code.line("const ", u4, " all256 = (", tiles, " + 255) / 256 * ", strips, ", own256 = tile / 256 * ", strips,
+                 " + ", strip, ";");
+    b_.code.line(u8, "* const slots = reinterpret_cast<", u8, "*>(p.scratch) + (all256 + 5) / 4 * 2;");
+}
+
+void cuda_scan::declare_slots() {
+    b_.needs.type(dtype::u4);
+    b_.needs.type(dtype::u8);
+    b_.needs.add(
+        "slots",
+        "/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong\n"
+        "/// together.\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ void tell(uint64* slot, type v) {\n"
+        "    uint64 bits = 0;\n"
+        "    reinterpret_cast<type&>(bits) = v;\n"
+        "    const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;\n"
+        "    asm volatile(\"st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\" ::\"l\"(slot), \"l\"(low), \"l\"(high) "
+        ": \"memory\");\n"
+        "}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ bool ask(const uint64* slot, type& v) {\n"
+        "    uint64 low, high;\n"
+        "    asm volatile(\"ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\" : \"=l\"(low), \"=l\"(high) : "
+        "\"l\"(slot) : \"memory\");\n"
+        "    const uint64 bits = low >> 32 | (high >> 32) << 32;\n"
+        "    v = reinterpret_cast<const type&>(bits);\n"
+        "    return (low & high & 1) != 0;\n"
+        "}\n");
+}
+
+void cuda_scan::write_arrival(std::uint32_t threads) {
+    source_writer& out = b_.code;
+    out.line("unsigned int arrived = 0;  // of these 256 tiles, before this one");
+    out.open("if (threadIdx.x == ", threads - 1, ")");
+    out.line("__threadfence();");
+    out.line("arrived = atomicAdd(p.scratch + 2 + own256, 1u);");
+    out.close();
+}
+
+void cuda_scan::clear_slots(const std::string& tiles, std::uint32_t threads, const std::function<void()>& write_loop) {
+    source_writer& out = b_.code;
+    const std::string index = b_.linear();
+    out.line("__shared__ bool last;  // nobody reads the slots of these 256 tiles any more");
+    out.line("if (threadIdx.x == ", threads - 1, ") last = arrived == min(255u, ", b_.needs.type(dtype::u4), '(', tiles,
+             " - 1 - tile / 256 * 256));");
+    out.line("__syncthreads();");
+    out.line("if (!last) return;");
+    out.line("__threadfence();");
+    // The last slot of the 256 before was read by these tiles; their own last one is by those behind.
+    out.line("const ", index, " begin = tile < 256 ? 0 : tile / 256 * 256 - 1;");
+    out.line("const ", index, " end = ", tiles, " - tile / 256 * 256 > 256 ? tile / 256 * 256 + 255 : ", tiles, ";");
+    write_loop();
+    out.line("if (threadIdx.x != 0) return;");
+    out.line("p.scratch[2 + own256] = 0;");
+    out.line("if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;");
+}
+
+std::string cuda_scan::widened(fold_writer& f, const std::string& value) const {
+    return f.wide_type() == f.type() ? value : f.wide_type() + '(' + value + ')';
+}
+
+std::string cuda_scan::behind(fold_writer& f, const std::string& before, const std::string& value) const {
+    if (f.wide_type() == f.type()) return f.joined(before, value);
+    return f.type() + '(' + f.wide_joiner() + "::join(" + before + ", " + value + "))";
+}
+
+void cuda_scan::finish(plan& p, std::uint32_t threads, const std::string& bounds) {
+    launch& step = b_.step;
+    step.kernel = "scan";
+    step.threads = threads;
+    step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
+    p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + bounds +
+                                             ")\nscan(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(step));
+}
+
+bool scans_columns(const key& k, const scanning& s) {
+    int rank = 0;
+    for (const axis_class& a : k.axes) rank += a.owner == 0 ? 1 : 0;
+    return s.axis != rank - 1;
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,69 @@
+// What the schedules of scans for CUDA share: a kernel in the making, and how tiles tell each other through the scratch
+// what they fold to.
+//
+// Blocks take the tiles of all strips (rows, or neighbouring columns) by a ticket, in order, so that whoever waits for
+// an earlier tile waits for one that runs. A tile has a slot: it tells there what it folds to by itself; that of every
+// 16th what all 16 do; that of every 256th all up to its end. So whatever lies before a tile is joined from at most 31
+// slots in one order that its number alone decides, and only every 256th waits for one like it.
+//
+// Slots and counters are zero before a kernel and after: who is last to read those of 256 tiles clears them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/cuda_kernel.hpp"
+#include "codegen/scan.hpp"
+
+namespace ingot::codegen {
+
+class cuda_scan {
+protected:
+    cuda_scan(const key& k, const graph& g, const scanning& s) : b_(k, g), s_(s), folds_(folds_of(s, g, b_.needs)) {}
+
+    std::uint64_t all_bits() const { return axis_range(0, b_.rank); }
+    std::uint64_t kept_bits() const { return all_bits() & ~s_.bit(); }
+    std::uint64_t loops_of(node_id n) const { return b_.graph.nodes[n].axes; }
+    /// What moves along the row, and random leaves that do.
+    std::vector<const place*> inputs_along() const;
+    std::vector<node_id> generators_along() const;
+    std::uint32_t widest() const;  // bytes of an element of these or of an output
+    std::uint32_t cost() const { return cost_of(b_.graph, s_.values) + b_.cost + 4; }
+    std::string scanned() { return b_.count({.axes = s_.bit()}, "scanned"); }
+
+    /// Reads and computes what is the same all along the row.
+    void read_fixed();
+    std::string random_element(node_id g, std::uint64_t axes);
+    void open_unrolled(const char* variable, std::uint32_t n);
+
+    /// 64-bit words of a slot of one column.
+    std::uint32_t slot_words() const { return static_cast<std::uint32_t>(2 * folds_.size()); }
+    /// `ticket`: the number of this block among those that began.
+    void take_ticket();
+    /// Where the slots begin, and the counter of a strip's 256 tiles; `tiles` are a strip's.
+    void write_slots(const std::string& strip, const std::string& strips, const std::string& tiles);
+    /// Into the prelude: tell(slot, value) and ask(slot, value).
+    void declare_slots();
+    /// Counts this tile among those of its 256 that have read what they want of the slots; all its threads have.
+    void write_arrival(std::uint32_t threads);
+    /// In the end: who was last clears. `write_loop` does so for the tiles [begin, end) of the strip.
+    void clear_slots(const std::string& tiles, std::uint32_t threads, const std::function<void()>& write_loop);
+    /// " + 2": where a fold's words are in a slot.
+    std::string at(std::size_t fold) const { return fold == 0 ? "" : " + " + std::to_string(2 * fold); }
+    std::string widened(fold_writer& f, const std::string& value) const;
+    /// A value joined to what lies before it in the row.
+    std::string behind(fold_writer& f, const std::string& before, const std::string& value) const;
+    std::string before(const fold_writer& f) const { return "before_" + f.name(); }
+    void finish(plan& p, std::uint32_t threads, const std::string& bounds);
+
+    cuda_kernel b_;
+    const scanning& s_;
+    std::vector<fold_writer> folds_;
+};
+
+/// Whether memory runs across the rows.
+bool scans_columns(const key& k, const scanning& s);
+void emit_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
+
+}  // namespace ingot::codegen
