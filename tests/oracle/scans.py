@@ -40,6 +40,7 @@ OTHERS = {
     "summed": lambda x, axis: np.sum(np.cumsum(x, axis), axis),
     "normed": lambda x, axis: np.cumsum(x, axis) / np.sum(x, axis, keepdims=True),
     "row_for_all": lambda x, axis: np.cumsum(x[0]) + x,
+    "row_for_all_rows": lambda x, axis: np.cumsum(x * x, axis) * x[:, :1] + x[0, 0],
     "reshaped": lambda x, axis: np.cumsum(x).reshape(x.shape) + 1,
     "smoothed": lambda x, axis: np.cumsum(x, axis)[..., 3:] - np.cumsum(x, axis)[..., :-3],
 }

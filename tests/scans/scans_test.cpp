@@ -81,6 +81,42 @@ TEST_CASE("scans of floats of every length are NumPy's, NaN and all") {
     c.run();
 }
 
+TEST_CASE("scans of long columns of every width are NumPy's") {
+    comparison c("scans.py");
+    for (const shape_like& shape : {shape_like{600, 1}, {9000, 3}, {5000, 4}, {3000, 40}, {513, 130}, {70'000, 2}}) {
+        folds(c, values<float>(shape, 1), 0);
+        folds(c, values<double>(shape, 2), 0);
+        folds(c, values<std::int8_t>(shape, 3), 0);
+    }
+    folds_of_floats(c, values<float>({2, 700, 33}, 4), 1);
+    folds_of_floats(c, values<float>({3, 2100, 8}, 5), 1);
+    for (const shape_like& shape : {shape_like{3, 5000, 4}, {2, 3000, 36}}) {
+        const array<double> x = values<double>(shape, 6);
+        c.add("cumsum", axes(1), x, eval(cumsum(x, 1)));
+        const array<double>& fixed = x;
+        c.add("cumsum", axes(0), fixed(0, all, slice(1, none)), eval(cumsum(fixed(0, all, slice(1, none)), 0)));
+        c.add("row_for_all_rows", axes(1), x, eval(cumsum(x * x, 1) * fixed(all, slice(0, 1)) + fixed(0, 0)));
+    }
+    c.run();
+}
+
+TEST_CASE("many tiles of columns: every prefix is there, run after run") {
+    const array<std::int32_t> x = values<std::int32_t>({200'000, 33}, 7);
+    const array<std::int32_t> y = values<std::int32_t>({1'100'000, 4}, 8);
+    const auto differences_are = [](const auto& of) {
+        const auto sums = eval(cumsum(of, 0));
+        return array_equal(diff(sums, 1, 0), of(slice(1, none)) * std::int64_t{1}).item() &&
+               array_equal(sums(0), of(0)).item();
+    };
+    const array<float> f = values<float>({300'000, 16}, 9);
+    const std::vector<float> first = cumsum(f * f, 0).eval().to_host();
+    for (int k = 0; k < 5; ++k) {
+        REQUIRE(differences_are(x));
+        REQUIRE(differences_are(y));
+        REQUIRE(cumsum(f * f, 0).eval().to_host() == first);
+    }
+}
+
 TEST_CASE("logcumsumexp keeps infinities, and large numbers do not overflow") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     comparison c("scans.py");
