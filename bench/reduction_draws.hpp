@@ -277,12 +277,14 @@ private:
     std::vector<double> shares_;
 };
 
+/// The first draws of a seed; only those whose text has `only` in it.
 inline void measure_draws(session& s, const ingot::array<float>& x, const std::vector<float>& x_host,
-                          std::uint64_t seed, std::size_t count) {
+                          std::uint64_t seed, std::size_t count, const char* only) {
     drawn_measurements all(s, x, x_host);
     draws from(seed);
     for (std::size_t i = 0; i < count; ++i) {
         const draw d = from.next();
+        if (d.text().find(only) == std::string::npos) continue;
         s.attempt(d.text(), [&] { all.measure(d); });
     }
     all.summarise();

@@ -1,7 +1,8 @@
 // Reductions, row programs and scans of large arrays on a GPU: what share of the memory's rate, or of a hand-written
 // kernel's, Ingot's kernels reach, in how many kernels, and how far the results are from double's.
 //   reductions RESULTS.jsonl [PART_OF_A_NAME]         the table; only measurements whose name has this in it
-//   reductions RESULTS.jsonl --draws SEED COUNT       random shapes, axes and reductions (reduction_draws.hpp)
+//   reductions RESULTS.jsonl --draws SEED COUNT [PART_OF_A_NAME]
+//                                                     random shapes, axes and reductions (reduction_draws.hpp)
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -406,7 +407,8 @@ private:
 
 int run(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: reductions RESULTS.jsonl [PART_OF_A_NAME | --draws SEED COUNT]\n");
+        std::fprintf(stderr,
+                     "usage: reductions RESULTS.jsonl [PART_OF_A_NAME | --draws SEED COUNT [PART_OF_A_NAME]]\n");
         return 2;
     }
     bench::report out(argv[1]);
@@ -415,7 +417,8 @@ int run(int argc, char** argv) {
     const bench::roofs roof(out, x, y);
     bench::session s{out, roof};
     if (argc > 4 && std::strcmp(argv[2], "--draws") == 0)
-        bench::measure_draws(s, x, x_host, std::strtoull(argv[3], nullptr, 10), std::strtoul(argv[4], nullptr, 10));
+        bench::measure_draws(s, x, x_host, std::strtoull(argv[3], nullptr, 10), std::strtoul(argv[4], nullptr, 10),
+                             argc > 5 ? argv[5] : "");
     else
         table(s, argc > 2 ? argv[2] : "", x, y, x_host, y_host).run();
     return s.failures == 0 ? 0 : 1;

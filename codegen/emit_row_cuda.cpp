@@ -1,14 +1,14 @@
 // Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes (register_rows.hpp) from
-// its loads to its stores. Loops over a lane's elements are unrolled, so arrays are registers; elements past the row's
-// end are what the fold starts with. The folds of a phase meet together: in a warp by shuffles, in a block through
-// shared memory, in a cluster by writing to the shared memory of all its blocks. Every thread then has the row's
-// values.
+// its loads to its stores. Loops over a lane's elements are unrolled, so arrays are registers; a chunk that lies behind
+// the row's end is passed over, and elements past the end are what the fold starts with. Rows that begin anywhere are
+// held from the last aligned place before them, so that all but their ends are accessed by vectors.
 #include <algorithm>
 
 #include "codegen/cuda_join.hpp"
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/reduction.hpp"
 #include "codegen/register_rows.hpp"
+#include "codegen/row_exchange_cuda.hpp"
 
 namespace ingot::codegen {
 
@@ -18,7 +18,8 @@ using namespace detail;
 
 class cuda_rows {
 public:
-    cuda_rows(const key& k, const graph& g, const row_program& r, register_rows s) : b_(k, g), r_(r), s_(std::move(s)) {
+    cuda_rows(const key& k, const graph& g, const row_program& r, register_rows s)
+        : b_(k, g), r_(r), s_(std::move(s)), exchange_(b_, s_) {
         std::size_t number = 0;
         for (const std::vector<node_id>& phase : r.phases) {
             std::vector<fold_writer>& folds = folds_.emplace_back();
@@ -35,12 +36,13 @@ public:
     void write(plan& p) {
         b_.name_scalars();
         write_row();
-        if (s_.cluster > 1) b_.code.line(cluster_barrier("cluster_arrive", "arrive.relaxed.aligned"), "();");
+        exchange_.begin();
         load_streams();
-        if (s_.cluster > 1) b_.code.line(cluster_barrier("cluster_wait", "wait.acquire.aligned"), "();");
+        exchange_.meet();
         for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
             write_folds(phase);
-            write_exchange(phase);
+            for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
+            exchange_.write(folds_[phase]);
             hoist();
         }
         write_outputs();
@@ -48,12 +50,14 @@ public:
         step.kernel = "rows";
         step.threads = s_.threads;
         step.cluster = s_.cluster;
-        step.grid[0] = {.axes = r_.kept_bits(), .divide_by = s_.rows};
+        step.grid[0] = {.axes = s_.in_runs ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits(),
+                        .divide_by = s_.rows};
         step.pattern = "row program";
         step.reason = reason();
         count_work();
         p.source =
             b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(s_.threads) +
+                                          (s_.blocks > 1 ? ", " + std::to_string(s_.blocks) : "") +
                                           ")\nrows(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(step));
     }
@@ -65,15 +69,19 @@ private:
     bool is_stream(const place& leaf) const {
         return along_row(leaf.node) && (r_.kept.empty() || (b_.graph.nodes[leaf.node].axes & r_.kept_bits()) != 0);
     }
+    /// Accessed by vectors, where these are whole.
     bool packed(const place& at) const { return s_.each > 1 && is_packed(*at.at, b_.graph, r_); }
     std::string u4() { return b_.needs.type(dtype::u4); }
-    std::string length() { return b_.count({.axes = r_.row_bits()}, "length"); }
+    std::string length() { return s_.in_runs ? "length" : b_.count({.axes = r_.row_bits()}, "length"); }
     std::string rows() { return b_.count({.axes = r_.kept_bits()}, "rows"); }
     bool shares_block() const { return s_.rows > 1 && !r_.kept.empty(); }
 
     std::string reason() const {
         std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
-        if (s_.across) return text + std::to_string(s_.lanes) + " lanes a row, neighbours read neighbouring rows";
+        if (s_.in_runs) return text + "the rows of a run of memory a block";
+        if (s_.across)
+            return text + std::to_string(s_.lanes) + " lanes a row, neighbours read neighbouring rows" +
+                   (s_.cluster > 1 ? ", a cluster of " + std::to_string(s_.cluster) + " blocks" : "");
         if (s_.cluster > 1) return text + "a cluster of " + std::to_string(s_.cluster) + " blocks a row";
         return text + (s_.rows > 1 ? std::to_string(s_.lanes) + " lanes a row" : "a block a row");
     }
@@ -95,20 +103,33 @@ private:
         const std::string block = b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x", lanes = of(s_.lanes),
                           threads = of(s_.threads);
         lane_ = "lane";
-        if (s_.cluster > 1)
+        if (s_.in_runs) {
+            const std::string side = b_.count({.axes = axis_bit(r_.kept.back())}, "side");
+            out.line("const ", u4(), " side = ", b_.wide() ? u4() + '(' + side + ')' : side, ";");
+            out.line("const ", u4(), " lanes = ", threads, " / side, lane = threadIdx.x / side;");
+            // Threads that are left over have no elements.
+            const std::string whole = b_.count({.axes = r_.row_bits()}, "length");
+            out.line("const ", u4(), " length = lane < lanes ? ", b_.wide() ? u4() + '(' + whole + ')' : whole,
+                     " : 0;");
+            out.line("const ", b_.linear(), " row = ", block, " * side + threadIdx.x % side;");
+        } else if (s_.across && s_.cluster > 1) {
+            out.line("const ", u4(), " lane = blockIdx.x % ", of(s_.cluster), " * ", of(s_.lanes / s_.cluster),
+                     " + threadIdx.x / ", of(s_.rows), ";");
+        } else if (s_.cluster > 1) {
             out.line("const ", u4(), " lane = blockIdx.x % ", of(s_.cluster), " * ", threads, " + threadIdx.x;");
-        else if (s_.rows == 1)
+        } else if (s_.rows == 1) {
             lane_ = "threadIdx.x";
-        else if (s_.across)
-            out.line("const ", u4(), " lane = threadIdx.x / ", of(s_.rows), ";");
-        else
+        } else if (s_.across) {
+            if (s_.lanes > 1) out.line("const ", u4(), " lane = threadIdx.x / ", of(s_.rows), ";");
+        } else {
             out.line("const ", u4(), " lane = threadIdx.x % ", lanes, ";");
+        }
         if (shares_block()) {
             // Threads without a row help with the last one and keep what they find to themselves.
-            out.line("const ", b_.linear(), " mine = ", block, " * ", of(s_.rows), " + threadIdx.x ",
-                     s_.across ? "% " + of(s_.rows) : "/ " + lanes, ";");
+            out.line("const ", b_.linear(), " mine = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", " * ",
+                     of(s_.rows), " + threadIdx.x ", s_.across ? "% " + of(s_.rows) : "/ " + lanes, ";");
             out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
-        } else if (!r_.kept.empty()) {
+        } else if (!r_.kept.empty() && !s_.in_runs) {
             out.line("const ", b_.linear(), " row = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", ";");
         }
         b_.write_digits("row", r_.kept);
@@ -118,9 +139,32 @@ private:
                      ";");
             b_.body.name(leaf.node, leaf.name);
         }
+        if (s_.shifted) write_shift();
         hoist();
     }
     static std::string of(std::uint32_t n) { return std::to_string(n) + 'u'; }
+
+    /// Where a row begins behind an aligned place: by so many elements the lanes' chunks are moved. Arrays beside the
+    /// first whose rows do not begin alike are accessed element by element.
+    void write_shift() {
+        source_writer& out = b_.code;
+        std::vector<const place*> all;
+        for (const auto* places : {&leaves_, &b_.outputs})
+            for (const place& at : *places)
+                if (packed(at)) all.push_back(&at);
+        const place* leader =
+            *std::find_if(all.begin(), all.end(), [](const place* at) { return !at->at->head.vector; });
+        const auto address = [&](const place& at) {
+            const std::string from = b_.pointer(at) + b_.offset(at, r_.kept_bits());
+            return "reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + from + ')';
+        };
+        out.line("const ", u4(), " shift = ", address(*leader), " / ", bytes_of(*leader), " % ", s_.each, ";");
+        for (const place* at : all)
+            if (at != leader)
+                out.line("const bool ", at->name, "_fits = ", address(*at), " % ", bytes_of(*at) * s_.each,
+                         " == shift * ", bytes_of(*at), ";");
+        leader_ = leader->name;
+    }
 
     /// What does not move along the row is computed as soon as what it needs is there.
     void hoist() {
@@ -138,21 +182,49 @@ private:
         b_.code.margin("#pragma unroll");
         b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
     }
+    std::string lanes() const { return s_.in_runs ? "lanes" : of(s_.lanes); }
     void open_chunks() {
         open_unrolled("u", s_.chunks);
-        const std::string chunk = "u * " + of(s_.lanes) + " + " + lane_;
-        b_.code.line("const ", u4(), " at = ", s_.each > 1 ? '(' + chunk + ") * " + of(s_.each) : chunk, ";");
+        const std::string chunk = s_.across && s_.lanes == 1 && !s_.in_runs ? "u" : "u * " + lanes() + " + " + lane_;
+        b_.code.line("const ", u4(), " at = ", s_.each > 1 ? '(' + chunk + ") * " + of(s_.each) : chunk,
+                     s_.shifted ? " - shift;" : ";");
     }
     std::string position() const { return s_.each > 1 ? "at + e" : "at"; }
+    /// How many chunks every row of this length class has; of the first class rows may have any length.
+    std::uint32_t sure_chunks() const {
+        const std::uint32_t whole = s_.chunks - (s_.shifted ? 1 : 0);
+        return s_.in_runs || !s_.at_least_half ? 0 : whole / 2;
+    }
     /// Holds for the chunks that every row of this length class has whole, and else where `test` does.
     std::string known_or(const std::string& test) const {
-        // Of the first class rows may have any length.
-        return s_.chunks > 1 && r_.bucket > 1 ? "u < " + std::to_string(s_.chunks / 2) + " || " + test : test;
+        const std::uint32_t sure = sure_chunks();
+        if (sure == 0 || (s_.shifted && sure == 1)) return test;
+        return (s_.shifted ? "u - 1 < " + std::to_string(sure - 1) : "u < " + std::to_string(sure)) + " || " + test;
     }
     std::string is_whole() {
-        return known_or(s_.each > 1 ? "at + " + std::to_string(s_.each) + " <= " + length() : "at < " + length());
+        const std::string end = "at + " + std::to_string(s_.each) + " <= " + length();
+        if (s_.shifted) return known_or("(at < " + length() + " && " + end + ')');
+        return known_or(s_.each > 1 ? end : "at < " + length());
     }
-    std::string is_inside() { return known_or(position() + " < " + length()); }
+    /// Of a chunk that is there.
+    std::string is_inside() { return s_.each == 1 ? "" : known_or(position() + " < " + length()); }
+    void open_inside() {
+        if (s_.each > 1) b_.code.open("if (", is_inside(), ")");
+    }
+    void close_inside() {
+        if (s_.each > 1) b_.code.close();
+    }
+    /// Whether a lane has elements in a chunk; nothing where every lane has.
+    std::string is_present() {
+        if (sure_chunks() >= s_.chunks) return "";
+        const std::string first = "at < " + length();
+        const std::string test =
+            s_.shifted ? first + " || at + " + std::to_string(s_.each - 1) + " < " + length() : first;
+        return sure_chunks() == 0 ? test : "u < " + std::to_string(sure_chunks()) + " || " + test;
+    }
+    void leave_absent() {
+        if (const std::string present = is_present(); !present.empty()) b_.code.line("if (!(", present, ")) break;");
+    }
 
     /// One element of a leaf, at the digits in scope.
     std::string one(const place& leaf, std::uint64_t axes) {
@@ -162,33 +234,44 @@ private:
         return b_.element(leaf, b_.offset(leaf, axes));
     }
 
+    /// Arrays whose chunks are vectors under the same condition: those that begin as the leader does, each other.
+    std::vector<std::vector<const place*>> by_fit(const std::vector<const place*>& places) const {
+        std::vector<std::vector<const place*>> groups;
+        for (const place* at : places)
+            if (!s_.shifted && !groups.empty())
+                groups[0].push_back(at);
+            else
+                groups.push_back({at});
+        return groups;
+    }
+    std::string fits(const place& at) const { return s_.shifted && at.name != leader_ ? at.name + "_fits && " : ""; }
+
     /// Loads of one chunk into `name + suffix`; vectors where they are whole.
     void load_chunk(const std::vector<const place*>& leaves, const std::string& suffix) {
         source_writer& out = b_.code;
         std::vector<const place*> vectors, singles;
         for (const place* leaf : leaves) (packed(*leaf) ? vectors : singles).push_back(leaf);
-        const auto load_each = [&](const std::vector<const place*>& some) {
-            b_.write_digits(position(), r_.row);
+        const auto load_elements = [&](const std::vector<const place*>& some) {
+            open_elements();
+            // Beside the row's elements stand others of it, so that nothing is computed from what is not there.
+            const std::string at = s_.each == 1 ? "at" : is_inside() + " ? at + e : 0";
+            if (s_.each > 1) out.line("const ", u4(), " own = ", at, ";");
+            b_.write_digits(s_.each > 1 ? "own" : "at", r_.row);
             for (const place* leaf : some)
                 out.line(leaf->name, suffix, s_.each > 1 ? "[e] = " : " = ", one(*leaf, all_axes()), ";");
+            close_elements();
         };
-        const auto load_elements = [&](const std::vector<const place*>& some) {
-            if (s_.each > 1) open_unrolled("e", s_.each);
-            out.open("if (", is_inside(), ")");
-            load_each(some);
-            out.close();
-            if (s_.each > 1) out.close();
-        };
-        if (!vectors.empty()) {
-            out.open("if (", is_whole(), ")");
+        for (const std::vector<const place*>& some : by_fit(vectors)) {
+            const std::string fit = fits(*some[0]);
+            out.open("if (", fit.empty() ? is_whole() : fit + '(' + is_whole() + ')', ")");
             b_.write_digits("at", r_.row);
-            for (const place* leaf : vectors) {
+            for (const place* leaf : some) {
                 const std::uint32_t bytes = bytes_of(*leaf) * s_.each;
                 out.line(b_.loader(b_.reading_of(*leaf, all_axes()), bytes), '<', word_of(bytes), ">(", leaf->name,
                          suffix, ", ", b_.pointer(*leaf), b_.offset(*leaf, all_axes()), ");");
             }
             out.otherwise();
-            load_elements(vectors);
+            load_elements(some);
             out.close();
         }
         if (!singles.empty()) load_elements(singles);
@@ -205,6 +288,7 @@ private:
         }
         if (streams.empty()) return;
         open_chunks();
+        leave_absent();
         load_chunk(streams, "[u]");
         out.close();
     }
@@ -214,10 +298,9 @@ private:
                      s_.each > 1 ? '[' + std::to_string(s_.each) + ']' : "", ";");
     }
 
-    /// Opens the loops over a lane's elements; loads what all rows read alike and these values need.
-    void open_elements(const std::vector<node_id>& values) {
+    /// Loads what all rows read alike and these values need of a chunk.
+    void load_shared(const std::vector<node_id>& values) {
         source_writer& out = b_.code;
-        open_chunks();
         std::vector<const place*> leaves;
         const std::vector<bool> below = nodes_below(b_.graph, values);
         for (const place& leaf : leaves_) {
@@ -232,11 +315,37 @@ private:
             b_.body.name(leaf.node, leaf.name + (s_.each > 1 ? "[e]" : ""));
         }
         if (!leaves.empty()) load_chunk(leaves, "");
+    }
+    void open_elements() {
         if (s_.each > 1) open_unrolled("e", s_.each);
     }
     void close_elements() {
         if (s_.each > 1) b_.code.close();
-        b_.code.close();
+    }
+    std::string of_chunk() const { return s_.each > 1 ? '[' + std::to_string(s_.each) + ']' : ""; }
+    std::string of_element() const { return s_.each > 1 ? "[e]" : ""; }
+
+    /// The statements of a chunk's elements, by quick bodies where there are such; then again where one met a rare
+    /// value.
+    template <class Write>
+    void compute(const std::vector<node_id>& values, Write write_element) {
+        source_writer& out = b_.code;
+        const std::vector<bool> wanted = b_.body.wanted_by(values);
+        bool quick = false;
+        for (node_id i = 0; i < wanted.size() && b_.key.header.math != math_mode::fast; ++i)
+            quick = quick || (wanted[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i]));
+        if (quick) out.line("bool rare = false;");
+        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
+            const auto outside = b_.body.scope();
+            if (turn == 1) out.open("if (rare)");
+            b_.needs.use_quick(quick && turn == 0);
+            open_elements();
+            write_element();
+            close_elements();
+            b_.needs.use_quick(false);
+            if (turn == 1) out.close();
+            b_.body.leave(outside);
+        }
     }
 
     // Phases.
@@ -250,190 +359,126 @@ private:
         for (const node_id n : s_.kept)
             if (below[n] && !b_.body.has_name(n)) kept.push_back(n);
         for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
-        const std::string count = std::to_string(s_.elements());
-        for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', count, "];");
+        for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', s_.chunks, "];");
         const auto outside = b_.body.scope();
-        open_elements(values);
-        for (const node_id n : kept) {
-            out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
-            b_.body.name(n, kept_name(n) + along_);
+        open_chunks();
+        const std::string present = is_present();
+        if (!present.empty()) out.open("if (", present, ")");
+        load_shared(values);
+        if (s_.each > 1)
+            for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
+        compute(values, [&] {
+            for (const node_id n : kept) {
+                out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
+                b_.body.name(n, kept_name(n) + along_);
+            }
+            for (std::size_t i = 0; i < folds.size(); ++i) {
+                fold_writer& f = folds[i];
+                const std::string element = f.element(b_.body.value(f.value(), out), position());
+                if (s_.each == 1) {
+                    out.line(f.part(), "[u] = ", element, ";");
+                    continue;
+                }
+                const std::string start = f.start();
+                out.line(value(i), "[e] = ", is_inside(), " ? ", element, " : ", start, ";");
+            }
+        });
+        if (s_.each > 1)
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                out.line(folds[i].part(), "[u] = ", joined(folds[i], value(i), s_.each), ";");
+        if (!present.empty()) {
+            out.otherwise();
+            for (fold_writer& f : folds) out.line(f.part(), "[u] = ", f.start(), ";");
+            out.close();
         }
-        const std::string slot = s_.each > 1 ? "[u * " + std::to_string(s_.each) + " + e]" : "[u]";
-        for (fold_writer& f : folds)
-            out.line(f.part(), slot, " = ", is_inside(), " ? ", f.element(b_.body.value(f.value(), out), position()),
-                     " : ", f.start(), ";");
-        close_elements();
+        out.close();
         b_.body.leave(outside);
         for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
         for (fold_writer& f : folds) {
-            const std::string fold = f.joiner();
-            out.line(f.type(), ' ', f.name(), " = ", join_pairs(b_.needs), '<', fold, ", ", count, ">(", f.part(),
-                     ");");
+            const std::uint32_t pairs = s_.shifted && s_.chunks > 1 ? s_.chunks - 1 : s_.chunks;
+            std::string all = joined(f, f.part(), pairs);
+            if (pairs < s_.chunks) all = f.joined(all, f.part() + '[' + std::to_string(pairs) + ']');
+            out.line(f.type(), ' ', f.name(), " = ", all, ";");
         }
+    }
+    static std::string value(std::size_t i) { return "value" + std::to_string(i); }
+    /// The first elements of an array in pairs, their number a power of two.
+    std::string joined(fold_writer& f, const std::string& array, std::uint32_t n) {
+        const std::string fold = f.joiner();
+        return join_pairs(b_.needs) + '<' + fold + ", " + std::to_string(n) + ">(" + array + ')';
     }
     std::string kept_name(node_id n) const {
         const auto at = std::find(s_.kept.begin(), s_.kept.end(), n);
         return "kept" + std::to_string(at - s_.kept.begin());
     }
 
-    /// Every lane of a row gets the row's results of a phase.
-    void write_exchange(std::size_t phase) {
-        source_writer& out = b_.code;
-        std::vector<fold_writer>& folds = folds_[phase];
-        for (fold_writer& f : folds) b_.body.name(f.reduction(), f.result());
-        if (s_.lanes == 1) return;
-        if (s_.across) return exchange_across(folds);
-        const std::uint32_t group = std::min(32u, s_.lanes), slots = s_.lanes / 32;
-        for (fold_writer& f : folds) {
-            const std::string fold = f.joiner();
-            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", ", group, ">(", f.name(), ");");
-        }
-        if (s_.lanes <= 32) return;
-        for (fold_writer& f : folds) out.line("__shared__ ", f.type(), ' ', f.whole(), '[', slots, "];");
-        if (s_.cluster > 1) {
-            out.open("if (threadIdx.x % 32 < ", s_.cluster, ")");
-            for (fold_writer& f : folds)
-                out.line("*", in_block(), "(&", f.whole(), "[lane / 32], threadIdx.x % 32) = ", f.name(), ";");
-        } else {
-            out.open("if (threadIdx.x % 32 == 0)");
-            for (fold_writer& f : folds) out.line(f.whole(), "[threadIdx.x / 32] = ", f.name(), ";");
-        }
-        out.close();
-        if (s_.cluster > 1) {
-            out.line(cluster_barrier("cluster_publish", "arrive.release.aligned"), "();");
-            out.line(cluster_barrier("cluster_wait", "wait.acquire.aligned"), "();");
-        } else {
-            out.line("__syncthreads();");
-        }
-        for (fold_writer& f : folds) {
-            const std::string fold = f.joiner();
-            out.line(f.name(), " = ", join_slots(f, b_.needs), '<', fold, ", ", slots, ">(", f.whole(), ");");
-        }
-    }
-
-    /// Lanes of a row are in different warps: they change places through shared memory, are joined, and change back.
-    void exchange_across(std::vector<fold_writer>& folds) {
-        source_writer& out = b_.code;
-        const std::uint32_t group = std::min(32u, s_.lanes), pitch = s_.rows + 1;
-        for (fold_writer& f : folds) {
-            out.line("__shared__ ", f.type(), ' ', f.whole(), '[', s_.lanes * pitch, "];");
-            out.line(f.whole(), "[lane * ", of(pitch), " + threadIdx.x % ", of(s_.rows), "] = ", f.name(), ";");
-        }
-        out.line("__syncthreads();");
-        const std::uint32_t joining = s_.rows * group;
-        if (joining < s_.threads) out.open("if (threadIdx.x < ", joining, ")");
-        for (fold_writer& f : folds) {
-            const std::string from =
-                f.whole() + "[threadIdx.x % " + of(group) + " * " + of(pitch) + " + threadIdx.x / " + of(group);
-            out.line(f.name(), " = ", from, "];");
-            for (std::uint32_t lane = group; lane < s_.lanes; lane += group)
-                out.line(f.name(), " = ", f.joined(f.name(), from + " + " + std::to_string(lane * pitch) + "u]"), ";");
-            const std::string fold = f.joiner();
-            out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", ", group, ">(", f.name(), ");");
-        }
-        // A column of slots is read by the lanes that join it alone, so the first slot of each can take the result.
-        out.line("__syncwarp();");
-        out.open("if (threadIdx.x % ", group, " == 0)");
-        for (fold_writer& f : folds) out.line(f.whole(), "[threadIdx.x / ", of(group), "] = ", f.name(), ";");
-        out.close();
-        if (joining < s_.threads) out.close();
-        out.line("__syncthreads();");
-        for (fold_writer& f : folds) out.line(f.name(), " = ", f.whole(), "[threadIdx.x % ", of(s_.rows), "];");
-    }
-
-    std::string in_block() {
-        b_.needs.add("in_block",
-                     "/// The same place in the shared memory of another block of the cluster.\n"
-                     "template <class type>\n"
-                     "__device__ __forceinline__ type* in_block(type* mine, unsigned int block) {\n"
-                     "    unsigned long long other;\n"
-                     "    asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(other) : \"l\"(mine), \"r\"(block));\n"
-                     "    return reinterpret_cast<type*>(other);\n}\n");
-        return "in_block";
-    }
-    std::string cluster_barrier(const std::string& name, const std::string& instruction) {
-        b_.needs.add(name, "__device__ __forceinline__ void " + name + "() {\n    asm volatile(\"barrier.cluster." +
-                               instruction + ";\" ::: \"memory\");\n}\n");
-        return name;
-    }
-
     void write_outputs() {
         source_writer& out = b_.code;
-        std::vector<std::size_t> along, still;
+        std::vector<const place*> along, still;
         std::vector<node_id> values;
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-            (along_row(b_.outputs[k]) ? along : still).push_back(k);
-            if (along_row(b_.outputs[k])) values.push_back(b_.graph.roots[k]);
+        for (const place& z : b_.outputs) {
+            (along_row(z) ? along : still).push_back(&z);
+            if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
         }
         if (shares_block()) out.line("if (mine >= ", rows(), ") return;");
         const auto outside = b_.body.scope();
         if (!along.empty()) write_along(along, values);
         b_.body.leave(outside);
         if (still.empty()) return;
-        if (s_.lanes > 1) out.open("if (", lane_, " == 0)");
-        for (const std::size_t k : still)
-            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], r_.kept_bits()),
-                             b_.body.value(b_.graph.roots[k], out));
-        if (s_.lanes > 1) out.close();
+        const bool one_lane = s_.lanes == 1 && !s_.in_runs;
+        if (!one_lane) out.open("if (", lane_, " == 0)");
+        for (const place* z : still)
+            b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
+        if (!one_lane) out.close();
     }
 
-    void write_along(const std::vector<std::size_t>& outputs, const std::vector<node_id>& values) {
+    void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
         source_writer& out = b_.code;
-        bool vectors = false;
-        if (s_.each > 1) {
-            // Declared before the loop over elements, which open_elements opens: a chunk of results.
-            for (const std::size_t k : outputs) {
-                const place& z = b_.outputs[k];
-                vectors = vectors || packed(z);
-                if (packed(z)) declare(z.at->head.type, z.name, true);
-            }
-        }
-        open_elements(values);
-        bool digits = false;
-        for (const std::size_t k : outputs) {
-            const place& z = b_.outputs[k];
-            const std::string value = b_.body.value(b_.graph.roots[k], out);
-            if (packed(z)) {
-                out.line(z.name, "[u][e] = ", value, ";");
-                continue;
-            }
-            if (!digits) {
-                out.line("if (!(", is_inside(), ")) continue;");
-                b_.write_digits(position(), r_.row);
-                digits = true;
-            }
-            b_.store_element(z, b_.offset(z, all_axes()), value);
-        }
-        close_elements();
-        if (!vectors) return;
         open_chunks();
-        out.open("if (", is_whole(), ")");
-        b_.write_digits("at", r_.row);
-        for (const std::size_t k : outputs) {
-            const place& z = b_.outputs[k];
-            if (packed(z))
-                out.line(b_.storer(), '<', word_of(bytes_of(z) * s_.each), ">(", b_.pointer(z),
-                         b_.offset(z, all_axes()), ", ", z.name, "[u]);");
+        leave_absent();
+        load_shared(values);
+        for (const place* z : outputs) {
+            const std::string type = b_.needs.type(z->at->head.type);
+            out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * s_.each) + ") " : "", type, ' ', z->name,
+                     of_chunk(), ";");
         }
-        out.otherwise();
-        open_unrolled("e", s_.each);
-        out.line("if (!(", is_inside(), ")) break;");
-        b_.write_digits("at + e", r_.row);
-        for (const std::size_t k : outputs) {
-            const place& z = b_.outputs[k];
-            if (packed(z)) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[u][e]");
+        compute(values, [&] {
+            for (const place* z : outputs)
+                out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");
+        });
+        std::vector<const place*> vectors, singles;
+        for (const place* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
+        const auto store_elements = [&](const std::vector<const place*>& some) {
+            open_elements();
+            open_inside();
+            b_.write_digits(position(), r_.row);
+            for (const place* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
+            close_inside();
+            close_elements();
+        };
+        for (const std::vector<const place*>& some : by_fit(vectors)) {
+            const std::string fit = fits(*some[0]);
+            out.open("if (", fit.empty() ? is_whole() : fit + '(' + is_whole() + ')', ")");
+            b_.write_digits("at", r_.row);
+            for (const place* z : some)
+                out.line(b_.storer(), '<', word_of(bytes_of(*z) * s_.each), ">(", b_.pointer(*z),
+                         b_.offset(*z, all_axes()), ", ", z->name, ");");
+            out.otherwise();
+            store_elements(some);
+            out.close();
         }
-        out.close();
-        out.close();
+        if (!singles.empty()) store_elements(singles);
         out.close();
     }
 
     cuda_kernel b_;
     const row_program& r_;
     register_rows s_;
+    row_exchange exchange_;
     std::vector<std::vector<fold_writer>> folds_;  // of each phase
     std::vector<place> leaves_;                    // arrays and random leaves
     std::string lane_, along_;                     // this thread's lane; the element at which loops stand, "[u][e]"
+    std::string leader_;                           // the array that says where rows begin
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 // Threads side by side read places one row apart. Rows of an odd number of words meet all banks as they lie. Rows of
 // whole 16-byte chunks are read a chunk at a time; where four or more divide their number, chunk q lies at
 // q ^ (q >> skew & 7), 2^skew being the power of two in the number and 8 at least, for asynchronous copies are slow
-// unless the chunks of 128 bytes stay together. What is left meets each bank twice or thrice.
+// unless the chunks of 128 bytes stay together. What is left meets each bank twice or thrice. Rows side by side, so few
+// that a block holds all of them, are staged as the runs of memory that they are, and threads side by side read
+// neighbours of a run.
 #include <algorithm>
 
 #include "codegen/cuda_kernel.hpp"
@@ -24,7 +26,12 @@ constexpr std::uint32_t threads = short_row_threads;
 class short_rows {
 public:
     short_rows(const key& k, const graph& g, const row_program& rows)
-        : b_(k, g), rows_(rows), slabs_(k, g, rows), room_(slabs_, rows.bucket, threads), shared_(room_.shared) {}
+        : b_(k, g),
+          rows_(rows),
+          slabs_(k, g, rows),
+          room_(slabs_, k, rows, threads),
+          shared_(room_.shared),
+          in_runs_(lie_side_by_side(rows)) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -56,23 +63,32 @@ private:
     void write_block() {
         source_writer& out = b_.code;
         const std::string count = b_.count({.axes = rows_.kept_bits()}, "rows"), type = u4(), index = b_.linear();
-        const std::string n = b_.count({.axes = rows_.row_bits()}, "n"),
-                          multiple = std::to_string(room_.multiple) + 'u';
+        const std::string n = b_.count({.axes = rows_.row_bits()}, "n");
         const auto narrow = [&](const std::string& value) { return b_.wide() ? type + '(' + value + ')' : value; };
         out.line("const ", type, " n = ", narrow(n), ";");
-        out.line("const ", type, " share = ", narrow('(' + count + " + gridDim.x - 1) / gridDim.x"), ";");
-        b_.needs.add("height_of",
-                     b_.function("Rows of a block that has at least `share` of them: they keep all threads busy.") +
-                         "unsigned int height_of(unsigned int share) {\n"
-                         "    constexpr unsigned int threads = " +
-                         std::to_string(threads) +
-                         ";\n"
-                         "    if (share > threads) return (share + threads - 1) / threads * threads;\n"
-                         "    return max(" +
-                         multiple + ", 1u << (32 - __clz(share - 1)));\n}\n");
-        out.line("const ", type, " height = height_of(share);");
+        b_.needs.add(
+            "height_of",
+            b_.function("Rows of a block: as many as its memory holds and its threads share evenly, "
+                        "each `side` of them whole.") +
+                "unsigned int height_of(unsigned int n, unsigned int side) {\n"
+                "    constexpr unsigned int threads = " +
+                std::to_string(threads) +
+                ";\n"
+                "    const unsigned int most = max(" +
+                std::to_string(room_.elements) +
+                " / (n * side), 1) * side;\n"
+                "    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : "
+                "most / threads * threads;\n"
+                "    const unsigned int rows = max(even / side, 1) * side;\n"
+                "    // Where threads are to spare, a power of two of them works on a row.\n"
+                "    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };\n"
+                "    return most >= threads || busy(rows) > busy(most) ? rows : most;\n}\n");
+        if (in_runs_) {
+            const std::string side = side_by_side();
+            out.line("const ", type, " side = ", narrow(side), ";");
+        }
+        out.line("const ", type, " height = height_of(n, ", in_runs_ ? "side" : "1", ");");
         out.line("const ", index, " first = ", b_.wide() ? index + "(blockIdx.x)" : "blockIdx.x", " * height;");
-        out.line("if (first >= ", count, ") return;");
         out.line("const ", type, " rows = ", count, " - first < height ? ", narrow(count + " - first"), " : height;");
         if (shared_) {
             b_.needs.add("spread_of",
@@ -84,6 +100,7 @@ private:
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");
         }
+        if (in_runs_) write_runs();
         std::vector<std::uint32_t> skewed;
         for (const slab& s : slabs_.all()) {
             if (!s.chunked || std::find(skewed.begin(), skewed.end(), s.bytes()) != skewed.end()) continue;
@@ -96,6 +113,33 @@ private:
         }
         for (const slab& s : slabs_.all())
             out.line("__shared__ alignas(128) ", b_.needs.type(s.type), ' ', array_of(s), '[', room_.capacity, "];");
+    }
+
+    std::string side_by_side() { return b_.count({.axes = axis_bit(rows_.kept.back())}, "side"); }
+    static std::string size_of(const slab& s) { return std::to_string(s.bytes()); }
+
+    /// A block's first run begins behind a whole chunk; runs of a multiple of 64 bytes are a chunk apart, for threads
+    /// side by side work on many runs at once.
+    void write_runs() {
+        std::vector<std::uint32_t> known;
+        for (const slab& s : slabs_.all()) {
+            if (std::find(known.begin(), known.end(), s.bytes()) != known.end()) continue;
+            known.push_back(s.bytes());
+            const std::string type = u4(), size = size_of(s), each = std::to_string(16 / s.bytes());
+            b_.code.line("const ", type, " shift", size, " = first * n % ", each, ", gap", size, " = side * n % ",
+                         64 / s.bytes(), " == 0;");
+        }
+    }
+    /// The divisor by the chunks of a run.
+    std::string chunks_of_run(const slab& s) {
+        return b_.divisor({.inner = rows_.row_bits() | axis_bit(rows_.kept.back()), .inner_divide = 16 / s.bytes()},
+                          "by_run" + size_of(s));
+    }
+    void copy_runs(const slab& s, const std::string& name, const std::string& array, bool load) {
+        const std::string shift = "shift" + size_of(s), global = array + " + first * n - " + shift,
+                          runs = chunks_of_run(s);
+        b_.code.line(name, "(", load ? array_of(s) : global, ", ", load ? global : array_of(s), ", rows * n + ", shift,
+                     ", gap", size_of(s), ", ", runs, load ? "" : ", " + shift, ");");
     }
 
     void write_loads() {
@@ -113,11 +157,19 @@ private:
                                          "\"l\"(from) : \"memory\");\n"
                                        : "    *to = *from;\n") +
                          "}\n");
-        add_walk("load_rows",
-                 "copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), "
-                 "reinterpret_cast<const uint4*>(from) + q);");
+        if (in_runs_)
+            add_run_walk("load_runs", "",
+                         "copy_chunk(reinterpret_cast<uint4*>(to) + apart(q), "
+                         "reinterpret_cast<const uint4*>(from) + q);",
+                         "to[i + (apart(i / each) - i / each) * each] = from[i];");
+        else
+            add_walk("load_rows",
+                     "copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), "
+                     "reinterpret_cast<const uint4*>(from) + q);");
         for (const slab& s : slabs_.all())
-            if (s.is_loaded())
+            if (s.is_loaded() && in_runs_)
+                copy_runs(s, "load_runs", "p." + b_.names[b_.graph.nodes[s.holds[0]].index], true);
+            else if (s.is_loaded())
                 out.line("load_rows(", array_of(s), ", p.", b_.names[b_.graph.nodes[s.holds[0]].index],
                          " + first * n, rows * n, ", skew_of(s), ");");
         if (asynchronous) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
@@ -126,12 +178,19 @@ private:
 
     void write_stores() {
         if (!slabs_.writes_rows()) return;
-        add_walk("store_rows",
-                 "__stcs(reinterpret_cast<uint4*>(to) + q, "
-                 "reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);");
+        if (in_runs_)
+            add_run_walk("store_runs", ", unsigned int begin",
+                         "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);",
+                         "to[i] = from[i + (apart(i / each) - i / each) * each];");
+        else
+            add_walk("store_rows",
+                     "__stcs(reinterpret_cast<uint4*>(to) + q, "
+                     "reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);");
         b_.code.line("__syncthreads();");
         for (const slab& s : slabs_.all())
-            if (s.output >= 0)
+            if (s.output >= 0 && in_runs_)
+                copy_runs(s, "store_runs", "p.z" + std::to_string(s.output), false);
+            else if (s.output >= 0)
                 b_.code.line("store_rows(p.z", s.output, " + first * n, ", array_of(s), ", rows * n, ", skew_of(s),
                              ");");
     }
@@ -150,6 +209,32 @@ private:
                                "from[i];\n}\n");
     }
 
+    /// The same over runs, between which lies a gap. What is stored begins within its first chunk.
+    void add_run_walk(const std::string& name, const std::string& parameter, const std::string& chunk,
+                      const std::string& element) {
+        const bool store = !parameter.empty();
+        const std::string divided =
+            b_.divisor({.axes = axis_bit(rows_.kept.back())}, "by_n" + std::to_string(rows_.kept.back()));
+        b_.needs.add(
+            name,
+            "template <class type>\n__device__ __forceinline__ void " + name +
+                "(type* to, const type* from, unsigned int n, unsigned int gap, divisor run" + parameter +
+                ") {\n"
+                "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
+                std::to_string(threads) +
+                ";\n"
+                "    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };\n"
+                "    const unsigned int chunks = n / each;\n"
+                "    for (unsigned int q = threadIdx.x" +
+                (store ? " + (begin > 0)" : "") + "; q < chunks; q += threads)\n        " + chunk +
+                (store ? "\n    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += "
+                         "threads) " +
+                             element
+                       : "") +
+                "\n    for (unsigned int i = " + (store ? "max(chunks * each, begin)" : "chunks * each") +
+                " + threadIdx.x; i < n; i += threads) " + element + "\n}\n");
+    }
+
     /// What the row's thread needs of everything that does not move along it.
     void read_row() {
         source_writer& out = b_.code;
@@ -159,7 +244,21 @@ private:
             out.line("const ", b_.linear(), " row = first + mine;");
             b_.write_digits("row", rows_.kept);
         }
-        out.line("const ", u4(), " at = mine * n;");
+        if (in_runs_) {
+            const std::string axis = std::to_string(rows_.kept.back());
+            const std::string by = b_.divisor({.axes = axis_bit(rows_.kept.back())}, "by_n" + axis);
+            out.line("const ", u4(), " run = quotient(mine, ", by, ");");
+            std::vector<std::uint32_t> known;
+            for (const slab& s : slabs_.all()) {
+                if (std::find(known.begin(), known.end(), s.bytes()) != known.end()) continue;
+                known.push_back(s.bytes());
+                const std::string size = size_of(s);
+                out.line("const ", u4(), " at", size, " = shift", size, " + run * (side * n + gap", size, " * ",
+                         16 / s.bytes(), ") + mine - run * side;");
+            }
+        } else {
+            out.line("const ", u4(), " at = mine * n;");
+        }
         for (const place& in : b_.inputs) {
             if (!still(in)) continue;
             const std::string value = b_.element(in, b_.offset(in, rows_.kept_bits()));
@@ -275,7 +374,8 @@ private:
     /// The group at k of the thread's row, between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const slab& s, std::uint32_t group, bool load) {
         if (!slabs_.whole_groups()) {
-            const std::string shared = array_of(s) + "[at + k + e]", own = name + "[e]";
+            const std::string place = in_runs_ ? "at" + size_of(s) + " + (k + e) * side" : "at + k + e";
+            const std::string shared = array_of(s) + '[' + place + ']', own = name + "[e]";
             b_.code.margin("#pragma unroll");
             b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ", load ? own : shared, " = ",
                          load ? shared : own, ";");
@@ -371,10 +471,16 @@ private:
         launch& step = b_.step;
         step.kernel = "short_rows";
         step.threads = threads;
-        step.grid[0] = {.axes = all_bits(), .divide_by = room_.elements};
+        const std::uint64_t side = in_runs_ ? axis_bit(rows_.kept.back()) : 0;
+        step.grid[0] = {.axes = rows_.kept_bits() & ~side,
+                        .inner = rows_.row_bits() | side,
+                        .room = room_.elements,
+                        .threads = threads,
+                        .each_stands_for = side};
         step.pattern = rows_.phases.size() > 1 || slabs_.writes_rows() ? "row program" : "row reduction";
-        step.reason = shared_ ? "rows staged in shared memory, as many threads a row as a block has to spare"
-                              : "rows staged in shared memory, a thread a row";
+        step.reason = in_runs_  ? "runs of memory staged in shared memory, each of some rows"
+                      : shared_ ? "rows staged in shared memory, as many threads a row as a block has to spare"
+                                : "rows staged in shared memory, a thread a row";
         for (const std::vector<node_id>& phase : rows_.phases) {
             std::vector<node_id> values;
             for (const node_id r : phase) values.push_back(b_.graph.nodes[r].arguments[0]);
@@ -391,7 +497,7 @@ private:
     const row_program& rows_;
     const row_slabs slabs_;
     const slab_room room_;
-    const bool shared_;
+    const bool shared_, in_runs_;
     std::size_t folds_ = 0;  // so far
 };
 

@@ -145,6 +145,7 @@ key decode(std::span<const std::uint32_t> words) {
         k.axes.push_back(axis_class::decode(in.next()));
         require(k.axes.back().partner <= a, "pairs an axis with a later one");
         require(k.axes.back().bucket <= bucket::looped, "has no such length class");
+        require(k.axes.back().fine <= 6, "has no such fine length class");
         require(k.axes.back().owner != 0 || a == 0 || k.axes[a - 1].owner == 0,
                 "does not begin with the outputs' axes");
     }
@@ -192,6 +193,7 @@ std::string describe(const key& k) {
         out += a.owner == 0 ? std::string("out") : "b" + std::to_string(a.owner - 1);
         if (a.partner != 0) out += "~" + std::to_string(a.partner - 1);
         if (a.bucket != 0) out += ":" + std::to_string(a.bucket);
+        if (a.fine != 0) out += "/" + std::to_string(a.fine);
     }
     out += ']';
     for (const operand_class& o : k.operands) {

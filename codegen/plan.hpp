@@ -15,7 +15,9 @@ namespace ingot::codegen {
 /// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1. Where `evenly` is not 0 the
 /// value is cut into as few even pieces of at most so many as can be, and the formula stands for the size of one. Where
 /// `room` is not 0 the points of `axes` are packed, as many as fit a room of that size where each takes the inner part
-/// of it, one at least; the formula stands for the number of rooms, divided.
+/// of it, one at least; the formula stands for the number of rooms, divided. Where `threads` is not 0 they are no more
+/// than so many threads share evenly: a multiple of these, or a power of two (`each_stands_for` axes: of as many rows a
+/// point).
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;
@@ -24,6 +26,8 @@ struct formula {
     std::uint32_t inner_divide = 1;
     std::uint32_t evenly = 0;
     std::uint32_t room = 0;
+    std::uint32_t threads = 0;
+    std::uint64_t each_stands_for = 0;
 };
 
 /// Where one member of a kernel's argument struct comes from.

@@ -13,7 +13,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
-constexpr std::uint32_t cluster_architecture = 90;
+constexpr std::uint32_t cluster_architecture = 90, most_cluster = 8;
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
@@ -118,54 +118,76 @@ bool runs_across(const std::vector<const operand_class*>& arrays, const graph& g
     return any_along(r.kept.back()) && !any_along(r.inner());
 }
 
-std::uint32_t elements_of_vector(const std::vector<const operand_class*>& arrays, const graph& g,
-                                 const row_program& r) {
+/// Elements of 16 bytes of the widest array; rows that begin anywhere are `shifted`.
+void choose_vectors(register_rows& s, const std::vector<const operand_class*>& arrays, const graph& g,
+                    const row_program& r) {
     std::uint32_t widest = 0;
+    bool anywhere = false;
     for (const operand_class* at : arrays) {
-        if (at->head.kind == operand_kind::generator) return 1;
-        if (is_packed(*at, g, r)) widest = std::max(widest, static_cast<std::uint32_t>(size_of(at->head.type)));
+        if (at->head.kind == operand_kind::generator) return;
+        if (!is_packed(*at, g, r)) continue;
+        widest = std::max(widest, static_cast<std::uint32_t>(size_of(at->head.type)));
+        anywhere = anywhere || !at->head.vector;
     }
-    return widest == 0 ? 1 : 16 / widest;
+    if (widest != 0) s.each = 16 / widest;
+    s.shifted = anywhere && s.each > 1;
 }
 
 /// Threads along memory: a few lanes of a warp, a block, a cluster.
 bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
     struct choice {
-        std::uint32_t lanes, cluster, most_bytes;
+        std::uint32_t lanes, cluster, most_bytes, blocks;
     };
-    static constexpr choice choices[] = {{8, 1, 16},     {16, 1, 16},    {32, 1, 128},   {256, 1, 32},  {512, 1, 64},
-                                         {1024, 1, 128}, {2048, 2, 128}, {4096, 4, 128}, {8192, 8, 128}};
-    for (const choice& c : choices) {
+    static constexpr choice choices[] = {{8, 1, 16, 1},     {16, 1, 16, 1},    {32, 1, 128, 1},  {64, 1, 128, 1},
+                                         {512, 1, 32, 1},   {256, 1, 128, 4},  {512, 1, 128, 2}, {1024, 1, 128, 1},
+                                         {2048, 2, 128, 1}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
+    // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle.
+    static constexpr choice shifted_choices[] = {
+        {8, 1, 16, 1},    {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 1},   {128, 1, 128, 1}, {256, 1, 128, 4},
+        {512, 1, 128, 2}, {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
+    for (const choice& c : s.shifted ? shifted_choices : choices) {
         if (capacity * bytes > c.lanes * c.most_bytes) continue;
         if (c.cluster > 1 && architecture < cluster_architecture) return false;
         s.lanes = c.lanes;
         s.cluster = c.cluster;
+        s.blocks = c.blocks;
         s.threads = c.lanes <= 32 ? 256 : c.lanes / c.cluster;
         s.rows = s.threads * s.cluster / s.lanes;
-        s.chunks = std::max(1u, capacity / (s.lanes * s.each));
+        s.chunks = std::max(1u, capacity / (s.lanes * s.each)) + (s.shifted ? 1 : 0);
         return true;
     }
     return false;
 }
 
-/// Threads across memory: a warp has neighbouring rows, fewer where a row is long.
-bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes) {
+/// Threads across memory: neighbours have neighbouring rows, half a warp of them at least where many lanes share one.
+bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
     s.across = true;
-    s.each = 1;
-    s.lanes = 1;
     const auto most = [&] { return s.lanes == 1 || s.lanes >= 32 ? most_bytes : most_bytes / 2; };
     while (capacity * bytes > s.lanes * most()) s.lanes *= 2;
-    s.threads = std::max(256u, std::min(1024u, 32 * s.lanes));
-    s.rows = s.threads / s.lanes;
+    if (architecture >= cluster_architecture)
+        while (s.cluster < most_cluster && (s.lanes > 32 * s.cluster || (s.cluster > 1 && s.lanes > 16 * s.cluster)))
+            s.cluster *= 2;
+    const std::uint32_t lanes = s.lanes / s.cluster;  // of a block
+    s.rows = lanes <= 8 ? 256 / lanes : lanes <= 16 ? 32 : lanes <= 64 ? 16 : 8;
+    s.threads = s.rows * lanes;
     s.chunks = std::max(1u, capacity / s.lanes);
-    return s.lanes <= 128;
+    return lanes <= 128;
+}
+
+/// A block for the rows that lie side by side, at most 2^`side` of them.
+bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes) {
+    s.across = s.in_runs = true;
+    s.threads = 128;
+    while (s.threads < 1024 && (capacity << side) * bytes > s.threads * most_bytes) s.threads *= 2;
+    s.chunks = 2;
+    while (s.chunks * (s.threads >> side) < capacity) s.chunks *= 2;
+    return s.chunks * bytes <= most_bytes;
 }
 
 }  // namespace
 
 bool is_packed(const operand_class& at, const graph& g, const row_program& r) {
-    return r.row.size() == 1 && at.head.kind == operand_kind::array && at.head.vector &&
-           along(at, g, r.inner()) == stride_class::unit;
+    return r.row.size() == 1 && at.head.kind == operand_kind::array && along(at, g, r.inner()) == stride_class::unit;
 }
 
 std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r) {
@@ -173,11 +195,24 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     register_rows s;
     row_values values(g, r);
     const std::vector<const operand_class*> arrays = streams(k, g, r);
-    const std::uint32_t capacity = 16u << r.bucket, bytes = std::max(4u, values.held_bytes());
+    std::uint32_t capacity = 16u << r.bucket;
+    if (r.fine != 0) capacity = 1u << (r.fine - 1);
+    const std::uint32_t bytes = std::max(4u, values.held_bytes());
     s.kept = std::move(values.kept);
-    s.each = elements_of_vector(arrays, g, r);
-    const bool held = runs_across(arrays, g, r) ? share_across(s, capacity, bytes)
-                                                : share_along(s, capacity, bytes, k.header.architecture);
+    s.at_least_half = r.bucket > 1 || r.fine > 1;
+    bool held = false;
+    if (runs_across(arrays, g, r)) {
+        const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
+        register_rows runs = s;
+        held = side != 0 && share_runs(runs, capacity, side, bytes);
+        if (held)
+            s = std::move(runs);
+        else
+            held = share_across(s, capacity, bytes, k.header.architecture);
+    } else {
+        choose_vectors(s, arrays, g, r);
+        held = share_along(s, capacity, bytes, k.header.architecture);
+    }
     if (!held || s.elements() * values.cost > row_budget) return {};
     return s;
 }

@@ -1,7 +1,8 @@
 // How CUDA threads hold the rows of a row program in registers. A row belongs to `lanes` threads, each of which has
 // `chunks` chunks of `each` consecutive elements: chunk u of lane l begins at element (u * lanes + l) * each. The
 // lanes are some of a warp for short rows, a block, or the blocks of a cluster; where memory runs across the rows,
-// neighbouring threads have neighbouring rows instead, and `rows` of them share a block.
+// neighbouring threads have neighbouring rows instead, and `rows` of them share a block. Where few rows lie side by
+// side, a block takes all of these: one run of memory, which its threads read as it lies.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,14 @@ namespace ingot::codegen {
 
 struct register_rows {
     bool across = false;
+    bool in_runs = false;        // across; `lanes` stands for what a run's number of rows leaves of the threads
+    bool shifted = false;        // rows begin anywhere: the first chunk is that of the last aligned place before them
+    bool at_least_half = false;  // every row of the length class has the first half of the chunks
     std::uint32_t lanes = 1, each = 1, chunks = 1;
     std::uint32_t threads = 256;  // of a block
     std::uint32_t rows = 1;       // of a block
     std::uint32_t cluster = 1;    // blocks of a row
+    std::uint32_t blocks = 1;     // of a multiprocessor, so that computing hides behind other rows' loads
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
     std::vector<node_id> kept;
 
@@ -32,7 +37,7 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
 /// The kernel of a row program that has a shape.
 void emit_row_cuda(const key& k, const graph& g, const row_program& r, register_rows s, plan& p);
 
-/// Whether `at` moves by one element along the row and may be accessed by vectors.
+/// Whether `at` is an array that moves by one element along the row.
 bool is_packed(const operand_class& at, const graph& g, const row_program& r);
 
 }  // namespace ingot::codegen

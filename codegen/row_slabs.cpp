@@ -13,7 +13,8 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint32_t wanted_bytes = 20 * 1024, most_bytes = 48 * 1024;  // of shared memory
+constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
+constexpr std::uint32_t wanted_bytes_of_runs = 12 * 1024, most_bytes_of_runs = 34 * 1024;
 constexpr std::uint32_t loose_group = 4;  // elements at once of rows that are not whole chunks
 constexpr std::uint32_t dear = 8;         // operations worth a place in shared memory: a transcendental function
 
@@ -24,19 +25,22 @@ bool moves_on(const operand_class& o, int axis) {
 }
 bool moves_on(const node& n, int axis) { return (n.axes & axis_bit(axis)) != 0; }
 
-row_slabs::row_slabs(const key& k, const graph& g, const row_program& rows) : phases_(rows.phases.size() + 1) {
+bool lie_side_by_side(const row_program& rows) { return !rows.kept.empty() && rows.inner() < rows.kept.back(); }
+
+row_slabs::row_slabs(const key& k, const graph& g, const row_program& rows)
+    : phases_(rows.phases.size() + 1), in_runs_(lie_side_by_side(rows)) {
     find_uses(g, rows);
     const std::uint64_t everywhere = rows.kept_bits() | rows.row_bits();
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         if (n.kind != node_kind::operand || (n.axes & everywhere) != everywhere || uses_[i] == 0) continue;
         const operand_head& head = k.operands[n.index].head;
-        if (head.kind == operand_kind::array) hold(i, n.type, head.vector, 0);
+        if (head.kind == operand_kind::array) hold(i, n.type, head.vector && !in_runs_, 0);
     }
     find_groups(k, rows);
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const dtype type = g.nodes[i].type;
-        if (made_[i] != 0) hold(i, type, whole_ * size_of(type) % 16 == 0, made_[i]);
+        if (made_[i] != 0) hold(i, type, !in_runs_ && whole_ * size_of(type) % 16 == 0, made_[i]);
     }
     for (std::size_t o = 0; o < k.outputs.size(); ++o)
         if (moves_on(k.outputs[o], rows.inner())) give_out(static_cast<int>(o), k.outputs[o].head);
@@ -73,7 +77,7 @@ void row_slabs::find_groups(const key& k, const row_program& rows) {
     };
     for (const slab& s : slabs_) consider(s.type, s.chunked);
     for (const operand_class& o : k.outputs)
-        if (moves_on(o, rows.inner())) consider(o.head.type, o.head.vector);
+        if (moves_on(o, rows.inner())) consider(o.head.type, o.head.vector && !in_runs_);
     group_ = whole_groups() ? std::min(whole_, 16 / widest) : loose_group;
 }
 
@@ -90,10 +94,11 @@ void row_slabs::hold(node_id n, dtype type, bool chunked, std::size_t from) {
 }
 
 void row_slabs::give_out(int output, const operand_head& head) {
+    const bool chunked = head.vector && !in_runs_;
     const auto at = std::find_if(slabs_.begin(), slabs_.end(), [&](const slab& s) {
-        return s.output < 0 && s.type == head.type && s.chunked == head.vector;
+        return s.output < 0 && s.type == head.type && s.chunked == chunked;
     });
-    slab& s = at != slabs_.end() ? *at : add(head.type, head.vector);
+    slab& s = at != slabs_.end() ? *at : add(head.type, chunked);
     s.output = output;
 }
 
@@ -101,21 +106,33 @@ slab& row_slabs::add(dtype type, bool chunked) {
     return slabs_.emplace_back(slab{type, chunked, std::vector<node_id>(phases_, no_node)});
 }
 
-slab_room::slab_room(const row_slabs& slabs, std::uint8_t bucket, std::uint32_t threads) {
-    constexpr std::uint32_t sector = 32;
+slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& rows, std::uint32_t threads) {
+    const bool runs = lie_side_by_side(rows);
     std::uint32_t smallest = 8, each = 0;
     for (const slab& s : slabs.all()) each += s.bytes(), smallest = std::min(smallest, s.bytes());
-    multiple = sector / smallest;
-    const std::uint32_t longest = 16u << bucket;
-    elements = wanted_bytes / std::max(each, 1u) / 128 * 64;
-    capacity = std::max(2 * elements, multiple * longest);
-    shared = 2 * std::bit_ceil(elements / longest) <= threads;
+    const std::uint32_t longest = 16u << rows.bucket, chunk = 16;
+    elements = std::max(wanted_bytes / std::max(each, 1u), chunk / smallest * longest);
+    capacity = (elements + chunk - 1) / chunk * chunk;
+    shared = runs || elements / longest < threads;
+    if (runs) {
+        // One run at least, the chunk in which the first begins, and the chunks between runs that share banks.
+        const std::uint32_t side = 1u << k.axes[static_cast<std::size_t>(rows.kept.back())].fine;
+        elements = wanted_bytes_of_runs / std::max(each, 1u);
+        capacity = (std::max(elements, side * longest) / 4 + 1) * 5 + 2 * chunk;
+    }
     bytes = capacity * each;
 }
 
 bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
-    if (rows.row.size() != 1 || rows.kept.empty() || rows.bucket > bucket::longest_short) return false;
-    if (rows.inner() < rows.kept.back()) return false;
+    if (rows.row.size() != 1 || rows.kept.empty()) return false;
+    if (!lie_side_by_side(rows)) {
+        if (rows.bucket > bucket::longest_short) return false;
+    } else {
+        // Many rows side by side need no staging.
+        const std::size_t inner = static_cast<std::size_t>(rows.kept.back());
+        if (k.axes[inner].fine == 0 || rows.inner() + 1 != rows.kept.back() || rows.bucket >= bucket::looped)
+            return false;
+    }
     const std::uint64_t kept = rows.kept_bits();
     bool reads_rows = false;
     for (const node& n : g.nodes) {
@@ -133,7 +150,8 @@ bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
         const bool every_row = std::all_of(rows.kept.begin(), rows.kept.end(), [&](int a) { return moves_on(o, a); });
         if (!every_row || !o.head.dense) return false;
     }
-    return reads_rows && slab_room(row_slabs(k, g, rows), rows.bucket, short_row_threads).bytes <= most_bytes;
+    return reads_rows && slab_room(row_slabs(k, g, rows), k, rows, short_row_threads).bytes <=
+                             (lie_side_by_side(rows) ? most_bytes_of_runs : most_bytes);
 }
 
 }  // namespace ingot::codegen

@@ -24,6 +24,9 @@ struct slab {
     }
 };
 
+/// Whether rows lie side by side, few of them: row_slabs then holds runs of memory, each of which is some whole rows.
+bool lie_side_by_side(const row_program& rows);
+
 class row_slabs {
 public:
     row_slabs(const key& k, const graph& g, const row_program& rows);
@@ -48,17 +51,18 @@ private:
     std::vector<std::uint8_t> made_;   // of each node that is kept: the phase after that which makes it
     std::vector<slab> slabs_;
     std::uint32_t whole_ = 1, group_ = 1;
+    bool in_runs_;
 };
 
 inline constexpr std::uint32_t short_row_threads = 128;
 
-/// How much of its slabs a block fills. Its rows are about `elements`, rounded up to what keeps every thread busy (a
-/// power of two, or a multiple of the threads), which is twice as many at most; and `multiple` rows at least, for every
-/// block's memory begins with one of the caches' sectors.
+/// How much of its slabs a block fills: of `elements`, whole rows, as many as keep every thread busy (a multiple of the
+/// threads, or a power of two); so that every block's memory begins with a 16-byte chunk. Runs of memory are whole, and
+/// may begin within a chunk.
 struct slab_room {
-    std::uint32_t bytes, multiple, capacity, elements;
+    std::uint32_t bytes, capacity, elements;
     bool shared;  // several threads may work on a row
-    slab_room(const row_slabs& slabs, std::uint8_t bucket, std::uint32_t threads);
+    slab_room(const row_slabs& slabs, const key& k, const row_program& rows, std::uint32_t threads);
 };
 
 }  // namespace ingot::codegen

@@ -21,6 +21,7 @@ struct row_program {
     std::vector<int> kept;                     // loop axes: one row for each of their points
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
     std::uint8_t bucket;                       // of a row's length
+    std::uint8_t fine = 0;                     // a finer class of a short one's, or 0
     std::vector<std::vector<node_id>> phases;  // reductions
 
     std::uint64_t kept_bits() const { return bits(kept); }

@@ -1,5 +1,5 @@
-// Short rows along memory, for CUDA: many of them in a block's shared memory, a thread for each. A plain reduction of
-// rows is a row program of one phase whose outputs do not move along the row.
+// Short rows along memory, or across it where few lie side by side, for CUDA: many of them in a block's shared memory,
+// a thread for each. A plain reduction of rows is a row program of one phase whose outputs do not move along the row.
 #pragma once
 
 #include "codegen/rows.hpp"

@@ -259,7 +259,7 @@ private:
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
             if (p.axes == outer_)
-                axis.bucket = own.bucket;
+                axis.bucket = own.bucket, axis.fine = own.fine;
             else if (own.owner == 0)
                 axis.bucket = own.bucket & bucket::short_inner;
             s.key.axes.push_back(axis);
@@ -277,7 +277,7 @@ private:
             for (std::size_t a = 0; a < key_.axes.size(); ++a)
                 if (key_.axes[a].owner == owner) {
                     s.axes.push_back(loop_of(static_cast<int>(a)));
-                    s.key.axes.push_back({owner, 0, key_.axes[a].bucket});
+                    s.key.axes.push_back({owner, 0, key_.axes[a].bucket, key_.axes[a].fine});
                     long_rows = long_rows || key_.axes[a].bucket >= long_row_bucket;
                 }
         }
@@ -416,6 +416,7 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
     const auto move = [&](formula& f) {
         f.axes = bits(f.axes);
         f.inner = bits(f.inner);
+        f.each_stands_for = bits(f.each_stands_for);
     };
     for (formula& f : step.formulas) move(f);
     for (formula& f : step.grid) move(f);

@@ -310,6 +310,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         }
         *out++ = axis.encode();
     }
+    if (reduces && env.where == detail::target::cuda && write_fine_classes(s.operands.size(), outer_axes, inner))
+        short_rows_ = c_.size >= few_rows;
     header.wide_index = walked >= narrow_reach;
     detail::write_header(header, c_.words.data());
 
@@ -346,6 +348,29 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         write_strides(s.operands.size() + k);
     }
     if ((kinds & has_texts) != 0) append_texts(s);
+}
+
+/// Of rows across memory whose results are wanted along them. Whether few of them lie side by side.
+bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes, index_t inner) {
+    if (outer_axes == 0) return false;
+    bool runs = false;
+    std::uint32_t* const words = c_.words.data() + detail::key_header_words;
+    const bool narrow = outer_axes > 1 && inner < short_row;
+    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
+        const detail::axis_class row = detail::axis_class::decode(words[a]);
+        bool across = row.partner != 0 && row.bucket != 0;
+        for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
+        if (!across) continue;
+        const bool alone = detail::axis_class::decode(words[a - 1]).owner != row.owner;
+        detail::axis_class axis = narrow ? detail::axis_class::decode(words[outer_axes - 1]) : row;
+        runs = runs || narrow;
+        if (narrow)
+            axis.fine = detail::bucket::power_of(inner);
+        else if (alone && axis.bucket == 1)
+            axis.fine = static_cast<std::uint8_t>(1 + detail::bucket::power_of(c_.extents[a]));
+        words[narrow ? outer_axes - 1 : a] = axis.encode();
+    }
+    return runs;
 }
 
 void classifier::append_texts(const statement& s) {

@@ -2,6 +2,7 @@
 #include "runtime/launch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "codegen/divisor.hpp"
@@ -19,16 +20,32 @@ using codegen::argument_kind;
 using codegen::formula;
 using codegen::launch;
 
+namespace {
+
+/// How many points a room holds, each of which takes so many parts of it and stands for `side` rows.
+std::uint64_t points_of_room(const formula& f, std::uint64_t parts, std::uint64_t side) {
+    const std::uint64_t most = std::max<std::uint64_t>(1, f.room / parts), rows = most * side;
+    if (f.threads == 0) return most;
+    const std::uint64_t even = (rows < f.threads ? std::bit_floor(rows) : rows / f.threads * f.threads) / side;
+    const std::uint64_t points = std::max<std::uint64_t>(1, even);
+    // Where threads are to spare, a power of two of them works on a row.
+    const auto busy = [&](std::uint64_t n) { return n * std::bit_floor(f.threads / n); };
+    return rows >= f.threads || busy(points * side) > busy(rows) ? points : most;
+}
+
+}  // namespace
+
 std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
     if ((f.axes | f.inner) == 0 && f.divide_by == 1) return 1;  // a grid's second and third dimension most often
-    std::uint64_t outer = 1, inner = 1;
+    std::uint64_t outer = 1, inner = 1, side = 1;
     for (std::size_t a = 0; a < extents.size(); ++a) {
+        if (f.each_stands_for >> a & 1u) side *= static_cast<std::uint64_t>(extents[a]);
         if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);
         if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
     }
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
     if (f.room != 0 && parts != 0) {
-        const std::uint64_t together = std::max<std::uint64_t>(1, f.room / parts);
+        const std::uint64_t together = points_of_room(f, parts, side);
         const std::uint64_t rooms = (outer + together - 1) / together;
         return (rooms + f.divide_by - 1) / f.divide_by;
     }

@@ -24,11 +24,24 @@ std::vector<std::uint32_t> architectures;
 std::atomic<int> host_keys{0}, cuda_kernels{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
+/// The finer classes that only a GPU's key has: some of rows across memory.
+void add_fine_classes(codegen::key& key) {
+    std::size_t inner = 0;
+    while (inner + 1 < key.axes.size() && key.axes[inner + 1].owner == 0) ++inner;
+    const bool narrow = (key.axes[inner].bucket & detail::bucket::short_inner) != 0;
+    for (codegen::axis_class& row : key.axes) {
+        if (row.owner == 0 || row.partner == 0) continue;
+        if (narrow) key.axes[inner].fine = 3;
+        if (!narrow && row.bucket == 1) row.fine = 4;
+    }
+}
+
 void compile_for_cuda(std::span<const std::uint32_t> words) {
     codegen::key key = codegen::decode(words);
     if (key.header.where != detail::target::host) return;
     ++host_keys;
     const auto start = std::chrono::steady_clock::now();
+    if (!key.axes.empty()) add_fine_classes(key);
     for (const std::uint32_t architecture : architectures) {
         key.header.where = detail::target::cuda;
         key.header.architecture = architecture;

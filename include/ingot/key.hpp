@@ -51,16 +51,19 @@ constexpr void write_header(const key_header& h, std::uint32_t* out) {
 
 /// One axis. `owner` is 0 for the outputs' space and b + 1 for the axes bound by binder b of the program. `partner` is
 /// 1 + an earlier axis of the same extent along which the binder's result is broadcast back (softmax's row), or 0.
-/// `bucket` is a length class where a schedule wants one (see `bucket` below), else 0.
+/// `bucket` is a length class where a schedule wants one (see `bucket` below), else 0; `fine` a finer one, as there.
 struct axis_class {
     std::uint8_t owner = 0;
     std::uint8_t partner = 0;
     std::uint8_t bucket = 0;
+    std::uint8_t fine = 0;
     constexpr std::uint32_t encode() const {
-        return owner | static_cast<std::uint32_t>(partner) << 8 | static_cast<std::uint32_t>(bucket) << 16;
+        return owner | static_cast<std::uint32_t>(partner) << 8 | static_cast<std::uint32_t>(bucket) << 16 |
+               static_cast<std::uint32_t>(fine) << 24;
     }
     static constexpr axis_class decode(std::uint32_t w) {
-        return {static_cast<std::uint8_t>(w), static_cast<std::uint8_t>(w >> 8), static_cast<std::uint8_t>(w >> 16)};
+        return {static_cast<std::uint8_t>(w), static_cast<std::uint8_t>(w >> 8), static_cast<std::uint8_t>(w >> 16),
+                static_cast<std::uint8_t>(w >> 24)};
     }
     friend bool operator==(const axis_class&, const axis_class&) = default;
 };
@@ -102,6 +105,8 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// (threads then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes
 /// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped` beyond 2^18. The outermost axis of the
 /// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
+/// Beside rows across memory whose results are wanted along them, on a GPU, `fine` says of a short inner axis: up to
+/// 2^fine; where there is none, of a binder's innermost axis of the first length class: up to 2^(fine - 1).
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
@@ -112,6 +117,12 @@ constexpr std::uint8_t of_length(std::int64_t n) {
     std::uint8_t b = 1;
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
     return b;
+}
+/// The least k with n <= 2^k.
+constexpr std::uint8_t power_of(std::int64_t n) {
+    std::uint8_t k = 0;
+    while (n > std::int64_t{1} << k) ++k;
+    return k;
 }
 }  // namespace bucket
 

@@ -30,6 +30,23 @@ inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, bool
     return b.map("divide").output(t, "s1", vector).done();
 }
 
+/// The same over the middle one of three axes, the last of which is 2^(fine - 1) to 2^fine long.
+inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bucket, std::uint8_t fine) {
+    using detail::fold;
+    key_builder b(where);
+    b.axes(3, detail::bucket::short_inner).bound_axis(0, bucket, 2).bound_axis(1, bucket, 2).bound_axis(2, bucket, 2);
+    const auto again = [&](std::size_t binder) -> key_builder& {
+        return b.same(t, "s01" + std::string(binder, '0') + 's', 0);
+    };
+    b.leaf(t, "ss1", false);
+    again(0).reduce(fold::max, t).map("subtract").map("exp");
+    again(2);
+    again(1).reduce(fold::max, t).map("subtract").map("exp").reduce(fold::sum, t);
+    key k = b.map("divide").output(t, "ss1", false).done();
+    k.axes[2].fine = fine;
+    return k;
+}
+
 inline const std::vector<named_tree>& golden_trees() {
     using detail::fold;
     using detail::generator_kind;
@@ -193,6 +210,8 @@ inline const std::vector<named_tree>& golden_trees() {
         {"softmax_of_long_rows", [row](target t) { return softmax_tree(t, f4, row(1 << 16)); }},
         {"softmax_of_misaligned_rows", [row](target t) { return softmax_tree(t, f8, row(1000), false); }},
         {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
+        {"softmax_of_middle_axis", [row](target t) { return dense(softmax_of_middle_axis(t, f4, row(20), 2)); }},
+        {"softmax_of_long_middle_axis", [row](target t) { return softmax_of_middle_axis(t, f4, row(2000), 3); }},
         {"map_and_sum_of_everything",
          [row](target t) {
              key_builder b(t);

@@ -2,6 +2,14 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+__device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
@@ -27,6 +35,32 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
+/// The same place in the shared memory of another block of the cluster.
+template <class type>
+__device__ __forceinline__ type* in_block(type* mine, unsigned int block) {
+    unsigned long long other;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(mine), "r"(block));
+    return reinterpret_cast<type*>(other);
+}
+
+__device__ __forceinline__ void cluster_publish() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ float rsqrt_approx(float a) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_sqrt_float(float a, bool& rare) {
+    float r = rsqrt_approx(a);
+    float s = a * r;
+    s = fma(fma(-s, s, a), 0.5f * abs(r), s);
+    rare |= !(s >= 8.88178420e-16f);
+    return s;
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -37,51 +71,71 @@ struct arguments {
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(512)
 rows(const __grid_constant__ arguments p) {
-    const uint32 lane = threadIdx.x / 8u;
-    const uint32 mine = blockIdx.x * 8u + threadIdx.x % 8u;
+    const uint32 lane = blockIdx.x % 8u * 16u + threadIdx.x / 32u;
+    const uint32 mine = blockIdx.x / 8u * 32u + threadIdx.x % 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i1 = int32(row);
+    cluster_arrive();
     float x0[32];
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * 128u + lane;
-        if (u < 16 || at < p.length) {
-            const int32 i0 = int32(at);
-            x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-        }
+        if (!(u < 16 || at < p.length)) break;
+        const int32 i0 = int32(at);
+        x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
     }
+    cluster_wait();
     float part0[32];
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * 128u + lane;
-        part0[u] = u < 16 || at < p.length ? x0[u] : 0.0f;
-    }
-    float sum0 = join_pairs<sum_float, 32>(part0);
-    __shared__ float whole0[1152];
-    whole0[lane * 9u + threadIdx.x % 8u] = sum0;
-    __syncthreads();
-    if (threadIdx.x < 256) {
-        sum0 = whole0[threadIdx.x % 32u * 9u + threadIdx.x / 32u];
-        sum0 = sum_float::join(sum0, whole0[threadIdx.x % 32u * 9u + threadIdx.x / 32u + 288u]);
-        sum0 = sum_float::join(sum0, whole0[threadIdx.x % 32u * 9u + threadIdx.x / 32u + 576u]);
-        sum0 = sum_float::join(sum0, whole0[threadIdx.x % 32u * 9u + threadIdx.x / 32u + 864u]);
-        sum0 = join_lanes<sum_float, 32>(sum0);
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) {
-            whole0[threadIdx.x / 32u] = sum0;
+        if (u < 16 || at < p.length) {
+            part0[u] = x0[u];
+        } else {
+            part0[u] = 0.0f;
         }
     }
+    float sum0 = join_pairs<sum_float, 32>(part0);
+    __shared__ float whole0[528];
+    whole0[threadIdx.x / 32u * 33u + threadIdx.x % 32u] = sum0;
     __syncthreads();
-    sum0 = whole0[threadIdx.x % 8u];
+    sum0 = whole0[threadIdx.x % 16u * 33u + threadIdx.x / 16u];
+    sum0 = join_lanes<sum_float, 16>(sum0);
+    __syncwarp();
+    if (threadIdx.x % 16 == 0) {
+        whole0[threadIdx.x / 16u] = sum0;
+    }
+    __syncthreads();
+    sum0 = whole0[threadIdx.x % 32u];
+    __shared__ float sum0_of[256];
+    if (threadIdx.x < 256) {
+        *in_block(&sum0_of[blockIdx.x % 8u * 32u + threadIdx.x % 32u], threadIdx.x / 32u) = sum0;
+    }
+    cluster_publish();
+    cluster_wait();
+    sum0 = sum0_of[threadIdx.x % 32u];
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 32u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 64u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 96u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 128u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 160u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 192u]);
+    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 224u]);
     if (mine >= p.rows) return;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * 128u + lane;
-        if (!(u < 16 || at < p.length)) continue;
+        if (!(u < 16 || at < p.length)) break;
+        float z0;
+        bool rare = false;
+        z0 = quick_sqrt_float(x0[u], rare);
+        if (rare) {
+            z0 = sqrt(x0[u]);
+        }
         const int32 i0 = int32(at);
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, sqrt(x0[u]));
+        __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0);
     }
     if (lane == 0) {
         __stcs(p.z1 + i1, sum0);

@@ -1,6 +1,24 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using int32 = int;
 using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
 
 struct max_double {
     static __device__ __forceinline__ double join(double a, double b) { return a > b || a != a ? a : b; }
@@ -41,64 +59,113 @@ struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
 
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
 struct arguments {
     const double* x0;
     double* z0;
-    uint32 length;
     int32 x0_stride0;
     int32 z0_stride0;
+    uint32 length;
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(64)
 rows(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
-    double x0[4];
+    const uint32 shift = reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8 % 2;
+    const bool z0_fits = reinterpret_cast<uint64>(p.z0 + i0 * p.z0_stride0) % 16 == shift * 8;
+    alignas(16) double x0[9][2];
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
-        const uint32 at = u * 256u + threadIdx.x;
-        if (u < 2 || at < p.length) {
+    for (unsigned int u = 0; u < 9; ++u) {
+        const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
+        if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
+        if (u - 1 < 3 || (at < p.length && at + 2 <= p.length)) {
             const int32 i1 = int32(at);
-            x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                const uint32 own = u - 1 < 3 || at + e < p.length ? at + e : 0;
+                const int32 i1 = int32(own);
+                x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            }
         }
     }
-    double part0[4];
+    double part0[9];
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
-        const uint32 at = u * 256u + threadIdx.x;
-        part0[u] = u < 2 || at < p.length ? x0[u] : -__longlong_as_double(0x7ff0000000000000ll);
+    for (unsigned int u = 0; u < 9; ++u) {
+        const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
+        if (u < 4 || at < p.length || at + 1 < p.length) {
+            double value0[2];
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                value0[e] = u - 1 < 3 || at + e < p.length ? x0[u][e] : -__longlong_as_double(0x7ff0000000000000ll);
+            }
+            part0[u] = join_pairs<max_double, 2>(value0);
+        } else {
+            part0[u] = -__longlong_as_double(0x7ff0000000000000ll);
+        }
     }
-    double max0 = join_pairs<max_double, 4>(part0);
+    double max0 = max_double::join(join_pairs<max_double, 8>(part0), part0[8]);
     max0 = join_lanes<max_double, 32>(max0);
-    __shared__ double whole0[8];
+    __shared__ double whole0[2];
     if (threadIdx.x % 32 == 0) {
         whole0[threadIdx.x / 32] = max0;
     }
     __syncthreads();
-    max0 = join_slots<max_double, 8>(whole0);
-    double kept0[4];
-    double part1[4];
+    max0 = join_slots<max_double, 2>(whole0);
+    double kept0[9][2];
+    double part1[9];
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
-        const uint32 at = u * 256u + threadIdx.x;
-        const double t0 = x0[u] - max0;
-        const double t1 = exp(t0);
-        kept0[u] = t1;
-        part1[u] = u < 2 || at < p.length ? kept0[u] : 0.0;
+    for (unsigned int u = 0; u < 9; ++u) {
+        const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
+        if (u < 4 || at < p.length || at + 1 < p.length) {
+            double value0[2];
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                const double t0 = x0[u][e] - max0;
+                const double t1 = exp(t0);
+                kept0[u][e] = t1;
+                value0[e] = u - 1 < 3 || at + e < p.length ? kept0[u][e] : 0.0;
+            }
+            part1[u] = join_pairs<sum_double, 2>(value0);
+        } else {
+            part1[u] = 0.0;
+        }
     }
-    double sum1 = join_pairs<sum_double, 4>(part1);
+    double sum1 = sum_double::join(join_pairs<sum_double, 8>(part1), part1[8]);
     sum1 = join_lanes<sum_double, 32>(sum1);
-    __shared__ double whole1[8];
+    __shared__ double whole1[2];
     if (threadIdx.x % 32 == 0) {
         whole1[threadIdx.x / 32] = sum1;
     }
     __syncthreads();
-    sum1 = join_slots<sum_double, 8>(whole1);
+    sum1 = join_slots<sum_double, 2>(whole1);
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
-        const uint32 at = u * 256u + threadIdx.x;
-        if (!(u < 2 || at < p.length)) continue;
-        const int32 i1 = int32(at);
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, kept0[u] / sum1);
+    for (unsigned int u = 0; u < 9; ++u) {
+        const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
+        if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
+        alignas(16) double z0[2];
+#pragma unroll
+        for (unsigned int e = 0; e < 2; ++e) {
+            z0[e] = kept0[u][e] / sum1;
+        }
+        if (z0_fits && (u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
+            const int32 i1 = int32(at);
+            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                if (u - 1 < 3 || at + e < p.length) {
+                    const int32 i1 = int32(at + e);
+                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[e]);
+                }
+            }
+        }
     }
 }

@@ -63,6 +63,22 @@ struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
+__device__ __forceinline__ float rcp_approx(float a) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
+    float r = rcp_approx(b);
+    r = fma(r, fma(-b, r, 1.0f), r);
+    float q = a * r;
+    q = fma(fma(-b, q, a), r, q);
+    rare |= !(abs(a) >= 7.88860905e-31f);
+    rare |= !(abs(q) >= 2.35098870e-38f);
+    return q;
+}
+
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
@@ -88,67 +104,84 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
         const uint32 at = (u * 32u + lane) * 4u;
+        if (!(u < 2 || at < p.length)) break;
         if (u < 2 || at + 4 <= p.length) {
             const int32 i1 = int32(at);
             load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                if (u < 2 || at + e < p.length) {
-                    const int32 i1 = int32(at + e);
-                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-                }
+                const uint32 own = u < 2 || at + e < p.length ? at + e : 0;
+                const int32 i1 = int32(own);
+                x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
             }
         }
     }
-    float part0[16];
+    float part0[4];
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
         const uint32 at = (u * 32u + lane) * 4u;
+        if (u < 2 || at < p.length) {
+            float value0[4];
 #pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            part0[u * 4 + e] = u < 2 || at + e < p.length ? x0[u][e] : -__int_as_float(0x7f800000);
+            for (unsigned int e = 0; e < 4; ++e) {
+                value0[e] = u < 2 || at + e < p.length ? x0[u][e] : -__int_as_float(0x7f800000);
+            }
+            part0[u] = join_pairs<max_float, 4>(value0);
+        } else {
+            part0[u] = -__int_as_float(0x7f800000);
         }
     }
-    float max0 = join_pairs<max_float, 16>(part0);
+    float max0 = join_pairs<max_float, 4>(part0);
     max0 = join_lanes<max_float, 32>(max0);
     float kept0[4][4];
-    float part1[16];
+    float part1[4];
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
         const uint32 at = (u * 32u + lane) * 4u;
+        if (u < 2 || at < p.length) {
+            float value0[4];
 #pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            const float t0 = x0[u][e] - max0;
-            const float t1 = exp_float(t0);
-            kept0[u][e] = t1;
-            part1[u * 4 + e] = u < 2 || at + e < p.length ? kept0[u][e] : 0.0f;
+            for (unsigned int e = 0; e < 4; ++e) {
+                const float t0 = x0[u][e] - max0;
+                const float t1 = exp_float(t0);
+                kept0[u][e] = t1;
+                value0[e] = u < 2 || at + e < p.length ? kept0[u][e] : 0.0f;
+            }
+            part1[u] = join_pairs<sum_float, 4>(value0);
+        } else {
+            part1[u] = 0.0f;
         }
     }
-    float sum1 = join_pairs<sum_float, 16>(part1);
+    float sum1 = join_pairs<sum_float, 4>(part1);
     sum1 = join_lanes<sum_float, 32>(sum1);
     if (mine >= p.rows) return;
-    alignas(16) float z0[4][4];
 #pragma unroll
     for (unsigned int u = 0; u < 4; ++u) {
         const uint32 at = (u * 32u + lane) * 4u;
+        if (!(u < 2 || at < p.length)) break;
+        alignas(16) float z0[4];
+        bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            z0[u][e] = kept0[u][e] / sum1;
+            z0[e] = quick_divide_float(kept0[u][e], sum1, rare);
         }
-    }
+        if (rare) {
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
-        const uint32 at = (u * 32u + lane) * 4u;
+            for (unsigned int e = 0; e < 4; ++e) {
+                z0[e] = kept0[u][e] / sum1;
+            }
+        }
         if (u < 2 || at + 4 <= p.length) {
             const int32 i1 = int32(at);
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0[u]);
+            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                if (!(u < 2 || at + e < p.length)) break;
-                const int32 i1 = int32(at + e);
-                __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[u][e]);
+                if (u < 2 || at + e < p.length) {
+                    const int32 i1 = int32(at + e);
+                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[e]);
+                }
             }
         }
     }

@@ -1,11 +1,15 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// Rows of a block that has at least `share` of them: they keep all threads busy.
-__device__ __forceinline__ unsigned int height_of(unsigned int share) {
+/// Rows of a block: as many as its memory holds and its threads share evenly, each `side` of them whole.
+__device__ __forceinline__ unsigned int height_of(unsigned int n, unsigned int side) {
     constexpr unsigned int threads = 128;
-    if (share > threads) return (share + threads - 1) / threads * threads;
-    return max(8u, 1u << (32 - __clz(share - 1)));
+    const unsigned int most = max(4096 / (n * side), 1) * side;
+    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : most / threads * threads;
+    const unsigned int rows = max(even / side, 1) * side;
+    // Where threads are to spare, a power of two of them works on a row.
+    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };
+    return most >= threads || busy(rows) > busy(most) ? rows : most;
 }
 
 /// By how much rows of so many chunks are skewed; 31 is not at all.
@@ -98,13 +102,11 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
-    const uint32 share = (p.rows + gridDim.x - 1) / gridDim.x;
-    const uint32 height = height_of(share);
+    const uint32 height = height_of(n, 1);
     const uint32 first = blockIdx.x * height;
-    if (first >= p.rows) return;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     const uint32 skew4 = skew_of(n / 4, 0);
-    __shared__ alignas(128) float rows0[5120];
+    __shared__ alignas(128) float rows0[4096];
     load_rows(rows0, p.x0 + first * n, rows * n, skew4);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();

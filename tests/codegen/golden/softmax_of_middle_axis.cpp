@@ -1,0 +1,109 @@
+// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+using int32 = int;
+using uint32 = unsigned int;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct max_float {
+    static float join(float a, float b) {
+        const float m = a < b ? b : a;
+        return b == b ? m : b;
+    }
+};
+
+static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
+
+static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
+
+static inline float exp_float(float a) {
+    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
+    float shifted = x * 1.44269502f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
+    float p = 1.38210540e-3f;
+    p = p * r + 8.36867467e-3f;
+    p = p * r + 4.16682623e-2f;
+    p = p * r + 1.66665211e-1f;
+    p = p * r + 4.99999940e-1f;
+    p = p * (r * r) + r + 1.0f;
+    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
+    uint32 half = ((k + 256u) >> 1) - 128u;
+    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
+}
+
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 n2;
+    uint32 tiles;
+    uint32 folded;
+    int32 x0_stride0;
+    int32 x0_stride1;
+    int32 z0_stride0;
+    int32 z0_stride1;
+};
+
+extern "C" void rows(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const int32 i2 = int32(block % p.tiles * 256);
+        const int m = p.n2 - i2 < 256 ? int(p.n2 - i2) : 256;
+        const uint32 row = block / p.tiles;
+        const int32 i0 = int32(row);
+        alignas(64) float kept0[17408];
+        alignas(64) float max0[256];
+        {
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
+            for (uint32 k = 0; k < p.folded; ++k) {
+                const int32 i1 = int32(k);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j]);
+                }
+            }
+            for (int j = 0; j < m; ++j) max0[j] = lanes0[j];
+        }
+        alignas(64) double sum1[256];
+        {
+            alignas(64) float lanes1[256];
+            for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
+            for (uint32 k = 0; k < p.folded; ++k) {
+                const int32 i1 = int32(k);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                float* const kept0_strip = kept0 + k * 272;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    const float t0 = x0_strip[j] - max0[j];
+                    const float t1 = exp_float(t0);
+                    lanes1[j] = sum_float::join(lanes1[j], t1);
+                    kept0_strip[j] = t1;
+                }
+            }
+            for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
+        }
+        for (uint32 k = 0; k < p.folded; ++k) {
+            const int32 i1 = int32(k);
+            const float* const kept0_strip = kept0 + k * 272;
+            float* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2;
+            independent
+            for (int j = 0; j < m; ++j) {
+                z0_strip[j] = kept0_strip[j] / float(sum1[j]);
+            }
+        }
+    }
+}
