@@ -51,6 +51,68 @@ void cuda_scan::open_unrolled(const char* variable, std::uint32_t n) {
     b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
 }
 
+bool cuda_scan::is_vector() const {
+    const auto fits = [&](const place& at) {
+        if (!at.at->head.vector) return false;
+        for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+            if (b_.graph.loop_axis[a] == s_.axis && at.at->strides[a] == stride_class::unit) return true;
+        return false;
+    };
+    return std::ranges::all_of(inputs_along(), [&](const place* in) { return fits(*in); }) &&
+           std::ranges::all_of(b_.outputs, fits);
+}
+
+std::string cuda_scan::scan_lanes() {
+    b_.needs.add("scan_lanes",
+                 "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
+                 "what all of\n/// the group fold to.\n"
+                 "template <class fold, int lanes, class type, int n>\n"
+                 "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
+                 "#pragma unroll\n"
+                 "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
+                 "#pragma unroll\n"
+                 "        for (int u = 0; u < n; ++u) {\n"
+                 "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
+                 "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
+                 "        }\n"
+                 "    type so_far = start;\n"
+                 "#pragma unroll\n"
+                 "    for (int u = 0; u < n; ++u) {\n"
+                 "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
+                 "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
+                 "        v[u] = lane == 0 ? so_far : fold::join(so_far, left);\n"
+                 "        so_far = fold::join(so_far, all);\n"
+                 "    }\n"
+                 "    return so_far;\n}\n");
+    return "scan_lanes";
+}
+
+void cuda_scan::fold_block(std::uint32_t threads) {
+    source_writer& out = b_.code;
+    const std::uint32_t warps = threads / 32;
+    b_.needs.add("scan_warps",
+                 "/// What lies before a warp; `all`: what the block folds to.\n"
+                 "template <class fold, int warps, class type>\n"
+                 "__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, "
+                 "type& all) {\n"
+                 "    type before = start;\n"
+                 "    all = start;\n"
+                 "#pragma unroll\n"
+                 "    for (unsigned int w = 0; w < warps; ++w) {\n"
+                 "        if (w == warp) before = all;\n"
+                 "        all = fold::join(all, parts[w]);\n"
+                 "    }\n"
+                 "    return before;\n}\n");
+    for (fold_writer& f : folds_) out.line("__shared__ ", f.type(), " warps_", f.name(), '[', warps, "];");
+    for (fold_writer& f : folds_) out.line("if (lane == 0) warps_", f.name(), "[warp] = warp_", f.name(), ";");
+    out.line("__syncthreads();");
+    for (fold_writer& f : folds_) {
+        out.line(f.type(), ' ', f.whole(), ";");
+        out.line("const ", f.type(), " ahead_", f.name(), " = scan_warps<", f.joiner(), ", ", warps, ">(warps_",
+                 f.name(), ", ", f.start(), ", warp, ", f.whole(), ");");
+    }
+}
+
 void cuda_scan::take_ticket() {
     const std::string u4 = b_.needs.type(dtype::u4);
     const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u4 + '*', "scratch");
@@ -113,9 +175,8 @@ void cuda_scan::clear_slots(const std::string& tiles, std::uint32_t threads, con
     out.line("__syncthreads();");
     out.line("if (!last) return;");
     out.line("__threadfence();");
-    // The last slot of the 256 before was read by these tiles; their own last one is by those behind.
-    out.line("const ", index, " begin = tile < 256 ? 0 : tile / 256 * 256 - 1;");
-    out.line("const ", index, " end = ", tiles, " - tile / 256 * 256 > 256 ? tile / 256 * 256 + 255 : ", tiles, ";");
+    out.line("const ", index, " start = tile / 256 * 256;");
+    out.line("const bool ends = ", tiles, " - start <= 256;");
     write_loop();
     out.line("if (threadIdx.x != 0) return;");
     out.line("p.scratch[2 + own256] = 0;");
@@ -141,10 +202,20 @@ void cuda_scan::finish(plan& p, std::uint32_t threads, const std::string& bounds
     p.steps.push_back(std::move(step));
 }
 
+bool scans_long_rows(const key& k, const scanning& s) {
+    constexpr std::uint8_t long_bucket = 9;  // more than 8192 elements
+    return (k.axes[0].bucket & bucket::few_rows) != 0 && s.bucket >= long_bucket;
+}
+
 bool scans_columns(const key& k, const scanning& s) {
     int rank = 0;
     for (const axis_class& a : k.axes) rank += a.owner == 0 ? 1 : 0;
     return s.axis != rank - 1;
+}
+
+bool scans_long_columns(const key& k, const scanning& s) {
+    constexpr std::uint8_t long_bucket = 6;  // more than 512 elements
+    return scans_columns(k, s) && s.bucket >= long_bucket;
 }
 
 }  // namespace ingot::codegen

@@ -32,10 +32,18 @@ protected:
     std::uint32_t cost() const { return cost_of(b_.graph, s_.values) + b_.cost + 4; }
     std::string scanned() { return b_.count({.axes = s_.bit()}, "scanned"); }
 
+    /// Whether all that moves along the row does so by one element, and is aligned.
+    bool is_vector() const;
+
     /// Reads and computes what is the same all along the row.
     void read_fixed();
     std::string random_element(node_id g, std::uint64_t axes);
     void open_unrolled(const char* variable, std::uint32_t n);
+
+    /// The name of a function: scan_lanes<fold, lanes>(v, start, lane).
+    std::string scan_lanes();
+    /// Joins what the warps have: what all fold to, and what lies ahead of a warp.
+    void fold_block(std::uint32_t threads);
 
     /// 64-bit words of a slot of one column.
     std::uint32_t slot_words() const { return static_cast<std::uint32_t>(2 * folds_.size()); }
@@ -47,7 +55,8 @@ protected:
     void declare_slots();
     /// Counts this tile among those of its 256 that have read what they want of the slots; all its threads have.
     void write_arrival(std::uint32_t threads);
-    /// In the end: who was last clears. `write_loop` does so for the tiles [begin, end) of the strip.
+    /// In the end: who was last clears. `write_loop` does so for the 256 tiles from `start` on, which may be
+    /// those with which the strip `ends`.
     void clear_slots(const std::string& tiles, std::uint32_t threads, const std::function<void()>& write_loop);
     /// " + 2": where a fold's words are in a slot.
     std::string at(std::size_t fold) const { return fold == 0 ? "" : " + " + std::to_string(2 * fold); }
@@ -62,8 +71,17 @@ protected:
     std::vector<fold_writer> folds_;
 };
 
-/// Whether memory runs across the rows.
+/// Into the prelude, for tiles of columns: scan_down(v, room, start, across, x, down, height), and before_tile for all
+/// columns of a tile.
+void declare_scan_down(cuda_kernel& b, std::uint32_t threads);
+void declare_columns_before_tile(cuda_kernel& b);
+
+/// Whether memory runs across the rows, and whether these are long.
 bool scans_columns(const key& k, const scanning& s);
+bool scans_long_columns(const key& k, const scanning& s);
+/// Whether rows are few and long, so that blocks share them.
+bool scans_long_rows(const key& k, const scanning& s);
+void emit_long_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 void emit_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 
 }  // namespace ingot::codegen

@@ -1,7 +1,6 @@
-// Scans across memory for CUDA, with the trees before and after them. Short columns: a thread has a column, neighbours
-// read neighbours. Longer ones are cut into tiles that look back (cuda_scan.hpp), of up to 128 bytes across: a thread
-// has a few rows of up to 16 bytes of neighbouring columns in registers, `across` threads lie beside each other, the
-// others below.
+// Scans of long columns for CUDA, with the trees before and after them, in one pass: columns are cut into tiles that
+// look back (cuda_scan.hpp), of up to 128 bytes across. A thread has a few rows of up to 16 bytes of neighbouring
+// columns in registers; `across` threads lie beside each other, the others below.
 #include <algorithm>
 
 #include "codegen/cuda_scan.hpp"
@@ -12,9 +11,7 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint8_t tile_bucket = 6;      // columns of more than 512 elements
 constexpr std::uint32_t threads = 256;       // of a block
-constexpr std::uint32_t column_loads = 8;    // of a thread with a whole column, in flight
 constexpr std::uint32_t across_bytes = 128;  // of a row of a tile
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
 constexpr std::uint32_t most_columns = 4;    // of a thread
@@ -24,11 +21,6 @@ public:
     column_scan(const key& k, const graph& g, const scanning& s)
         : cuda_scan(k, g, s), kept_(axes_without(b_.rank, s.axis)), inner_(b_.rank - 1) {
         outer_.assign(kept_.begin(), kept_.end() - 1);
-        tiles_ = s.bucket >= tile_bucket;
-        if (!tiles_) {
-            unroll_ = column_loads;
-            return;
-        }
         narrow_ = (k.axes[static_cast<std::size_t>(inner_)].bucket & bucket::short_inner) != 0;
         if (has_vectors()) columns_ = std::min(16 / widest(), most_columns);
         const std::size_t arrays = std::max(folds_.size(), inputs_along().size());
@@ -42,69 +34,15 @@ public:
 
     void write(plan& p) {
         b_.name_scalars();
-        b_.step.pattern = "column scan";
-        tiles_ ? write_tiles() : write_threads();
-        b_.step.reason = tiles_ ? std::to_string(unroll_) + " rows of " + std::to_string(columns_) +
-                                      " columns a thread, tiles of them look back"
-                                : "a thread a column, neighbours read neighbours";
-        finish(p, threads, std::to_string(threads) + (tiles_ ? ", 3" : ""));
+        write_tiles();
+        b_.step.pattern = "look-back column scan";
+        b_.step.reason = std::to_string(unroll_) + " rows of " + std::to_string(columns_) +
+                         " columns a thread, tiles of " + std::to_string(threads) + " threads look back";
+        finish(p, threads, std::to_string(threads) + ", 3");
     }
 
 private:
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
-
-    // ---- a thread a column
-
-    void write_threads() {
-        source_writer& out = b_.code;
-        const std::string index = b_.linear(), n = scanned();
-        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads};
-        out.line("const ", index, " row = ", b_.thread_index(threads), ";");
-        out.line("if (row >= ", b_.count({.axes = kept_bits()}, "rows"), ") return;");
-        b_.write_digits("row", kept_);
-        read_fixed();
-        for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
-        const std::string unroll = std::to_string(unroll_);
-        out.line(index, " first = 0;");
-        out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
-        write_part(unroll_);
-        out.close();
-        out.open("for (; first < ", n, "; ++first)");
-        write_part(1);
-        out.close();
-    }
-
-    void write_part(std::uint32_t count) {
-        source_writer& out = b_.code;
-        const auto outside = b_.body.scope();
-        const std::vector<const place*> inputs = inputs_along();
-        for (const place* in : inputs) {
-            out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
-            b_.body.name(in->node, in->name + "[u]");
-        }
-        if (!inputs.empty()) {
-            open_unrolled("u", count);
-            b_.write_digits("first + u", {s_.axis});
-            for (const place* in : inputs)
-                out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
-            out.close();
-        }
-        open_unrolled("u", count);
-        b_.write_digits("first + u", {s_.axis});
-        for (const node_id g : generators_along()) b_.body.name(g, random_element(g, all_bits()));
-        for (fold_writer& f : folds_) {
-            out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
-            b_.body.name(f.reduction(), f.wide_type() == f.type() ? f.name() : f.type() + '(' + f.name() + ')');
-        }
-        std::vector<std::string> values;
-        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
-            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
-        out.close();
-        b_.body.leave(outside);
-    }
-
-    // ---- tiles
 
     /// Whether all that moves along the columns does so by one element, and is aligned.
     bool has_vectors() const {
@@ -152,7 +90,9 @@ private:
         write_results();
         b_.body.leave(outside);
         clear_slots(tiles(), threads, [&] {
-            out.open("for (", b_.linear(), " t = begin + down; mine && t < end; t += height)");
+            // The last slot of the 256 before was read by these tiles; their own last one is by those behind.
+            out.line("const ", b_.linear(), " end = ends ? ", tiles(), " : start + 255;");
+            out.open("for (", b_.linear(), " t = (start == 0 ? 0 : start - 1) + down; mine && t < end; t += height)");
             out.open("for (unsigned int i = 0; i < columns * ", slot_words(), "; ++i)");
             out.line("(slots + (t * ", b_.needs.type(dtype::u8), '(', all_columns(), ") + first_column) * ",
                      slot_words(), ")[i] = 0;");
@@ -301,7 +241,7 @@ private:
         std::uint32_t widest = 4;
         for (fold_writer& f : folds_) widest = std::max(widest, f.bytes());
         out.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", threads * columns_ * widest / 8, "];");
-        declare_scan_down();
+        declare_scan_down(b_, threads);
         for (fold_writer& f : folds_) {
             out.line(f.type(), ' ', f.part(), '[', columns_, "];");
             open_columns();
@@ -317,51 +257,6 @@ private:
         for (const node_id g : generators) b_.body.name(g, random_element(g, all_bits()));
     }
 
-    void declare_scan_down() {
-        const std::string index = b_.linear(), block = std::to_string(threads);
-        b_.needs.add(
-            "scan_down",
-            "/// Makes of each column's v what lies before it in the rows of threads above. Returns, to the threads of "
-            "the\n"
-            "/// first rows, what all of column number `down` of those that lie here folds to.\n"
-            "template <class fold, class type, int n>\n"
-            "__device__ __forceinline__ type scan_down(type (&v)[n], void* room, type start, " +
-                index + " across, " + index + " x,\n                                          " + index + " down, " +
-                index +
-                " height) {\n"
-                "    type* const own = static_cast<type*>(room) + threadIdx.x;\n"
-                "#pragma unroll\n"
-                "    for (int e = 0; e < n; ++e) own[e * " +
-                block +
-                "] = v[e];\n"
-                "    for (" +
-                index +
-                " far = 1; far < height; far *= 2) {\n"
-                "        __syncthreads();\n"
-                "        type left[n];\n"
-                "#pragma unroll\n"
-                "        for (int e = 0; e < n; ++e) left[e] = down < far ? start : (own - far * across)[e * " +
-                block +
-                "];\n"
-                "        __syncthreads();\n"
-                "#pragma unroll\n"
-                "        for (int e = 0; e < n; ++e)\n"
-                "            if (down >= far) own[e * " +
-                block +
-                "] = v[e] = fold::join(left[e], v[e]);\n"
-                "    }\n"
-                "    __syncthreads();\n"
-                "#pragma unroll\n"
-                "    for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : (own - across)[e * " +
-                block +
-                "];\n"
-                "    const type all = static_cast<type*>(room)[min(down, " +
-                index + "(n - 1)) * " + block +
-                " + (height - 1) * across + x];\n"
-                "    __syncthreads();  // the next fold writes the same place\n"
-                "    return all;\n}\n");
-    }
-
     /// Columns of a tile.
     std::uint32_t tile_columns() const { return std::max(most_across(), narrow_vectors()) * columns_; }
 
@@ -374,7 +269,7 @@ private:
         b_.step.scratch_count = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = least * unroll_};
         const std::string u8 = b_.needs.type(dtype::u8);
         declare_slots();
-        declare_before_tile();
+        declare_columns_before_tile(b_);
         write_slots("strip", strips(), tiles());
         for (fold_writer& f : folds_)
             out.line("__shared__ ", f.wide_type(), " told_", f.name(), "[32 * ", tile_columns(), "];");
@@ -387,63 +282,6 @@ private:
                      ", p.across, x, down, height, columns);");
         }
         write_arrival(threads);
-    }
-
-    void declare_before_tile() {
-        const std::string index = b_.linear();
-        std::string text =
-            "/// A row of slots of a thread's columns, into shared memory; waits for them.\n"
-            "template <int words, int n, class type>\n"
-            "__device__ __forceinline__ void ask_row(type* told, const uint64* slot, INDEX columns) {\n"
-            "    type v[n];\n"
-            "    for (bool all = false; !all;) {\n"
-            "        all = true;\n"
-            "#pragma unroll\n"
-            "        for (int e = 0; e < n; ++e)\n"
-            "            if (e < columns) all = ask(slot + e * words, v[e]) && all;\n"
-            "    }\n"
-            "#pragma unroll\n"
-            "    for (int e = 0; e < n; ++e)\n"
-            "        if (e < columns) told[e] = v[e];\n"
-            "}\n\n"
-            "/// What lies before a tile in each of its columns, into the last of the 32 rows of `told`; tells what "
-            "others\n"
-            "/// wait for. The thread of column x and row `down` answers for column number `down` of those of its x, "
-            "which\n"
-            "/// here folds to `own`.\n"
-            "template <class fold, int words, int n, class type>\n"
-            "__device__ __forceinline__ void before_tile(type* told, uint64* first, uint64 further, uint64 tile, type "
-            "own,\n                                            type start, INDEX across, INDEX x, INDEX down, INDEX "
-            "height,\n                                            INDEX columns) {\n"
-            "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
-            "    const INDEX width = across * n;\n"
-            "    uint64* const slot = first + down * words;\n"
-            "    if (down < columns && tiles != 15) tell(slot, own);\n"
-            "    for (INDEX r = down; r < tiles; r += height)\n"
-            "        ask_row<words, n>(told + r * width + x * n, first - (tiles - r) * further, columns);\n"
-            "    __syncthreads();\n"
-            "    type near = start;\n"
-            "    if (down < columns) {\n"
-            "        for (uint32 r = 0; r < tiles; ++r) near = fold::join(near, told[r * width + x * n + down]);\n"
-            "        if (tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));\n"
-            "    }\n"
-            "    type* const farther = told + 15 * width;\n"
-            "    for (INDEX r = down; r <= sixteens; r += height)\n"
-            "        if (r > 0 || tile >= 256)\n"
-            "            ask_row<words, n>(farther + r * width + x * n, first - (number + 1 - 16 * r) * further, "
-            "columns);\n"
-            "    __syncthreads();\n"
-            "    if (down < columns) {\n"
-            "        type before = start;\n"
-            "        for (uint32 r = tile < 256 ? 1 : 0; r <= sixteens; ++r)\n"
-            "            before = fold::join(before, farther[r * width + x * n + down]);\n"
-            "        before = fold::join(before, near);\n"
-            "        if (number == 255) tell(slot, fold::join(before, own));\n"
-            "        told[31 * width + x * n + down] = before;\n"
-            "    }\n"
-            "    __syncthreads();\n}\n";
-        for (std::size_t i = 0; (i = text.find("INDEX", i)) != std::string::npos;) text.replace(i, 5, index);
-        b_.needs.add("before_tile", text);
     }
 
     void write_results() {
@@ -504,7 +342,7 @@ private:
 
     std::vector<int> kept_, outer_;
     int inner_;
-    bool tiles_ = false, narrow_ = false;
+    bool narrow_ = false;
     std::uint32_t columns_ = 1, unroll_ = 1;
 };
 

@@ -1,6 +1,6 @@
-// Scans along memory for CUDA, with the trees before and after them, in one pass: lanes share a row, a few for short
-// rows, a warp, a block that goes along it tile by tile. Where rows are long and few, blocks share them, and tiles look
-// back (cuda_scan.hpp).
+// Which of CUDA's schedules a scan gets, and the two without look-back, with the trees before and after the scan, in
+// one pass. Rows: lanes share one, a few for short rows, a warp, a block that goes along it tile by tile. Short
+// columns, where memory runs across the rows: a thread has one.
 //
 // Within a tile elements are joined in a tree that the key alone decides, tiles by their number; so every prefix is one
 // fold, whatever the timing. A float's tiles are joined in double.
@@ -14,9 +14,9 @@ namespace {
 
 using namespace detail;
 
-/// Rows of more than 2^(bucket + 4) elements for these buckets are shared by a block, and by several blocks.
-constexpr std::uint8_t block_bucket = 7, look_back_bucket = 9;
+constexpr std::uint8_t block_bucket = 7;     // rows of more than 2^(bucket + 4) elements are shared by a block
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
+constexpr std::uint32_t column_threads = 256, column_loads = 8;  // of a block; in flight, of a thread with a column
 
 class row_scan : cuda_scan {
 public:
@@ -26,10 +26,9 @@ public:
         b_.name_scalars();
         write_rows();
         const std::string size = std::to_string(tile());
-        b_.step.pattern = look_back_ ? "look-back scan" : "row scan";
-        b_.step.reason = look_back_ ? "tiles of " + size + " elements, each looks back"
-                                    : std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
-        finish(p, threads_, std::to_string(threads_) + (look_back_ ? ", 2" : ""));
+        b_.step.pattern = "row scan";
+        b_.step.reason = std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
+        finish(p, threads_, std::to_string(threads_));
     }
 
 private:
@@ -38,54 +37,43 @@ private:
     // ---- the shape
 
     void choose_shape() {
-        const bool few = (b_.key.axes[0].bucket & bucket::few_rows) != 0;
-        look_back_ = few && s_.bucket >= look_back_bucket;
         lanes_ = s_.bucket == 1              ? 8
                  : s_.bucket == 2            ? 16
                  : s_.bucket < block_bucket  ? 32
                  : s_.bucket == block_bucket ? 256
                                              : 512;
         threads_ = std::max(lanes_, 256u);
-        bool vectors = true;
-        for (const place* in : inputs_along()) vectors = vectors && moves_by_one(*in) && in->at->head.vector;
-        for (const place& out : b_.outputs) vectors = vectors && moves_by_one(out) && out.at->head.vector;
+        const bool vectors = is_vector();
         const std::uint32_t widest = this->widest(), cost = this->cost();
         each_ = vectors ? 16 / widest : 1;
         while (each_ > 1 && each_ * cost > statement_budget) each_ /= 2;
         // So many that the longest row of the bucket is one tile, where registers hold that.
         const std::size_t arrays = std::max(folds_.size(), inputs_along().size());
         const std::uint64_t longest = std::uint64_t{1} << (s_.bucket + 4);
-        while ((look_back_ || tile() < longest) && 2 * unroll_ * each_ * widest * arrays <= thread_bytes &&
+        while (tile() < longest && 2 * unroll_ * each_ * widest * arrays <= thread_bytes &&
                2 * unroll_ * each_ * cost <= statement_budget)
             unroll_ *= 2;
-        loops_ = !look_back_ && tile() < longest;
+        loops_ = tile() < longest;
     }
-    bool moves_by_one(const place& at) const {
-        for (std::size_t a = 0; a < at.at->strides.size(); ++a)
-            if (b_.graph.loop_axis[a] == s_.axis && at.at->strides[a] == stride_class::unit) return true;
-        return false;
-    }
-
     // ---- rows
 
     void write_rows() {
         source_writer& out = b_.code;
         const std::string u4 = b_.needs.type(dtype::u4);
-        if (look_back_) take_ticket();
         if (lanes_ < threads_)
             out.line("const ", u4, " lane = threadIdx.x % ", lanes_, "u;");
         else
             out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
         write_row_number();
         read_fixed();
-        if (loops_ || look_back_)
+        if (loops_)
             for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', before(f), " = ", f.wide_start(), ";");
         const std::string n = b_.count({.axes = s_.bit()}, "scanned"), index = b_.linear();
         const auto outside = b_.body.scope();
         if (loops_)
             out.open("for (", index, " first = 0; first < ", n, "; first += ", tile(), ")");
         else
-            out.line("const ", index, " first = ", look_back_ ? "tile * " + std::to_string(tile()) + 'u' : "0", ";");
+            out.line("const ", index, " first = 0;");
         const std::string own =
             lanes_ == threads_ ? "warp * " + std::to_string(32 * each_ * unroll_) + "u + lane * " : "lane * ";
         out.line("const ", index, " mine = first + ", own, each_, "u;");
@@ -107,15 +95,7 @@ private:
         const std::vector<int> kept = axes_without(b_.rank, s_.axis);
         const formula rows{.axes = kept_bits()};
         b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads_ / lanes_};
-        if (look_back_) {
-            b_.step.grid[0] = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = tile()};
-            if (kept.empty()) {
-                out.line("const ", b_.linear(), " tile = ticket;");
-            } else {  // the same tile of every row, for rows may be neighbours in memory
-                out.line("const ", b_.linear(), " tile = quotient(ticket, ", b_.divisor(rows, "by_rows"), ");");
-                out.line("const ", b_.linear(), " row = ticket - tile * ", b_.count(rows, "rows"), ";");
-            }
-        } else if (lanes_ == threads_) {
+        if (lanes_ == threads_) {
             if (!kept.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else {
             // Lanes without a row help with the last one and keep what they find to themselves.
@@ -223,122 +203,7 @@ private:
             out.line("const ", f.type(), ' ', lanes_ == threads_ ? "warp_" + f.name() : f.whole(), " = ", scan_lanes(),
                      '<', fold, ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
         }
-        if (lanes_ == threads_) fold_block();
-        if (look_back_) look_back();
-    }
-
-    std::string scan_lanes() {
-        b_.needs.add(
-            "scan_lanes",
-            "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
-            "what all of\n/// the group fold to.\n"
-            "template <class fold, int lanes, class type, int n>\n"
-            "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
-            "#pragma unroll\n"
-            "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
-            "#pragma unroll\n"
-            "        for (int u = 0; u < n; ++u) {\n"
-            "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
-            "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
-            "        }\n"
-            "    type so_far = start;\n"
-            "#pragma unroll\n"
-            "    for (int u = 0; u < n; ++u) {\n"
-            "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
-            "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
-            "        v[u] = lane == 0 ? so_far : fold::join(so_far, left);\n"
-            "        so_far = fold::join(so_far, all);\n"
-            "    }\n"
-            "    return so_far;\n}\n");
-        return "scan_lanes";
-    }
-
-    void fold_block() {
-        source_writer& out = b_.code;
-        const std::uint32_t warps = threads_ / 32;
-        b_.needs.add("scan_warps",
-                     "/// What lies before a warp; `all`: what the block folds to.\n"
-                     "template <class fold, int warps, class type>\n"
-                     "__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, "
-                     "type& all) {\n"
-                     "    type before = start;\n"
-                     "    all = start;\n"
-                     "#pragma unroll\n"
-                     "    for (unsigned int w = 0; w < warps; ++w) {\n"
-                     "        if (w == warp) before = all;\n"
-                     "        all = fold::join(all, parts[w]);\n"
-                     "    }\n"
-                     "    return before;\n}\n");
-        for (fold_writer& f : folds_) out.line("__shared__ ", f.type(), " warps_", f.name(), '[', warps, "];");
-        for (fold_writer& f : folds_) out.line("if (lane == 0) warps_", f.name(), "[warp] = warp_", f.name(), ";");
-        out.line("__syncthreads();");
-        for (fold_writer& f : folds_) {
-            out.line(f.type(), ' ', f.whole(), ";");
-            out.line("const ", f.type(), " ahead_", f.name(), " = scan_warps<", f.joiner(), ", ", warps, ">(warps_",
-                     f.name(), ", ", f.start(), ", warp, ", f.whole(), ");");
-        }
-    }
-
-    // ---- look-back
-
-    /// A warp asks the slots of the tiles of this tile's 16, of the 16s of its 256, and of what is before these.
-    void look_back() {
-        source_writer& out = b_.code;
-        const std::uint32_t words = slot_words();
-        b_.step.scratch_bytes = 8 * (words + 2);
-        b_.step.scratch_count = b_.step.grid[0];
-        const std::string u8 = b_.needs.type(dtype::u8);
-        declare_slots();
-        declare_before_tile();
-        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
-        write_slots(b_.rank == 1 ? "0" : "row", b_.rank == 1 ? "1" : b_.count({.axes = kept_bits()}, "rows"), tiles());
-        out.open("if (warp == 0)");
-        out.line("const ", u8, " further = ", words, b_.rank == 1 ? "" : " * " + u8 + "(p.rows)", ";");
-        out.line(u8, "* const first = slots", b_.rank == 1 ? "" : " + " + u8 + "(row) * " + std::to_string(words), ";");
-        for (std::size_t i = 0; i < folds_.size(); ++i) {
-            fold_writer& f = folds_[i];
-            out.line(before(f), " = before_tile<", f.wide_joiner(), ">(first", at(i), ", further, tile, lane, ",
-                     widened(f, f.whole()), ", ", f.wide_start(), ");");
-            out.line("if (lane == 0) told_", f.name(), " = ", before(f), ";");
-        }
-        out.close();
-        out.line("__syncthreads();");
-        write_arrival(threads_);
-        for (fold_writer& f : folds_) out.line(before(f), " = told_", f.name(), ";");
-    }
-    std::string tiles() { return b_.count({.inner = s_.bit(), .inner_divide = tile()}, "tiles"); }
-
-    void declare_before_tile() {
-        b_.needs.add(
-            "before_tile",
-            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all "
-            "that\n/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its "
-            "16.\n"
-            "template <class fold, class type>\n"
-            "__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type "
-            "own,\n                                            type start) {\n"
-            "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
-            "    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;\n"
-            "    uint64* const slot = slots + tile * further;\n"
-            "    const uint64* const asked = slot - far * further;\n"
-            "    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;\n"
-            "    if (lane == 0 && tiles != 15) tell(slot, own);\n"
-            "    type v = start;\n"
-            "    bool told = !asks || ask(asked, v);\n"
-            "    while (lane >= 16 && !told) told = ask(asked, v);\n"
-            "    __syncwarp();\n"
-            "    type near = v;\n"
-            "#pragma unroll\n"
-            "    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));\n"
-            "    near = __shfl_sync(0xffffffffu, near, 16);\n"
-            "    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));\n"
-            "    while (!told) told = ask(asked, v);\n"
-            "    __syncwarp();\n"
-            "#pragma unroll\n"
-            "    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));\n"
-            "    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);\n"
-            "    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));\n"
-            "    return before;\n}\n");
+        if (lanes_ == threads_) fold_block(threads_);
     }
 
     // ---- results
@@ -347,7 +212,7 @@ private:
     std::string prefix(fold_writer& f) {
         const std::string lanes =
             lanes_ == threads_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
-        return loops_ || look_back_ ? behind(f, cuda_scan::before(f), lanes) : lanes;
+        return loops_ ? behind(f, cuda_scan::before(f), lanes) : lanes;
     }
 
     void write_results() {
@@ -381,17 +246,6 @@ private:
         if (packed) store_vectors();
         out.close();
         b_.body.leave(outside);
-        if (look_back_)
-            clear_slots(tiles(), threads_, [&] {
-                const std::string words = std::to_string(slot_words());
-                out.line("for (", b_.linear(), " i = threadIdx.x; i < (end - begin) * ", words, "; i += ", threads_,
-                         ")");
-                out.line("    slots[",
-                         b_.rank == 1 ? "begin * " + words + " + i"
-                                      : "((begin + i / " + words + ") * " + b_.needs.type(dtype::u8) +
-                                            "(p.rows) + row) * " + words + " + i % " + words,
-                         "] = 0;");
-            });
     }
     bool outputs_pack() const {
         return std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const place& at) {
@@ -418,14 +272,85 @@ private:
         out.close();
     }
 
-    bool look_back_ = false, loops_ = false;
+    bool loops_ = false;
     std::uint32_t threads_ = 256, lanes_ = 32, each_ = 1, unroll_ = 1;
+};
+
+/// A thread has a column, neighbours read neighbours.
+class short_column_scan : cuda_scan {
+public:
+    short_column_scan(const key& k, const graph& g, const scanning& s) : cuda_scan(k, g, s) {}
+
+    void write(plan& p) {
+        b_.name_scalars();
+        write_columns();
+        b_.step.pattern = "column scan";
+        b_.step.reason = "a thread a column, neighbours read neighbours";
+        finish(p, column_threads, std::to_string(column_threads));
+    }
+
+private:
+    void write_columns() {
+        source_writer& out = b_.code;
+        const std::string index = b_.linear(), n = scanned();
+        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = column_threads};
+        out.line("const ", index, " row = ", b_.thread_index(column_threads), ";");
+        out.line("if (row >= ", b_.count({.axes = kept_bits()}, "rows"), ") return;");
+        b_.write_digits("row", axes_without(b_.rank, s_.axis));
+        read_fixed();
+        for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
+        const std::string unroll = std::to_string(column_loads);
+        out.line(index, " first = 0;");
+        out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
+        write_part(column_loads);
+        out.close();
+        out.open("for (; first < ", n, "; ++first)");
+        write_part(1);
+        out.close();
+    }
+
+    void write_part(std::uint32_t count) {
+        source_writer& out = b_.code;
+        const auto outside = b_.body.scope();
+        const std::vector<const place*> inputs = inputs_along();
+        for (const place* in : inputs) {
+            out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
+            b_.body.name(in->node, in->name + "[u]");
+        }
+        if (!inputs.empty()) {
+            open_unrolled("u", count);
+            b_.write_digits("first + u", {s_.axis});
+            for (const place* in : inputs)
+                out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
+            out.close();
+        }
+        open_unrolled("u", count);
+        b_.write_digits("first + u", {s_.axis});
+        for (const node_id g : generators_along()) b_.body.name(g, random_element(g, all_bits()));
+        for (fold_writer& f : folds_) {
+            out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
+            b_.body.name(f.reduction(), f.wide_type() == f.type() ? f.name() : f.type() + '(' + f.name() + ')');
+        }
+        std::vector<std::string> values;
+        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
+        out.close();
+        b_.body.leave(outside);
+    }
 };
 
 }  // namespace
 
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
-    scans_columns(k, s) ? emit_column_scan_cuda(k, g, s, p) : row_scan(k, g, s).write(p);
+    if (scans_long_columns(k, s))
+        emit_column_scan_cuda(k, g, s, p);
+    else if (scans_columns(k, s))
+        short_column_scan(k, g, s).write(p);
+    else if (scans_long_rows(k, s))
+        emit_long_scan_cuda(k, g, s, p);
+    else
+        row_scan(k, g, s).write(p);
 }
 
 }  // namespace ingot::codegen

@@ -246,9 +246,10 @@ scan(const __grid_constant__ arguments p) {
     __syncthreads();
     if (!last) return;
     __threadfence();
-    const uint32 begin = tile < 256 ? 0 : tile / 256 * 256 - 1;
-    const uint32 end = p.tiles - tile / 256 * 256 > 256 ? tile / 256 * 256 + 255 : p.tiles;
-    for (uint32 t = begin + down; mine && t < end; t += height) {
+    const uint32 start = tile / 256 * 256;
+    const bool ends = p.tiles - start <= 256;
+    const uint32 end = ends ? p.tiles : start + 255;
+    for (uint32 t = (start == 0 ? 0 : start - 1) + down; mine && t < end; t += height) {
         for (unsigned int i = 0; i < columns * 2; ++i) {
             (slots + (t * uint64(p.rows) + first_column) * 2)[i] = 0;
         }

@@ -20,6 +20,12 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
+/// Into shared memory, past the registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
 struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
@@ -78,32 +84,32 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all that
-/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its 16.
+/// What lies before a tile, which itself folds to `own`; tells what others wait for. Of the tiles of its 16
+/// and of the 16 before, lanes ask for each; of the 16s before those in its 256 for what each folds to, at
+/// the second slot of its last tile; and for all that is before the 256, at that of the first tile of these.
 template <class fold, class type>
-__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type own,
+__device__ __forceinline__ type before_tile(uint64* slot, uint64 further, uint64 tile, uint32 lane, type own,
                                             type start) {
     const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;
-    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;
-    uint64* const slot = slots + tile * further;
-    const uint64* const asked = slot - far * further;
-    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;
-    if (lane == 0 && tiles != 15) tell(slot, own);
-    type v = start;
-    bool told = !asks || ask(asked, v);
-    while (lane >= 16 && !told) told = ask(asked, v);
-    __syncwarp();
-    type near = v;
-#pragma unroll
-    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));
-    near = __shfl_sync(0xffffffffu, near, 16);
-    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));
-    while (!told) told = ask(asked, v);
+    const uint32 near = sixteens > 0 ? 16 + tiles : tiles;
+    if (lane == 0) tell(slot, own);
+    const uint64* const one = slot - uint64(near - lane) * further;
+    const uint64* const many = slot + 2 - uint64(lane == 0 ? number + 256 : number + 1 - 16 * lane) * further;
+    type v = start, w = start;
+    bool told_one = lane >= near || ask(one, v);
+    bool told_many = (lane == 0 ? tile < 256 : lane >= sixteens) || ask(many, w);
+    while (!told_one) told_one = ask(one, v);
     __syncwarp();
 #pragma unroll
-    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));
-    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);
-    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));
+    for (int far = 1; far < 16; far *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, far));
+    const type low = __shfl_sync(0xffffffffu, v, 0), high = __shfl_sync(0xffffffffu, v, 16);
+    if (lane == 0 && tiles == 15) tell(slot + 2, fold::join(sixteens > 0 ? high : low, own));
+    while (!told_many) told_many = ask(many, w);
+    __syncwarp();
+#pragma unroll
+    for (int far = 1; far < 16; far *= 2) w = fold::join(w, __shfl_down_sync(0xffffffffu, w, far));
+    const type before = fold::join(__shfl_sync(0xffffffffu, w, 0), fold::join(low, high));
+    if (lane == 0 && number == 255) tell(slot + 2 - 255 * further, fold::join(before, own));
     return before;
 }
 
@@ -126,7 +132,7 @@ struct arguments {
     uint32 tiles;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(256, 4)
 scan(const __grid_constant__ arguments p) {
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
@@ -134,23 +140,32 @@ scan(const __grid_constant__ arguments p) {
     const uint32 ticket = taken;
     const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
     const uint32 tile = ticket;
-    double before_sum0 = 0.0;
     const uint32 first = tile * 8192u;
-    const uint32 mine = first + warp * 512u + lane * 4u;
+    const uint32 mine = first + warp * 1024u + lane * 4u;
     const bool whole = first + 8192 <= p.scanned;
-    alignas(16) float x0[4][4];
-    alignas(16) float x1[4][4];
+    extern __shared__ uint4 staged[];
+    alignas(16) float x0[2][4];
+    float* const x0_staged = reinterpret_cast<float*>(staged);
+    alignas(16) float x1[2][4];
+    float* const x1_staged = reinterpret_cast<float*>(staged + 1536);
     if (whole) {
 #pragma unroll
-        for (unsigned int u = 0; u < 4; ++u) {
+        for (unsigned int u = 0; u < 2; ++u) {
             const uint32 at = mine + u * 128u;
             const int32 i0 = int32(at);
             load_stream<uint4>(x0[u], p.x0 + i0);
             load_stream<uint4>(x1[u], p.x1 + i0);
         }
+#pragma unroll
+        for (unsigned int u = 0; u < 6; ++u) {
+            const uint32 at = mine + (u + 2) * 128u;
+            const int32 i0 = int32(at);
+            copy16(x0_staged + (u * 256u + threadIdx.x) * 4, p.x0 + i0);
+            copy16(x1_staged + (u * 256u + threadIdx.x) * 4, p.x1 + i0);
+        }
     } else {
 #pragma unroll
-        for (unsigned int u = 0; u < 4; ++u) {
+        for (unsigned int u = 0; u < 2; ++u) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 const uint32 at = mine + u * 128u + e;
@@ -159,48 +174,65 @@ scan(const __grid_constant__ arguments p) {
                 x1[u][e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
             }
         }
-    }
-    float sum0[4][4];
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
+        for (unsigned int u = 0; u < 6; ++u) {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                const uint32 at = mine + (u + 2) * 128u + e;
+                const int32 i0 = int32(at);
+                (x0_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
+                (x1_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+            }
+        }
+    }
+    float sum0[2][4];
+    float part0[8];
+#pragma unroll
+    for (unsigned int u = 0; u < 2; ++u) {
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
             sum0[u][e] = x0[u][e] * x0[u][e];
+            if (e > 0) sum0[u][e] = sum_float::join(sum0[u][e - 1], sum0[u][e]);
         }
-#pragma unroll
-        for (unsigned int e = 1; e < 4; ++e) {
-            sum0[u][e] = sum_float::join(sum0[u][e - 1], sum0[u][e]);
-        }
-    }
-    float part0[4];
-#pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
         part0[u] = sum0[u][3];
     }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#pragma unroll
+    for (unsigned int u = 0; u < 6; ++u) {
+        alignas(16) float x0_now[4];
+        reinterpret_cast<uint4&>(x0_now) = *reinterpret_cast<const uint4*>(x0_staged + (u * 256u + threadIdx.x) * 4);
+        float sum0_now[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            sum0_now[e] = x0_now[e] * x0_now[e];
+            if (e > 0) sum0_now[e] = sum_float::join(sum0_now[e - 1], sum0_now[e]);
+        }
+        part0[u + 2] = sum0_now[3];
+    }
     const float warp_sum0 = scan_lanes<sum_float, 32>(part0, 0.0f, lane);
-    __shared__ float warps_sum0[16];
+    __shared__ float warps_sum0[8];
     if (lane == 0) warps_sum0[warp] = warp_sum0;
     __syncthreads();
     float whole0;
-    const float ahead_sum0 = scan_warps<sum_float, 16>(warps_sum0, 0.0f, warp, whole0);
-    __shared__ double told_sum0;
+    const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, 0.0f, warp, whole0);
     const uint32 all256 = (p.tiles + 255) / 256 * 1, own256 = tile / 256 * 1 + 0;
     uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (all256 + 5) / 4 * 2;
+    __shared__ double told_sum0;
     if (warp == 0) {
-        const uint64 further = 2;
-        uint64* const first = slots;
-        before_sum0 = before_tile<sum_double>(first, further, tile, lane, double(whole0), 0.0);
-        if (lane == 0) told_sum0 = before_sum0;
+        const uint64 further = 4;
+        uint64* const slot = slots + tile * further;
+        const double found_sum0 = before_tile<sum_double>(slot, further, tile, lane, double(whole0), 0.0);
+        if (lane == 0) told_sum0 = found_sum0;
     }
     __syncthreads();
     unsigned int arrived = 0;  // of these 256 tiles, before this one
-    if (threadIdx.x == 511) {
+    if (threadIdx.x == 255) {
         __threadfence();
         arrived = atomicAdd(p.scratch + 2 + own256, 1u);
     }
-    before_sum0 = told_sum0;
+    const double before_sum0 = told_sum0;
 #pragma unroll
-    for (unsigned int u = 0; u < 4; ++u) {
+    for (unsigned int u = 0; u < 2; ++u) {
         const float base_sum0 = float(sum_double::join(before_sum0, sum_float::join(ahead_sum0, part0[u])));
         alignas(16) float r0[4];
 #pragma unroll
@@ -223,15 +255,53 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
+#pragma unroll
+    for (unsigned int u = 0; u < 6; ++u) {
+        alignas(16) float x0_now[4];
+        reinterpret_cast<uint4&>(x0_now) = *reinterpret_cast<const uint4*>(x0_staged + (u * 256u + threadIdx.x) * 4);
+        alignas(16) float x1_now[4];
+        reinterpret_cast<uint4&>(x1_now) = *reinterpret_cast<const uint4*>(x1_staged + (u * 256u + threadIdx.x) * 4);
+        float sum0_now[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            sum0_now[e] = x0_now[e] * x0_now[e];
+            if (e > 0) sum0_now[e] = sum_float::join(sum0_now[e - 1], sum0_now[e]);
+        }
+        const float base_sum0 = float(sum_double::join(before_sum0, sum_float::join(ahead_sum0, part0[u + 2])));
+        alignas(16) float r0[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            const float all_sum0 = sum_float::join(base_sum0, sum0_now[e]);
+            r0[e] = all_sum0 + x1_now[e];
+        }
+        if (whole) {
+            const uint32 at = mine + (u + 2) * 128u;
+            const int32 i0 = int32(at);
+            store<uint4>(p.z0 + i0, r0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                const uint32 at = mine + (u + 2) * 128u + e;
+                const int32 i0 = int32(at);
+                if (at < p.scanned) {
+                    __stcs(p.z0 + i0, r0[e]);
+                }
+            }
+        }
+    }
     __shared__ bool last;  // nobody reads the slots of these 256 tiles any more
-    if (threadIdx.x == 511) last = arrived == min(255u, uint32(p.tiles - 1 - tile / 256 * 256));
+    if (threadIdx.x == 255) last = arrived == min(255u, uint32(p.tiles - 1 - tile / 256 * 256));
     __syncthreads();
     if (!last) return;
     __threadfence();
-    const uint32 begin = tile < 256 ? 0 : tile / 256 * 256 - 1;
-    const uint32 end = p.tiles - tile / 256 * 256 > 256 ? tile / 256 * 256 + 255 : p.tiles;
-    for (uint32 i = threadIdx.x; i < (end - begin) * 2; i += 512)
-        slots[begin * 2 + i] = 0;
+    const uint32 start = tile / 256 * 256;
+    const bool ends = p.tiles - start <= 256;
+    const uint32 n = (ends ? p.tiles - start : 256) * 4;
+    for (uint32 i = threadIdx.x; i < n; i += 256) {
+        const bool of_all = i < 4 && i % 4 >= 2;
+        if (!of_all || ends) slots[(start + i / 4) * 4 + i % 4] = 0;
+        if (of_all && start > 0) slots[(start - 256) * 4 + i] = 0;
+    }
     if (threadIdx.x != 0) return;
     p.scratch[2 + own256] = 0;
     if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;

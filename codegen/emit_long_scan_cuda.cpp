@@ -1,0 +1,393 @@
+// Scans along few long rows for CUDA, with the trees before and after them, in one pass: blocks share a row, and tiles
+// look back (cuda_scan.hpp). The larger the tiles that a multiprocessor holds, the longer may they wait for each other
+// while memory stays busy: a thread has a few vectors of its tile in registers and three times as many in shared
+// memory, where asynchronous copies put them.
+#include <algorithm>
+
+#include "codegen/cuda_scan.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::uint32_t held_bytes = 64, staged_bytes = 192;  // of a thread's inputs, where they are staged
+constexpr std::uint32_t staging_blocks = 4;                   // of a multiprocessor, as much as its shared memory holds
+constexpr std::uint32_t thread_bytes = 128;                   // of one input, where none is staged
+constexpr std::uint32_t cost_worth_keeping = 24;  // of values that are not to be computed twice, as staged ones are
+
+class long_scan : cuda_scan {
+public:
+    long_scan(const key& k, const graph& g, const scanning& s) : cuda_scan(k, g, s) { choose_shape(); }
+
+    void write(plan& p) {
+        b_.name_scalars();
+        write_rows();
+        b_.step.pattern = "look-back scan";
+        b_.step.reason = "tiles of " + std::to_string(tile()) + " elements, each looks back";
+        b_.step.shared_bytes = staged_ * threads_ * vector_bytes();
+        finish(p, threads_, std::to_string(threads_) + ", " + std::to_string(staged_ > 0 ? staging_blocks : 2u));
+    }
+
+private:
+    std::uint32_t vectors() const { return held_ + staged_; }
+    std::uint32_t tile() const { return threads_ * each_ * vectors(); }
+    /// Of all inputs, of a thread at once.
+    std::uint32_t vector_bytes() const {
+        std::uint32_t bytes = 0;
+        for (const place* in : inputs_along()) bytes += bytes_of(*in) * each_;
+        return bytes;
+    }
+
+    void choose_shape() {
+        if (is_vector()) each_ = 16 / widest();
+        while (each_ > 1 && each_ * cost() > statement_budget) each_ /= 2;
+        const std::vector<const place*> inputs = inputs_along();
+        std::uint32_t fold_words = 0;  // of registers for what a vector folds to
+        for (fold_writer& f : folds_) fold_words += (f.bytes() + 3) / 4;
+        const std::uint32_t most = std::max(16 / fold_words, 1u);
+        const bool stages = each_ > 1 && !inputs.empty() && generators_along().empty() &&
+                            cost_of(b_.graph, s_.values) <= cost_worth_keeping && vector_bytes() <= held_bytes &&
+                            most >= 4 && std::ranges::all_of(inputs, [&](const place* in) {
+                                return bytes_of(*in) * each_ >= 4 && !in->at->head.aliased;
+                            });
+        if (stages) {
+            threads_ = 256;
+            held_ = std::min(held_bytes / vector_bytes(), most / 4);
+            staged_ = std::min(staged_bytes / vector_bytes(), most - held_);
+            while (staged_ > 1 && vectors() * each_ * cost() > 2 * statement_budget) --staged_;
+            return;
+        }
+        threads_ = 512;
+        const std::size_t arrays = std::max(folds_.size(), inputs.size());
+        while (2 * held_ * each_ * widest() * arrays <= thread_bytes && 2 * held_ * each_ * cost() <= statement_budget)
+            held_ *= 2;
+    }
+
+    void write_rows() {
+        source_writer& out = b_.code;
+        const std::string u4 = b_.needs.type(dtype::u4), index = b_.linear();
+        take_ticket();
+        out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
+        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        b_.step.grid[0] = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = tile()};
+        if (kept.empty()) {
+            out.line("const ", index, " tile = ticket;");
+        } else {  // the same tile of every row, for rows may be neighbours in memory
+            out.line("const ", index, " tile = quotient(ticket, ", b_.divisor({.axes = kept_bits()}, "by_rows"), ");");
+            out.line("const ", index, " row = ticket - tile * ", rows(), ";");
+        }
+        b_.write_digits("row", kept);
+        read_fixed();
+        out.line("const ", index, " first = tile * ", tile(), "u;");
+        out.line("const ", index, " mine = first + warp * ", 32 * each_ * vectors(), "u + lane * ", each_, "u;");
+        if (each_ > 1) out.line("const bool whole = first + ", tile(), " <= ", scanned(), ";");
+        load_tile();
+        fold_tile();
+        look_back();
+        write_results();
+        clear();
+    }
+    std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
+    std::string tiles() { return b_.count({.inner = s_.bit(), .inner_divide = tile()}, "tiles"); }
+
+    // ---- elements
+
+    /// The place of a thread's vector u, of those held or of those staged, or of its element e; and the digit.
+    void write_place(bool staged, const std::string& further = "") {
+        const std::string number = staged ? "(u + " + std::to_string(held_) + ')' : "u";
+        b_.code.line("const ", b_.linear(), " at = mine + ", number, " * ", 32 * each_, 'u', further, ";");
+        b_.write_digits("at", {s_.axis});
+    }
+    std::string staged_vector(const place& in) {
+        return in.name + "_staged + (u * " + std::to_string(threads_) + "u + threadIdx.x) * " + std::to_string(each_);
+    }
+
+    /// Everything that moves along the row is on its way before anything is computed.
+    void load_tile() {
+        source_writer& out = b_.code;
+        const std::vector<const place*> inputs = inputs_along();
+        if (staged_ > 0) out.line("extern __shared__ uint4 staged[];");
+        std::uint32_t offset = 0;
+        for (const place* in : inputs) {
+            const std::string type = b_.needs.type(in->at->head.type);
+            out.line(each_ > 1 ? "alignas(" + std::to_string(bytes_of(*in) * each_) + ") " : "", type, ' ', in->name,
+                     '[', held_, "][", each_, "];");
+            if (staged_ == 0) continue;
+            out.line(type, "* const ", in->name, "_staged = reinterpret_cast<", type, "*>(staged",
+                     offset == 0 ? "" : " + " + std::to_string(offset / 16), ");");
+            offset += staged_ * threads_ * bytes_of(*in) * each_;
+        }
+        if (!inputs.empty()) {
+            if (each_ > 1) {
+                out.open("if (whole)");
+                load_vectors(inputs, false);
+                if (staged_ > 0) load_vectors(inputs, true);
+                out.otherwise();
+            }
+            load_elements(inputs, false);
+            if (staged_ > 0) load_elements(inputs, true);
+            if (each_ > 1) out.close();
+        }
+        for (const node_id g : generators_along()) {
+            const std::string name = b_.names[b_.graph.nodes[g].index];
+            out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', held_, "][", each_, "];");
+            open_unrolled("u", held_);
+            open_unrolled("e", each_);
+            write_place(false, " + e");
+            out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
+            out.close();
+            out.close();
+            b_.body.name(g, name + "[u][e]");
+        }
+    }
+    void load_vectors(const std::vector<const place*>& inputs, bool staged) {
+        open_unrolled("u", staged ? staged_ : held_);
+        write_place(staged);
+        for (const place* in : inputs) {
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            const std::string from = b_.pointer(*in) + b_.offset(*in, all_bits());
+            if (staged)
+                b_.code.line(copier(bytes), '(', staged_vector(*in), ", ", from, ");");
+            else
+                b_.code.line(b_.loader(b_.reading_of(*in, all_bits()), bytes), '<', word_of(bytes), ">(", in->name,
+                             "[u], ", from, ");");
+        }
+        b_.code.close();
+    }
+    void load_elements(const std::vector<const place*>& inputs, bool staged) {
+        open_unrolled("u", staged ? staged_ : held_);
+        if (each_ > 1) open_unrolled("e", each_);
+        write_place(staged, each_ > 1 ? " + e" : "");
+        for (const place* in : inputs)
+            b_.code.line(staged ? '(' + staged_vector(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]",
+                         " = at < ", scanned(), " ? ", b_.element(*in, b_.offset(*in, all_bits())), " : ",
+                         spell_constant(in->at->head.type, 0, b_.needs), ";");
+        if (each_ > 1) b_.code.close();
+        b_.code.close();
+    }
+    std::string copier(std::uint32_t bytes) {
+        const std::string name = "copy" + std::to_string(bytes);
+        b_.needs.add(name, b_.function("Into shared memory, past the registers; the thread may wait for it.") +
+                               "void " + name + "(void* to, const void* from) {\n    asm volatile(\"cp.async." +
+                               (bytes == 16 ? "cg" : "ca") + ".shared.global [%0], [%1], " + std::to_string(bytes) +
+                               ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), \"l\"(from) : "
+                               "\"memory\");\n}\n");
+        return name;
+    }
+
+    /// Round what is done for each of the vectors held, or staged: names elements e of the inputs and `prefix(f)` of
+    /// the folds, which are the prefixes within a vector.
+    void open_vectors(bool staged, const std::vector<node_id>& wanted) {
+        source_writer& out = b_.code;
+        const std::vector<bool> below = nodes_below(b_.graph, wanted);
+        open_unrolled("u", staged ? staged_ : held_);
+        for (const place* in : inputs_along()) {
+            if (!below[in->node]) continue;
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            if (staged) {
+                out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, "_now[", each_,
+                         "];");
+                out.line("reinterpret_cast<", word_of(bytes), "&>(", in->name, "_now) = *reinterpret_cast<const ",
+                         word_of(bytes), "*>(", staged_vector(*in), ");");
+            }
+            b_.body.name(in->node, in->name + (staged ? "_now[e]" : "[u][e]"));
+        }
+    }
+    std::string prefix(const fold_writer& f, bool staged) const { return f.name() + (staged ? "_now" : "[u]"); }
+    void fold_vector(bool staged) {
+        source_writer& out = b_.code;
+        if (staged)
+            for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), "_now[", each_, "];");
+        const auto outside = b_.body.scope();
+        open_unrolled("e", each_);
+        for (fold_writer& f : folds_) {
+            out.line(prefix(f, staged), "[e] = ", b_.body.value(f.value(), out), ";");
+            if (each_ > 1)
+                out.line("if (e > 0) ", prefix(f, staged),
+                         "[e] = ", f.joined(prefix(f, staged) + "[e - 1]", prefix(f, staged) + "[e]"), ";");
+        }
+        out.close();
+        b_.body.leave(outside);
+    }
+
+    /// Prefixes within each of a thread's vectors, then what lies before each vector: in the warp, the block.
+    void fold_tile() {
+        source_writer& out = b_.code;
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', held_, "][", each_, "];");
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', vectors(), "];");
+        for (const bool staged : {false, true}) {
+            if (staged && staged_ == 0) continue;
+            if (staged) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+            const auto outside = b_.body.scope();
+            open_vectors(staged, s_.values);
+            fold_vector(staged);
+            for (fold_writer& f : folds_)
+                out.line(f.part(), staged ? "[u + " + std::to_string(held_) + ']' : "[u]", " = ", prefix(f, staged),
+                         '[', each_ - 1, "];");
+            out.close();
+            b_.body.leave(outside);
+        }
+        for (fold_writer& f : folds_)
+            out.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(), '<', f.joiner(), ", 32>(", f.part(),
+                     ", ", f.start(), ", lane);");
+        fold_block(threads_);
+    }
+
+    // ---- look-back
+
+    /// A tile has two slots: one for what it folds to, one for what is told by some: see before_tile.
+    void look_back() {
+        source_writer& out = b_.code;
+        const std::uint32_t words = 2 * slot_words();
+        b_.step.scratch_bytes = 8 * (words + 2);
+        b_.step.scratch_count = b_.step.grid[0];
+        const std::string u8 = b_.needs.type(dtype::u8);
+        declare_slots();
+        declare_before_tile();
+        write_slots(b_.rank == 1 ? "0" : "row", b_.rank == 1 ? "1" : rows(), tiles());
+        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
+        out.open("if (warp == 0)");
+        out.line("const ", u8, " further = ", words, b_.rank == 1 ? "" : " * " + u8 + "(p.rows)", ";");
+        out.line(u8, "* const slot = slots + tile * further", b_.rank == 1 ? "" : " + row * " + std::to_string(words),
+                 ";");
+        for (std::size_t i = 0; i < folds_.size(); ++i) {
+            fold_writer& f = folds_[i];
+            out.line("const ", f.wide_type(), " found_", f.name(), " = before_tile<", f.wide_joiner(), ">(slot",
+                     i == 0 ? "" : " + " + std::to_string(4 * i), ", further, tile, lane, ", widened(f, f.whole()),
+                     ", ", f.wide_start(), ");");
+            out.line("if (lane == 0) told_", f.name(), " = found_", f.name(), ";");
+        }
+        out.close();
+        out.line("__syncthreads();");
+        write_arrival(threads_);
+        for (fold_writer& f : folds_) out.line("const ", f.wide_type(), ' ', before(f), " = told_", f.name(), ";");
+    }
+
+    void declare_before_tile() {
+        b_.needs.add(
+            "before_tile",
+            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Of the tiles of its "
+            "16\n"
+            "/// and of the 16 before, lanes ask for each; of the 16s before those in its 256 for what each folds to, "
+            "at\n"
+            "/// the second slot of its last tile; and for all that is before the 256, at that of the first tile of "
+            "these.\n"
+            "template <class fold, class type>\n"
+            "__device__ __forceinline__ type before_tile(uint64* slot, uint64 further, uint64 tile, uint32 lane, type "
+            "own,\n                                            type start) {\n"
+            "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
+            "    const uint32 near = sixteens > 0 ? 16 + tiles : tiles;\n"
+            "    if (lane == 0) tell(slot, own);\n"
+            "    const uint64* const one = slot - uint64(near - lane) * further;\n"
+            "    const uint64* const many = slot + 2 - uint64(lane == 0 ? number + 256 : number + 1 - 16 * lane) * "
+            "further;\n"
+            "    type v = start, w = start;\n"
+            "    bool told_one = lane >= near || ask(one, v);\n"
+            "    bool told_many = (lane == 0 ? tile < 256 : lane >= sixteens) || ask(many, w);\n"
+            "    while (!told_one) told_one = ask(one, v);\n"
+            "    __syncwarp();\n"
+            "#pragma unroll\n"
+            "    for (int far = 1; far < 16; far *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, far));\n"
+            "    const type low = __shfl_sync(0xffffffffu, v, 0), high = __shfl_sync(0xffffffffu, v, 16);\n"
+            "    if (lane == 0 && tiles == 15) tell(slot + 2, fold::join(sixteens > 0 ? high : low, own));\n"
+            "    while (!told_many) told_many = ask(many, w);\n"
+            "    __syncwarp();\n"
+            "#pragma unroll\n"
+            "    for (int far = 1; far < 16; far *= 2) w = fold::join(w, __shfl_down_sync(0xffffffffu, w, far));\n"
+            "    const type before = fold::join(__shfl_sync(0xffffffffu, w, 0), fold::join(low, high));\n"
+            "    if (lane == 0 && number == 255) tell(slot + 2 - 255 * further, fold::join(before, own));\n"
+            "    return before;\n}\n");
+    }
+
+    void clear() {
+        source_writer& out = b_.code;
+        const std::string words = std::to_string(2 * slot_words()), u8 = b_.needs.type(dtype::u8);
+        const auto slot = [&](const std::string& tile) {
+            return "slots[" + (b_.rank == 1 ? "(" + tile + ") * " + words
+                                            : "((" + tile + ") * " + u8 + "(p.rows) + row) * " + words);
+        };
+        clear_slots(tiles(), threads_, [&] {
+            out.line("const ", b_.linear(), " n = (ends ? ", tiles(), " - start : 256) * ", words, ";");
+            out.open("for (", b_.linear(), " i = threadIdx.x; i < n; i += ", threads_, ")");
+            // What was told of all before a 256 is read by the 256 behind.
+            out.line("const bool of_all = i < ", words, " && i % 4 >= 2;");
+            out.line("if (!of_all || ends) ", slot("start + i / " + words), " + i % ", words, "] = 0;");
+            out.line("if (of_all && start > 0) ", slot("start - 256"), " + i] = 0;");
+            out.close();
+        });
+    }
+
+    // ---- results
+
+    void write_results() {
+        source_writer& out = b_.code;
+        std::vector<node_id> wanted = s_.values;
+        wanted.insert(wanted.end(), b_.graph.roots.begin(), b_.graph.roots.end());
+        for (const bool staged : {false, true}) {
+            if (staged && staged_ == 0) continue;
+            const auto outside = b_.body.scope();
+            open_vectors(staged, wanted);
+            if (staged) fold_vector(staged);
+            write_vector(staged);
+            out.close();
+            b_.body.leave(outside);
+        }
+    }
+    void write_vector(bool staged) {
+        source_writer& out = b_.code;
+        const std::string part = staged ? "[u + " + std::to_string(held_) + ']' : "[u]";
+        for (fold_writer& f : folds_)
+            out.line("const ", f.type(), " base_", f.name(), " = ",
+                     behind(f, before(f), f.joined("ahead_" + f.name(), f.part() + part)), ";");
+        const bool packed = each_ > 1;
+        for (std::size_t k = 0; packed && k < b_.outputs.size(); ++k)
+            out.line("alignas(", bytes_of(b_.outputs[k]) * each_, ") ", b_.needs.type(b_.outputs[k].at->head.type),
+                     " r", k, '[', each_, "];");
+        const auto outside = b_.body.scope();
+        open_unrolled("e", each_);
+        for (fold_writer& f : folds_) {
+            out.line("const ", f.type(), " all_", f.name(), " = ",
+                     f.joined("base_" + f.name(), prefix(f, staged) + "[e]"), ";");
+            b_.body.name(f.reduction(), "all_" + f.name());
+        }
+        std::vector<std::string> values;
+        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
+        if (packed)
+            for (std::size_t k = 0; k < values.size(); ++k) out.line('r', k, "[e] = ", values[k], ";");
+        else
+            store_elements(staged, values);
+        out.close();
+        b_.body.leave(outside);
+        if (!packed) return;
+        out.open("if (whole)");
+        write_place(staged);
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+            const std::uint32_t bytes = bytes_of(b_.outputs[k]) * each_;
+            out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),
+                     b_.offset(b_.outputs[k], all_bits()), ", r", k, ");");
+            values[k] = 'r' + std::to_string(k) + "[e]";
+        }
+        out.otherwise();
+        open_unrolled("e", each_);
+        store_elements(staged, values);
+        out.close();
+        out.close();
+    }
+    void store_elements(bool staged, const std::vector<std::string>& values) {
+        write_place(staged, each_ > 1 ? " + e" : "");
+        b_.code.open("if (at < ", scanned(), ")");
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
+        b_.code.close();
+    }
+
+    std::uint32_t threads_ = 512, each_ = 1, held_ = 1, staged_ = 0;
+};
+
+}  // namespace
+
+void emit_long_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) { long_scan(k, g, s).write(p); }
+
+}  // namespace ingot::codegen
