@@ -196,6 +196,9 @@ TEST_CASE("a trapezoid's samples may lie anywhere") {
     CHECK(trapezoid(y, array<double>{0, 2}, 0).eval().to_host() == std::vector<double>{4, 5, 13});
     CHECK(trapezoid(y, y, 1).eval().to_host() == std::vector<double>{7.5, 36});
     CHECK_THROWS_AS((void)gradient(array<double>{1}), shape_error);
+    CHECK(gradient(y, 0.5, 0).to_host() == std::vector<double>{4, 2, 10, 4, 2, 10});
+    CHECK(launches([&] { (void)gradient(ones<double>({50, 7}), 1.0, 0); }) == 3);  // the ones, the inside, the ends
+    CHECK(launches([&] { (void)eval(trapezoid(y) + sum(diff(y, 1, 1) * 2, 1)); }) == 1);
     CHECK_THROWS_AS((void)diff(y, -1), shape_error);
     CHECK_THROWS_AS((void)diff(y, 1, 2), shape_error);
 }
