@@ -2,9 +2,9 @@
 // what they fold to.
 //
 // Blocks take the tiles of all strips (rows, or neighbouring columns) by a ticket, in order, so that whoever waits for
-// an earlier tile waits for one that runs. A tile has a slot: it tells there what it folds to by itself; that of every
-// 16th what all 16 do; that of every 256th all up to its end. So whatever lies before a tile is joined from at most 31
-// slots in one order that its number alone decides, and only every 256th waits for one like it.
+// an earlier tile waits for one that runs. In slots of its own a tile tells what it folds to by itself; every 16th what
+// all 16 do; every 256th what all up to its end do. So whatever lies before a tile is joined from few such values, in
+// one order that its number alone decides, and only every 256th waits for one like it.
 //
 // Slots and counters are zero before a kernel and after: who is last to read those of 256 tiles clears them.
 #pragma once

@@ -13,7 +13,6 @@ namespace {
 using namespace detail;
 
 constexpr std::uint32_t held_bytes = 64, staged_bytes = 192;  // of a thread's inputs, where they are staged
-constexpr std::uint32_t staging_blocks = 4;                   // of a multiprocessor, as much as its shared memory holds
 constexpr std::uint32_t thread_bytes = 128;                   // of one input, where none is staged
 constexpr std::uint32_t cost_worth_keeping = 24;  // of values that are not to be computed twice, as staged ones are
 
@@ -27,7 +26,7 @@ public:
         b_.step.pattern = "look-back scan";
         b_.step.reason = "tiles of " + std::to_string(tile()) + " elements, each looks back";
         b_.step.shared_bytes = staged_ * threads_ * vector_bytes();
-        finish(p, threads_, std::to_string(threads_) + ", " + std::to_string(staged_ > 0 ? staging_blocks : 2u));
+        finish(p, threads_, std::to_string(threads_) + ", " + std::to_string(staged_ > 0 ? blocks_ : 2u));
     }
 
 private:
@@ -46,7 +45,8 @@ private:
         const std::vector<const place*> inputs = inputs_along();
         std::uint32_t fold_words = 0;  // of registers for what a vector folds to
         for (fold_writer& f : folds_) fold_words += (f.bytes() + 3) / 4;
-        const std::uint32_t most = std::max(16 / fold_words, 1u);
+        const std::uint32_t most = fold_words <= 2 ? 16 : std::max(32 / fold_words, 1u);
+        blocks_ = fold_words == 1 ? 4 : 3;  // of a multiprocessor: as many as shared memory and registers hold
         const bool stages = each_ > 1 && !inputs.empty() && generators_along().empty() &&
                             cost_of(b_.graph, s_.values) <= cost_worth_keeping && vector_bytes() <= held_bytes &&
                             most >= 4 && std::ranges::all_of(inputs, [&](const place* in) {
@@ -383,7 +383,7 @@ private:
         b_.code.close();
     }
 
-    std::uint32_t threads_ = 512, each_ = 1, held_ = 1, staged_ = 0;
+    std::uint32_t threads_ = 512, each_ = 1, held_ = 1, staged_ = 0, blocks_ = 4;
 };
 
 }  // namespace

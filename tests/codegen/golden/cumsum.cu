@@ -132,7 +132,7 @@ struct arguments {
     uint32 tiles;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 3)
 scan(const __grid_constant__ arguments p) {
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
