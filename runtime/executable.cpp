@@ -82,7 +82,7 @@ void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] std::u
         if (void* const known = functions_[index].load(std::memory_order_acquire)) return known;
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel_)), "finding a kernel's function");
-    constexpr std::uint32_t shared_without_asking = 48 * 1024;
+    constexpr std::uint32_t shared_without_asking = 32 * 1024;  // of 48 KiB, with what the kernel declares itself
     if (shared_bytes > shared_without_asking)
         check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                            static_cast<int>(shared_bytes)),
