@@ -44,7 +44,8 @@ private:
         while (each_ > 1 && each_ * cost() > statement_budget) each_ /= 2;
         const std::vector<const place*> inputs = inputs_along();
         std::uint32_t fold_words = 0;  // of registers for what a vector folds to
-        for (fold_writer& f : folds_) fold_words += (f.bytes() + 3) / 4;
+        for (const node_id scan : s_.scans)
+            fold_words += (static_cast<std::uint32_t>(size_of(b_.graph.nodes[scan].type)) + 3) / 4;
         const std::uint32_t most = fold_words <= 2 ? 16 : std::max(32 / fold_words, 1u);
         blocks_ = fold_words == 1 ? 4 : 3;  // of a multiprocessor: as many as shared memory and registers hold
         const bool stages = each_ > 1 && !inputs.empty() && generators_along().empty() &&
@@ -237,10 +238,10 @@ private:
 
     // ---- look-back
 
-    /// A tile has two slots: one for what it folds to, one for what is told by some: see before_tile.
+    /// A warp asks the slots of the tiles of this tile's 16, of the 16s of its 256, and of what is before these.
     void look_back() {
         source_writer& out = b_.code;
-        const std::uint32_t words = 2 * slot_words();
+        const std::uint32_t words = slot_words();
         b_.step.scratch_bytes = 8 * (words + 2);
         b_.step.scratch_count = b_.step.grid[0];
         const std::string u8 = b_.needs.type(dtype::u8);
@@ -250,13 +251,12 @@ private:
         for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
         out.open("if (warp == 0)");
         out.line("const ", u8, " further = ", words, b_.rank == 1 ? "" : " * " + u8 + "(p.rows)", ";");
-        out.line(u8, "* const slot = slots + tile * further", b_.rank == 1 ? "" : " + row * " + std::to_string(words),
+        out.line(u8, "* const first_slot = slots", b_.rank == 1 ? "" : " + " + u8 + "(row) * " + std::to_string(words),
                  ";");
         for (std::size_t i = 0; i < folds_.size(); ++i) {
             fold_writer& f = folds_[i];
-            out.line("const ", f.wide_type(), " found_", f.name(), " = before_tile<", f.wide_joiner(), ">(slot",
-                     i == 0 ? "" : " + " + std::to_string(4 * i), ", further, tile, lane, ", widened(f, f.whole()),
-                     ", ", f.wide_start(), ");");
+            out.line("const ", f.wide_type(), " found_", f.name(), " = before_tile<", f.wide_joiner(), ">(first_slot",
+                     at(i), ", further, tile, lane, ", widened(f, f.whole()), ", ", f.wide_start(), ");");
             out.line("if (lane == 0) told_", f.name(), " = found_", f.name(), ";");
         }
         out.close();
@@ -268,54 +268,49 @@ private:
     void declare_before_tile() {
         b_.needs.add(
             "before_tile",
-            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Of the tiles of its "
-            "16\n"
-            "/// and of the 16 before, lanes ask for each; of the 16s before those in its 256 for what each folds to, "
-            "at\n"
-            "/// the second slot of its last tile; and for all that is before the 256, at that of the first tile of "
-            "these.\n"
+            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all "
+            "that\n/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its "
+            "16.\n"
             "template <class fold, class type>\n"
-            "__device__ __forceinline__ type before_tile(uint64* slot, uint64 further, uint64 tile, uint32 lane, type "
+            "__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type "
             "own,\n                                            type start) {\n"
             "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
-            "    const uint32 near = sixteens > 0 ? 16 + tiles : tiles;\n"
-            "    if (lane == 0) tell(slot, own);\n"
-            "    const uint64* const one = slot - uint64(near - lane) * further;\n"
-            "    const uint64* const many = slot + 2 - uint64(lane == 0 ? number + 256 : number + 1 - 16 * lane) * "
-            "further;\n"
-            "    type v = start, w = start;\n"
-            "    bool told_one = lane >= near || ask(one, v);\n"
-            "    bool told_many = (lane == 0 ? tile < 256 : lane >= sixteens) || ask(many, w);\n"
-            "    while (!told_one) told_one = ask(one, v);\n"
+            "    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;\n"
+            "    uint64* const slot = slots + tile * further;\n"
+            "    const uint64* const asked = slot - far * further;\n"
+            "    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;\n"
+            "    if (lane == 0 && tiles != 15) tell(slot, own);\n"
+            "    type v = start;\n"
+            "    bool told = !asks || ask(asked, v);\n"
+            "    while (lane >= 16 && !told) told = ask(asked, v);\n"
+            "    __syncwarp();\n"
+            "    type near = v;\n"
+            "#pragma unroll\n"
+            "    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));\n"
+            "    near = __shfl_sync(0xffffffffu, near, 16);\n"
+            "    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));\n"
+            "    while (!told) told = ask(asked, v);\n"
             "    __syncwarp();\n"
             "#pragma unroll\n"
-            "    for (int far = 1; far < 16; far *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, far));\n"
-            "    const type low = __shfl_sync(0xffffffffu, v, 0), high = __shfl_sync(0xffffffffu, v, 16);\n"
-            "    if (lane == 0 && tiles == 15) tell(slot + 2, fold::join(sixteens > 0 ? high : low, own));\n"
-            "    while (!told_many) told_many = ask(many, w);\n"
-            "    __syncwarp();\n"
-            "#pragma unroll\n"
-            "    for (int far = 1; far < 16; far *= 2) w = fold::join(w, __shfl_down_sync(0xffffffffu, w, far));\n"
-            "    const type before = fold::join(__shfl_sync(0xffffffffu, w, 0), fold::join(low, high));\n"
-            "    if (lane == 0 && number == 255) tell(slot + 2 - 255 * further, fold::join(before, own));\n"
+            "    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));\n"
+            "    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);\n"
+            "    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));\n"
             "    return before;\n}\n");
     }
 
     void clear() {
         source_writer& out = b_.code;
-        const std::string words = std::to_string(2 * slot_words()), u8 = b_.needs.type(dtype::u8);
-        const auto slot = [&](const std::string& tile) {
-            return "slots[" + (b_.rank == 1 ? "(" + tile + ") * " + words
-                                            : "((" + tile + ") * " + u8 + "(p.rows) + row) * " + words);
-        };
+        const std::string words = std::to_string(slot_words()), u8 = b_.needs.type(dtype::u8);
         clear_slots(tiles(), threads_, [&] {
-            out.line("const ", b_.linear(), " n = (ends ? ", tiles(), " - start : 256) * ", words, ";");
-            out.open("for (", b_.linear(), " i = threadIdx.x; i < n; i += ", threads_, ")");
-            // What was told of all before a 256 is read by the 256 behind.
-            out.line("const bool of_all = i < ", words, " && i % 4 >= 2;");
-            out.line("if (!of_all || ends) ", slot("start + i / " + words), " + i % ", words, "] = 0;");
-            out.line("if (of_all && start > 0) ", slot("start - 256"), " + i] = 0;");
-            out.close();
+            // The last slot of the 256 before was read by these tiles; their own last one is by those behind.
+            out.line("const ", b_.linear(), " begin = start == 0 ? 0 : start - 1, end = ends ? ", tiles(),
+                     " : start + 255;");
+            out.line("for (", b_.linear(), " i = threadIdx.x; i < (end - begin) * ", words, "; i += ", threads_, ")");
+            out.line("    slots[",
+                     b_.rank == 1
+                         ? "begin * " + words + " + i"
+                         : "((begin + i / " + words + ") * " + u8 + "(p.rows) + row) * " + words + " + i % " + words,
+                     "] = 0;");
         });
     }
 

@@ -84,32 +84,32 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// What lies before a tile, which itself folds to `own`; tells what others wait for. Of the tiles of its 16
-/// and of the 16 before, lanes ask for each; of the 16s before those in its 256 for what each folds to, at
-/// the second slot of its last tile; and for all that is before the 256, at that of the first tile of these.
+/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all that
+/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its 16.
 template <class fold, class type>
-__device__ __forceinline__ type before_tile(uint64* slot, uint64 further, uint64 tile, uint32 lane, type own,
+__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type own,
                                             type start) {
     const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;
-    const uint32 near = sixteens > 0 ? 16 + tiles : tiles;
-    if (lane == 0) tell(slot, own);
-    const uint64* const one = slot - uint64(near - lane) * further;
-    const uint64* const many = slot + 2 - uint64(lane == 0 ? number + 256 : number + 1 - 16 * lane) * further;
-    type v = start, w = start;
-    bool told_one = lane >= near || ask(one, v);
-    bool told_many = (lane == 0 ? tile < 256 : lane >= sixteens) || ask(many, w);
-    while (!told_one) told_one = ask(one, v);
+    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;
+    uint64* const slot = slots + tile * further;
+    const uint64* const asked = slot - far * further;
+    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;
+    if (lane == 0 && tiles != 15) tell(slot, own);
+    type v = start;
+    bool told = !asks || ask(asked, v);
+    while (lane >= 16 && !told) told = ask(asked, v);
+    __syncwarp();
+    type near = v;
+#pragma unroll
+    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));
+    near = __shfl_sync(0xffffffffu, near, 16);
+    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));
+    while (!told) told = ask(asked, v);
     __syncwarp();
 #pragma unroll
-    for (int far = 1; far < 16; far *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, far));
-    const type low = __shfl_sync(0xffffffffu, v, 0), high = __shfl_sync(0xffffffffu, v, 16);
-    if (lane == 0 && tiles == 15) tell(slot + 2, fold::join(sixteens > 0 ? high : low, own));
-    while (!told_many) told_many = ask(many, w);
-    __syncwarp();
-#pragma unroll
-    for (int far = 1; far < 16; far *= 2) w = fold::join(w, __shfl_down_sync(0xffffffffu, w, far));
-    const type before = fold::join(__shfl_sync(0xffffffffu, w, 0), fold::join(low, high));
-    if (lane == 0 && number == 255) tell(slot + 2 - 255 * further, fold::join(before, own));
+    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));
+    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);
+    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));
     return before;
 }
 
@@ -132,7 +132,7 @@ struct arguments {
     uint32 tiles;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 3)
+extern "C" __global__ void __launch_bounds__(256, 4)
 scan(const __grid_constant__ arguments p) {
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
@@ -219,9 +219,9 @@ scan(const __grid_constant__ arguments p) {
     uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (all256 + 5) / 4 * 2;
     __shared__ double told_sum0;
     if (warp == 0) {
-        const uint64 further = 4;
-        uint64* const slot = slots + tile * further;
-        const double found_sum0 = before_tile<sum_double>(slot, further, tile, lane, double(whole0), 0.0);
+        const uint64 further = 2;
+        uint64* const first_slot = slots;
+        const double found_sum0 = before_tile<sum_double>(first_slot, further, tile, lane, double(whole0), 0.0);
         if (lane == 0) told_sum0 = found_sum0;
     }
     __syncthreads();
@@ -296,12 +296,9 @@ scan(const __grid_constant__ arguments p) {
     __threadfence();
     const uint32 start = tile / 256 * 256;
     const bool ends = p.tiles - start <= 256;
-    const uint32 n = (ends ? p.tiles - start : 256) * 4;
-    for (uint32 i = threadIdx.x; i < n; i += 256) {
-        const bool of_all = i < 4 && i % 4 >= 2;
-        if (!of_all || ends) slots[(start + i / 4) * 4 + i % 4] = 0;
-        if (of_all && start > 0) slots[(start - 256) * 4 + i] = 0;
-    }
+    const uint32 begin = start == 0 ? 0 : start - 1, end = ends ? p.tiles : start + 255;
+    for (uint32 i = threadIdx.x; i < (end - begin) * 2; i += 256)
+        slots[begin * 2 + i] = 0;
     if (threadIdx.x != 0) return;
     p.scratch[2 + own256] = 0;
     if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;
