@@ -1,6 +1,7 @@
 // Classification of the commonest statement, elementwise over contiguous arrays of one shape: a warm evaluation has 80
 // ns for its key.
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/classify.hpp"
 
@@ -10,52 +11,61 @@ using detail::operand_kind;
 
 namespace {
 
-/// Which operands were met before. A statement has many leaves and few different ones: each is looked for where its
+/// Where operands were met before. A statement has many leaves and few different ones: each is looked for where its
 /// hash says, and compared with others only where two that differ want the same place.
 class met_operands {
 public:
-    explicit met_operands(std::vector<std::uint16_t>& displaced) : displaced_(displaced) {
+    static constexpr std::uint16_t nobody = 0xffff;
+
+    met_operands(const operand* operands, std::vector<std::uint16_t>& displaced)
+        : operands_(operands), displaced_(displaced) {
         std::fill_n(lines_, line_count, nobody);
         displaced_.clear();
     }
-    /// The first operand like `i`, which may be `i` itself.
-    std::uint16_t first_like(const statement& s, std::uint16_t i) {
-        const operand& o = s.operands[i];
-        const std::uint64_t identity = o.kind == operand_kind::array ? reinterpret_cast<std::uintptr_t>(o.memory) +
-                                                                           static_cast<std::uint64_t>(o.where->offset)
-                                                                     : o.serial;
-        std::uint16_t& line = lines_[identity * 0x9e3779b97f4a7c15u >> (64 - line_bits)];
-        if (line == nobody) return line = i;
-        if (alike(s.operands[line], o)) return line;
-        for (const std::uint16_t k : displaced_)
-            if (alike(s.operands[k], o)) return k;
-        displaced_.push_back(i);
-        return i;
+    /// An earlier operand that is the same view of an array as `i`, or nobody.
+    std::uint16_t array_like(std::uint16_t i) {
+        const operand& o = operands_[i];
+        return like(i, reinterpret_cast<std::uintptr_t>(o.memory) + static_cast<std::uint64_t>(o.where->offset),
+                    [&](const operand& p) {
+                        return p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset;
+                    });
+    }
+    std::uint16_t scalar_like(std::uint16_t i) {
+        const operand& o = operands_[i];
+        return like(i, o.serial, [&](const operand& p) {
+            return p.kind == o.kind && p.type == o.type && p.serial == o.serial && p.bits[0] == o.bits[0] &&
+                   p.exponent == o.exponent;
+        });
     }
 
 private:
-    static bool alike(const operand& p, const operand& o) {
-        if (p.kind != o.kind || p.type != o.type) return false;
-        return o.kind == operand_kind::array
-                   ? p.memory == o.memory && p.where->offset == o.where->offset
-                   : p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent;
+    template <class Same>
+    std::uint16_t like(std::uint16_t i, std::uint64_t identity, Same same) {
+        std::uint16_t& line = lines_[identity * 0x9e3779b97f4a7c15u >> (64 - line_bits)];
+        if (line == nobody) {
+            line = i;
+            return nobody;
+        }
+        if (same(operands_[line])) return line;
+        for (const std::uint16_t k : displaced_)
+            if (same(operands_[k])) return k;
+        displaced_.push_back(i);
+        return nobody;
     }
 
     static constexpr int line_bits = 5;
     static constexpr std::size_t line_count = std::size_t{1} << line_bits;
-    static constexpr std::uint16_t nobody = 0xffff;
     std::uint16_t lines_[line_count];
+    const operand* operands_;
     std::vector<std::uint16_t>& displaced_;
 };
 
-/// Whether shape and strides are the same. Most often they are one or two numbers each, so a loop and no call.
-bool same_numbers(const detail::layout& a, const detail::layout& b) {
-    if (a.rank() != b.rank()) return false;
-    const index_t *p = a.shape(), *q = b.shape();
-    for (int j = 0; j < 2 * a.rank(); ++j)
-        if (p[j] != q[j]) return false;
-    return true;
-}
+/// Two words of the key at once, for a processor waits where it reads what it wrote in other pieces (slot::entry).
+struct word_pair {
+    std::uint32_t first, second;
+};
+void write_pair(std::uint32_t* at, word_pair words) { std::memcpy(at, &words, sizeof words); }
+void copy_pair(std::uint32_t* to, const std::uint32_t* from) { std::memcpy(to, from, sizeof(word_pair)); }
 
 }  // namespace
 
@@ -96,19 +106,33 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
     *out++ = detail::axis_class{}.encode();
 
-    met_operands met(distinct_);
-    const std::uint32_t* const heads = out;
+    const operand* const operands = s.operands.data();
+    met_operands met(operands, distinct_);
+    const std::uint32_t* const pairs = out;
+    index_t* stride = c_.strides.data();
+    const int rank = first.rank();
+    const index_t* const numbers = first.shape();  // and strides behind
+    const auto has_other_numbers = [&](const index_t* own) {
+        for (int j = 2; j < 2 * rank; ++j)
+            if (own[j] != numbers[j]) return true;
+        return own[0] != numbers[0] || own[1] != numbers[1];
+    };
     const auto is_far = [&](std::size_t bytes) { return (size - 1) * static_cast<index_t>(bytes) >= narrow_reach; };
     for (std::size_t i = 0; i < s.operands.size(); ++i, out += 2) {
-        const operand& o = s.operands[i];
+        const operand& o = operands[i];
         const bool moves = o.kind == operand_kind::array;
-        if (moves ? !same_numbers(first, *o.where) : o.kind != operand_kind::scalar) return false;
-        c_.strides[i] = moves;
-        out[1] = static_cast<std::uint32_t>(moves ? detail::stride_class::unit : detail::stride_class::broadcast);
         const auto number = static_cast<std::uint16_t>(i);
-        const std::uint16_t like = met.first_like(s, number);
-        if (like != number) {
-            out[0] = heads[2 * std::size_t{like}];
+        std::uint16_t like;
+        if (moves) {
+            if (o.where->rank() != rank || has_other_numbers(o.where->shape())) return false;
+            like = met.array_like(number);
+        } else {
+            if (o.kind != operand_kind::scalar) return false;
+            like = met.scalar_like(number);
+        }
+        *stride++ = moves;
+        if (like != met_operands::nobody) {
+            copy_pair(out, pairs + 2 * std::size_t{like});
             continue;
         }
         detail::operand_head head;
@@ -123,16 +147,17 @@ bool classifier::classify_line(const statement& s, environment_class env) {
             head.vector = address % vector_bytes == 0;
             head.wide = is_far(bytes);
         }
-        out[0] = head.encode();
+        write_pair(out, {head.encode(), static_cast<std::uint32_t>(moves ? detail::stride_class::unit
+                                                                         : detail::stride_class::broadcast)});
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         detail::operand_head head;
         head.type = s.outputs[k].type;
         head.vector = true;
         head.wide = is_far(detail::size_of(head.type));
-        *out++ = head.encode();
-        *out++ = static_cast<std::uint32_t>(detail::stride_class::unit);
-        c_.strides[s.operands.size() + k] = 1;
+        write_pair(out, {head.encode(), static_cast<std::uint32_t>(detail::stride_class::unit)});
+        out += 2;
+        *stride++ = 1;
     }
     return true;
 }

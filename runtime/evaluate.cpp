@@ -1,5 +1,6 @@
 // The door: a statement comes in, its kernel is found or made, and runs.
 #include <array>
+#include <cstring>
 
 #include <ingot/door.hpp>
 #include <ingot/error.hpp>
@@ -20,13 +21,22 @@ struct slot::entry {
     std::size_t count;
     const std::uint32_t* words;
 
-    /// Word by word, as the others were written a moment ago: a wider read would wait for the writes to leave the
-    /// processor's store buffer.
+    /// Two words at a time, as the others were written a moment ago (classify_line): a wider read would wait for the
+    /// writes to leave the processor's store buffer.
     bool matches(std::span<const std::uint32_t> other) const noexcept {
         if (count != other.size()) return false;
-        for (std::size_t i = 0; i < count; ++i)
-            if (words[i] != other[i]) return false;
-        return true;
+        const std::uint32_t *p = words, *q = other.data();
+        const std::uint32_t* const end = p + count;
+        for (; p + 1 < end; p += 2, q += 2)
+            if (pair_at(p) != pair_at(q)) return false;
+        return p == end || *p == *q;
+    }
+
+private:
+    static std::uint64_t pair_at(const std::uint32_t* at) noexcept {
+        std::uint64_t pair;
+        std::memcpy(&pair, at, sizeof pair);
+        return pair;
     }
 };
 

@@ -1,11 +1,12 @@
-// What is done to the leaves of a tree. Building a tree moves every leaf once a level and takes and gives back a
-// reference for each array in it: so a leaf is moved as bytes, and no more of them than its rank fills, and references
-// to one buffer are taken and given back together (spare_references).
+// What is done to the leaves of a tree. A tree is built from the left, so a node takes over the list of its first
+// operand and appends the leaves of the others: few are moved, as bytes, and no more of them than their rank fills.
+// References to one buffer are taken and given back together (spare_references), lists are recycled (spare_blocks).
 #include <ingot/leaves.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <new>
 
 #include <ingot/expression.hpp>
 
@@ -35,6 +36,8 @@ void drop_references(buffer* b, std::uint32_t count) noexcept {
         runtime::release_buffer(*b);
 }
 
+void end_with_thread() noexcept;
+
 /// References that a thread has to spare. A tree has the same few buffers in many leaves, and a locked addition costs
 /// more than all else that is done to a leaf: so they are taken from a buffer by the handful, leaves take them from
 /// here and leave them here, and when a tree is dropped all that is here goes back. A buffer may so look shared, for a
@@ -44,7 +47,7 @@ public:
     void take(buffer& b) noexcept {
         line& l = line_of(b);
         if (l.of != &b || l.count == 0) [[unlikely]] {
-            give_back_at_end();
+            end_with_thread();
             claim(l, b);
             b.references.fetch_add(handful, std::memory_order_relaxed);
             l.count = handful;
@@ -81,17 +84,79 @@ private:
         const line was = std::exchange(l, line{});  // first, for the end of foreign memory may be code that comes here
         if (was.count != 0) drop_references(was.of, was.count);
     }
-    static void give_back_at_end() noexcept;
-
     line lines_[line_count];
     std::uint32_t claimed_ = 0;  // bit i: line i
 };
 
-constinit thread_local spare_references spare;
+/// Blocks that a thread has to spare: every statement builds and drops a tree.
+class spare_blocks {
+public:
+    /// An empty one with room for `leaves` and a few more.
+    leaf_block& take(int leaves) {
+        const int c = class_of(leaves);
+        if (c == class_count) return *::new (allocate(leaves)) leaf_block{.room = static_cast<std::int16_t>(leaves)};
+        shelf& s = shelves_[c];
+        leaf_block* block = s.first;
+        if (block == nullptr) [[unlikely]]
+            return *::new (allocate(rooms[c])) leaf_block{.room = rooms[c]};
+        s.first = block->next;
+        --s.count;
+        return *block;
+    }
+    /// Its records have ended.
+    void put(leaf_block& block) noexcept {
+        const int c = class_of(block.room);
+        if (c == class_count || shelves_[c].count == most || !keeps_) [[unlikely]]
+            return release(&block);
+        shelf& s = shelves_[c];
+        block.count = block.rank = 0;
+        block.next = std::exchange(s.first, &block);
+        ++s.count;
+    }
+    void give_back() noexcept {
+        keeps_ = false;
+        for (shelf& s : shelves_)
+            while (s.first != nullptr) release(std::exchange(s.first, s.first->next));
+    }
 
-void spare_references::give_back_at_end() noexcept {
+private:
+    static constexpr int class_count = 2;
+    static constexpr std::int16_t rooms[class_count] = {16, 64};
+    static constexpr std::uint32_t most = 16;
+    struct shelf {
+        leaf_block* first = nullptr;
+        std::uint32_t count = 0;
+    };
+
+    static int class_of(int leaves) noexcept {
+        int c = 0;
+        while (c < class_count && rooms[c] < leaves) ++c;
+        return c;
+    }
+    static void* allocate(int leaves) {
+        end_with_thread();
+        return ::operator new(sizeof(leaf_block) + static_cast<std::size_t>(leaves) * sizeof(leaf_record),
+                              std::align_val_t{alignof(leaf_block)});
+    }
+    static void release(leaf_block* block) noexcept { ::operator delete(block, std::align_val_t{alignof(leaf_block)}); }
+
+    shelf shelves_[class_count];
+    bool keeps_ = true;  // until the thread ends
+};
+
+struct tree_memory {
+    spare_references references;
+    spare_blocks blocks;
+};
+constinit thread_local tree_memory of_thread;
+
+/// Gives back what the thread has to spare when it ends.
+void end_with_thread() noexcept {
     struct thread_end {
-        ~thread_end() { spare.settle(); }
+        ~thread_end() {
+            of_thread.references.settle();
+            of_thread.blocks.give_back();
+        }
     };
     thread_local const thread_end at_end;
     static_cast<void>(at_end);
@@ -99,7 +164,7 @@ void spare_references::give_back_at_end() noexcept {
 
 /// Copies a leaf to where none is. By the same stores, for a processor waits where it reads what it wrote in other
 /// pieces.
-void duplicate(spare_references& references, leaf_record* to, const leaf_record* from, int rank) {
+inline void duplicate(spare_references& references, leaf_record* to, const leaf_record* from, int rank) {
     if (rank > inline_rank) [[unlikely]] {
         ::new (to) leaf_record(*from);
     } else {
@@ -121,10 +186,14 @@ void widen(shape_room& room, int& rank, extents_ref shape) noexcept {
     }
 }
 
+int count_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->count : part.single ? 1 : 0; }
+leaf_record* first_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->records() : part.single; }
+
 /// The leaf that has an operand's shape, or null.
 const leaf_record* holder_of(const leaf_part& part) noexcept {
-    if (!part.block) return part.first;
-    return part.block->shape_at >= 0 ? part.first + part.block->shape_at : nullptr;
+    if (!part.list) return part.single;
+    leaf_block& block = **part.list;
+    return block.shape_at >= 0 ? block.records() + block.shape_at : nullptr;
 }
 
 /// What operands are most often: arrays of one shape on one device, and scalars after them.
@@ -146,11 +215,11 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     shape_room rooms[most_arguments], room;
     extents_ref shapes[most_arguments];
     device_id device = no_device;
-    if (const leaf_record* last = parts[n - 1].first; last && last->kind == operand_kind::text) --n;  // has no shape
+    if (const leaf_record* last = parts[n - 1].single; last && last->kind == operand_kind::text) --n;  // has no shape
     for (int k = 0; k < n; ++k) {
         device_id own = no_device;
-        if (parts[k].first) {
-            const leaf_span leaves(parts[k].first, parts[k].block ? parts[k].block->count : 1);
+        if (!parts[k].other) {
+            const leaf_span leaves(first_of(parts[k]), count_of(parts[k]));
             const leaf_record* holder = holder_of(parts[k]);
             shapes[k] = holder ? holder->extents() : leaves.extents(rooms[k]);
             own = leaves.on_device();
@@ -167,63 +236,153 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     return broadcast_shapes(operation, shapes, n, room, rank);
 }
 
-}  // namespace
+/// An operand that is one leaf or a list of them.
+struct run {
+    leaf_record* first;
+    const leaf_record* holder;  // of its shape
+    int count, rank;
 
-void join_leaves(const char* operation, leaf_block& to, leaf_record* leaves, const leaf_part* parts, int n) {
-    // The checks come first: where they throw, the operands are as they were.
-    const int source = all_alike(parts, n) ? 0 : check_operands(operation, parts, n);
-    spare_references& references = spare;
-    int at = 0, highest = 0;
-    for (int k = 0; k < n; ++k) {
-        const leaf_part& part = parts[k];
-        if (!part.first) continue;
-        const int count = part.block ? part.block->count : 1, rank = part.block ? part.block->rank : part.first->rank();
-        if (const leaf_record* holder = holder_of(part); k == source && holder)
-            to.shape_at = static_cast<std::int16_t>(at + (holder - part.first));
-        highest = std::max(highest, rank);
-        if (part.taken) {
-            relocate(leaves + at, part.first, count, rank);
-            to.count = static_cast<std::int16_t>(at += count);
-            if (part.block)
-                *part.block = leaf_block{};
-            else
-                ::new (part.first) leaf_record(part.first->type);
+    explicit run(const leaf_part& part) noexcept {
+        if (part.list) {
+            leaf_block& block = **part.list;
+            first = block.records();
+            holder = block.shape_at >= 0 ? first + block.shape_at : nullptr;
+            count = block.count;
+            rank = block.rank;
         } else {
-            for (int i = 0; i < count; ++i) {
-                duplicate(references, leaves + at, part.first + i, rank);
-                to.count = static_cast<std::int16_t>(++at);
-            }
+            holder = first = part.single;
+            count = 1;
+            rank = first->rank();
         }
     }
-    to.rank = static_cast<std::int16_t>(highest);
+};
+
+/// Appends an operand's leaves to a list that has room for them.
+inline void append(tree_memory& memory, leaf_block& block, const leaf_part& part, const run& of) {
+    leaf_record* to = block.records() + block.count;
+    if (!part.taken) {
+        for (const leaf_record* from = of.first; from != of.first + of.count; ++from, ++to) {
+            duplicate(memory.references, to, from, of.rank);
+            ++block.count;
+        }
+    } else {
+        relocate(to, of.first, of.count, of.rank);
+        block.count = static_cast<std::int16_t>(block.count + of.count);
+        if (part.single)
+            ::new (of.first) leaf_record(of.first->type);
+        else if (*part.list != &no_leaves)
+            memory.blocks.put(*std::exchange(*part.list, &no_leaves));
+    }
+    if (of.rank > block.rank) block.rank = static_cast<std::int16_t>(of.rank);
+}
+
+/// Whether two leaves are what operands are most often: arrays of one shape on one device, or an array and a scalar.
+inline bool are_alike(const leaf_record& a, const leaf_record& b) noexcept {
+    if (!a.memory) return false;
+    if (!b.memory) return !b.is_array();
+    const int rank = a.where.rank();
+    if (a.memory->device != b.memory->device || rank != b.where.rank()) return false;
+    const index_t *m = a.where.shape(), *n = b.where.shape();
+    for (int j = 0; j < rank; ++j)
+        if (m[j] != n[j]) return false;
+    return true;
+}
+
+}  // namespace
+
+leaf_block no_leaves;
+
+void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts, int n) {
+    // The checks come first: where they throw, the operands are as they were.
+    const int source = all_alike(parts, n) ? 0 : check_operands(operation, parts, n);
+    int total = 0;
+    for (int k = 0; k < n; ++k) total += count_of(parts[k]);
+    if (total == 0) return;
+    tree_memory& memory = of_thread;
+    const bool extend = parts[0].taken && parts[0].list && (*parts[0].list)->room >= total;
+    leaf_block& block = extend ? *std::exchange(*parts[0].list, &no_leaves) : memory.blocks.take(total);
+    to = &block;
+    if (!extend || source != 0) block.shape_at = leaf_block::not_held;
+    for (int k = extend ? 1 : 0; k < n; ++k) {
+        const leaf_part& part = parts[k];
+        if (part.other) continue;
+        const run of(part);
+        if (k == source && of.holder) block.shape_at = static_cast<std::int16_t>(block.count + (of.holder - of.first));
+        append(memory, block, part, of);
+    }
+}
+
+void join_leaves(const char* operation, leaf_block*& to, const leaf_record& a, const leaf_record& b) {
+    if (!are_alike(a, b)) {
+        const leaf_part parts[] = {{.single = const_cast<leaf_record*>(&a)}, {.single = const_cast<leaf_record*>(&b)}};
+        return join_leaves(operation, to, parts, 2);
+    }
+    tree_memory& memory = of_thread;
+    leaf_block& block = memory.blocks.take(2);
+    to = &block;
+    const int rank = a.where.rank();
+    duplicate(memory.references, block.records(), &a, rank);
+    block.count = 1;
+    duplicate(memory.references, block.records() + 1, &b, rank);
+    block.count = 2;
+    block.rank = static_cast<std::int16_t>(rank);
+    block.shape_at = 0;
+}
+
+void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record& b) {
+    leaf_block& block = *tree;
+    if (block.shape_at < 0 || block.count == block.room || !are_alike(block.records()[block.shape_at], b)) {
+        const leaf_part parts[] = {{.list = &tree, .taken = true}, {.single = const_cast<leaf_record*>(&b)}};
+        return join_leaves(operation, to, parts, 2);
+    }
+    to = std::exchange(tree, &no_leaves);
+    duplicate(of_thread.references, block.records() + block.count, &b, block.rank);
+    ++block.count;
+}
+
+void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, leaf_block*& other) {
+    leaf_block &block = *tree, &b = *other;
+    if (block.shape_at < 0 || b.shape_at < 0 || block.count + b.count > block.room || &block == &b ||
+        !are_alike(block.records()[block.shape_at], b.records()[b.shape_at])) {
+        const leaf_part parts[] = {{.list = &tree, .taken = true}, {.list = &other, .taken = true}};
+        return join_leaves(operation, to, parts, 2);
+    }
+    to = std::exchange(tree, &no_leaves);
+    relocate(block.records() + block.count, b.records(), b.count, b.rank);
+    block.count = static_cast<std::int16_t>(block.count + b.count);
+    if (b.rank > block.rank) block.rank = b.rank;
+    of_thread.blocks.put(*std::exchange(other, &no_leaves));
 }
 
 void throw_tree_moved_from() { throw error("this expression was moved from and has no value"); }
 
-void copy_leaves(leaf_block& to, leaf_record* room, const leaf_block& from, const leaf_record* leaves) {
+void copy_leaves(leaf_block*& to, leaf_block& from) {
+    if (from.count == 0) return;
+    leaf_block& block = of_thread.blocks.take(from.count);
+    to = &block;
     for (int i = 0; i < from.count; ++i) {
-        duplicate(spare, room + i, leaves + i, from.rank);
-        ++to.count;
+        duplicate(of_thread.references, block.records() + i, from.records() + i, from.rank);
+        ++block.count;
     }
-    to = from;
+    block.shape_at = from.shape_at;
+    block.rank = from.rank;
 }
 
-void take_leaves(leaf_block& to, leaf_record* room, leaf_block& from, leaf_record* leaves) noexcept {
-    to = std::exchange(from, leaf_block{});
-    relocate(room, leaves, to.count, to.rank);
-}
-
-void drop_leaves(leaf_block& block, leaf_record* leaves) noexcept {
-    spare_references& references = spare;
-    for (leaf_record* leaf = leaves; leaf != leaves + block.count; ++leaf) {
-        if (!leaf->is_array()) continue;
-        leaf->where.~layout();
-        if (buffer* b = leaf->memory.get()) references.put(*b);  // the records end without their destructors
+void drop_leaves(leaf_block& block) noexcept {
+    tree_memory& memory = of_thread;
+    leaf_record* const leaves = block.records();
+    for (leaf_record *leaf = leaves, *end = leaves + block.count; leaf != end; ++leaf) {
+        if (buffer* b = leaf->memory.get()) memory.references.put(*b);  // the records end without their destructors
+        if (block.rank > inline_rank && leaf->is_array()) [[unlikely]]
+            leaf->where.~layout();
     }
-    references.settle();
+    memory.references.settle();
+    memory.blocks.put(block);
 }
 
-void measure_leaves(leaf_block& block, const leaf_record* leaves) noexcept {
+void measure_leaves(leaf_block& block) noexcept {
+    if (block.count == 0) return;
+    const leaf_record* const leaves = block.records();
     block.shape_at = leaf_block::not_held;
     block.rank = 0;
     for (int i = block.count - 1; i >= 0; --i) {
@@ -280,6 +439,6 @@ std::uint32_t leaf_span::count(const buffer* b) const noexcept {
 
 }  // namespace detail
 
-void runtime::settle_references() noexcept { detail::spare.settle(); }
+void runtime::settle_references() noexcept { detail::of_thread.references.settle(); }
 
 }  // namespace ingot

@@ -145,8 +145,12 @@ public:
     template <class... A>
         requires flat
     explicit map(made m, A&&... a) {
-        const leaf_part parts[] = {std::forward<A>(a).part()...};
-        join_leaves(m.operation, leaves_, leaves_.records(), parts, sizeof...(Args));
+        if constexpr (requires { leaves_.join(m.operation, std::forward<A>(a).kept()...); }) {
+            leaves_.join(m.operation, std::forward<A>(a).kept()...);
+        } else {
+            const leaf_part parts[] = {std::forward<A>(a).part()...};
+            leaves_.join(m.operation, parts, sizeof...(Args));
+        }
     }
     template <class... A>
         requires(!flat)
@@ -161,11 +165,11 @@ public:
                     return std::forward<T>(operand).part();
                 } else {
                     facts_of[k] = {other_node.on_device(), other_node.extents(rooms[k])};
-                    return {.first = nullptr, .other = &facts_of[k]};
+                    return {.other = &facts_of[k]};
                 }
             };
             const leaf_part parts[] = {part(std::forward<A>(a), other)...};
-            join_leaves(m.operation, leaves_, leaves_.records(), parts, sizeof...(Args));
+            leaves_.join(m.operation, parts, sizeof...(Args));
         });
     }
     map(const map&) = default;
@@ -173,11 +177,11 @@ public:
     map& operator=(const map&) = delete;  // exp(x) = exp(y) would else overwrite a temporary
 
     void gather(cursor& c) const {
-        if (leaves_.leaf_block::count != leaves) throw_tree_moved_from();
+        if (leaves_.count() != leaves) throw_tree_moved_from();
         for_each([&](const auto& part) { part.gather(c); });
     }
     extents_ref extents(shape_room& room) const {
-        if (leaves_.shape_at >= 0) return leaves_.records()[leaves_.shape_at].extents();
+        if (const leaf_record* one = leaves_.holder()) return one->extents();
         if constexpr (flat) {
             return whole().extents(room);
         } else {
@@ -215,6 +219,11 @@ public:
         for_each([&](const auto& part) { references += part.count(b); });
         return references;
     }
+    leaf_list&& kept() && noexcept
+        requires flat
+    {
+        return std::move(leaves_);
+    }
     leaf_part part() const& noexcept { return leaves_.part(); }
     leaf_part part() && noexcept { return std::move(leaves_).part(); }
 
@@ -223,7 +232,7 @@ private:
     using others = typename std::conditional_t<flat, std::type_identity<nothing>,
                                                std::type_identity<boost::hana::tuple<held<Args>...>>>::type;
 
-    leaf_span whole() const noexcept { return {leaves_.records(), leaves_.leaf_block::count}; }
+    leaf_span whole() const noexcept { return {leaves_.records(), leaves_.count()}; }
 
     /// f of every operand in order: of a listed one's leaves, or of the node itself. All at once where all are listed.
     template <class F>
@@ -254,7 +263,7 @@ private:
         }
     }
 
-    leaf_list<leaves> leaves_;
+    leaf_list leaves_;
     [[no_unique_address]] others others_;
 };
 

@@ -104,13 +104,20 @@ private:
     int count_;
 };
 
-/// What a list of leaves knows of itself.
-struct leaf_block {
+/// The leaves of one tree, side by side behind what is known of them all. Blocks are recycled by the threads that build
+/// trees (runtime/leaves.cpp). Aligned so that what is used of a leaf of a low rank lies in one cache line.
+struct alignas(64) leaf_block {
     static constexpr std::int16_t not_held = -1;
     std::int16_t count = 0;            // 0: moved from
     std::int16_t shape_at = not_held;  // the leaf that has the shape of the whole
     std::int16_t rank = 0;             // the highest
+    std::int16_t room = 0;             // for as many leaves
+    leaf_block* next = nullptr;        // of those that nobody uses
+
+    leaf_record* records() noexcept { return reinterpret_cast<leaf_record*>(this + 1); }
 };
+/// What a list has that was moved from. Nobody writes to it.
+INGOT_API extern leaf_block no_leaves;
 
 /// An operand that is no leaf and no list of leaves.
 struct other_operand {
@@ -118,44 +125,59 @@ struct other_operand {
     extents_ref shape;
 };
 
-/// An operand of a node that is being built.
+/// An operand of a node that is being built: a list of leaves, a leaf alone, or another.
 struct leaf_part {
-    leaf_record* first;                    // null where there is no leaf
-    leaf_block* block = nullptr;           // null where there is a leaf alone
-    const other_operand* other = nullptr;  // where there is no leaf
-    bool taken = false;                    // else leaves are copied
+    leaf_record* single = nullptr;
+    leaf_block** list = nullptr;
+    const other_operand* other = nullptr;
+    bool taken = false;  // else leaves are copied
 };
 
-/// Makes one list of all operands' leaves, at `room`. Throws shape_error and device_error, which name the operation.
-INGOT_API void join_leaves(const char* operation, leaf_block& to, leaf_record* room, const leaf_part* parts, int n);
-INGOT_API void copy_leaves(leaf_block& to, leaf_record* room, const leaf_block& from, const leaf_record* leaves);
-INGOT_API void take_leaves(leaf_block& to, leaf_record* room, leaf_block& from, leaf_record* leaves) noexcept;
-INGOT_API void drop_leaves(leaf_block&, leaf_record*) noexcept;
-INGOT_API void measure_leaves(leaf_block&, const leaf_record*) noexcept;
+/// Makes one list of all operands' leaves. Throws shape_error and device_error, which name the operation.
+INGOT_API void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts, int n);
+// The same for what operands are most often: leaves that stay, trees that are given up.
+INGOT_API void join_leaves(const char* operation, leaf_block*& to, const leaf_record&, const leaf_record&);
+INGOT_API void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record&);
+INGOT_API void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, leaf_block*& other);
+INGOT_API void copy_leaves(leaf_block*& to, leaf_block& from);
+INGOT_API void drop_leaves(leaf_block&) noexcept;
+INGOT_API void measure_leaves(leaf_block&) noexcept;
 [[noreturn]] INGOT_API void throw_tree_moved_from();
 
-/// Room for N leaves, of which `count`, N or none, are there.
-template <int N>
-class leaf_list : public leaf_block {
+/// The leaves of a tree, which a copy of the tree copies.
+class leaf_list {
 public:
-    leaf_list() noexcept {}  // NOLINT(modernize-use-equals-default): the records are yet to be made
-    leaf_list(const leaf_list& other) : leaf_list() { copy_leaves(*this, records_, other, other.records_); }
-    leaf_list(leaf_list&& other) noexcept { take_leaves(*this, records_, other, other.records_); }
+    leaf_list() noexcept = default;
+    leaf_list(const leaf_list& other) { copy_leaves(block_, *other.block_); }
+    leaf_list(leaf_list&& other) noexcept : block_(std::exchange(other.block_, &no_leaves)) {}
     leaf_list& operator=(const leaf_list&) = delete;
     ~leaf_list() {
-        if (leaf_block::count != 0) drop_leaves(*this, records_);
+        if (block_ != &no_leaves) drop_leaves(*block_);
     }
 
-    leaf_record* records() const noexcept { return const_cast<leaf_record*>(records_); }
-    leaf_part part() const& noexcept { return {records(), const_cast<leaf_list*>(this)}; }
-    leaf_part part() && noexcept { return {.first = records_, .block = this, .taken = true}; }
+    leaf_record* records() const noexcept { return block_->records(); }
+    int count() const noexcept { return block_->count; }
+    /// The shape of the whole where a leaf has it, else none.
+    const leaf_record* holder() const noexcept {
+        return block_->shape_at >= 0 ? records() + block_->shape_at : nullptr;
+    }
+    leaf_part part() const& noexcept { return {.list = const_cast<leaf_block**>(&block_)}; }
+    leaf_part part() && noexcept { return {.list = &block_, .taken = true}; }
+    void join(const char* operation, const leaf_part* parts, int n) { join_leaves(operation, block_, parts, n); }
+    void join(const char* operation, const leaf_record& a, const leaf_record& b) {
+        join_leaves(operation, block_, a, b);
+    }
+    void join(const char* operation, leaf_list&& tree, const leaf_record& b) {
+        join_leaves(operation, block_, tree.block_, b);
+    }
+    void join(const char* operation, leaf_list&& tree, leaf_list&& other) {
+        join_leaves(operation, block_, tree.block_, other.block_);
+    }
     /// After the leaves were given another shape.
-    void measure() noexcept { measure_leaves(*this, records_); }
+    void measure() noexcept { measure_leaves(*block_); }
 
 private:
-    union {
-        leaf_record records_[N == 0 ? 1 : N];
-    };
+    leaf_block* block_ = &no_leaves;
 };
 
 /// A node that is one leaf.
@@ -171,8 +193,10 @@ public:
     device_id on_device() const noexcept { return record_.device(); }
     /// How many references to `b` this tree holds.
     std::uint32_t count(const buffer* b) const noexcept { return record_.memory.get() == b ? 1u : 0u; }
-    leaf_part part() const& noexcept { return {const_cast<leaf_record*>(&record_)}; }
-    leaf_part part() && noexcept { return {.first = &record_, .taken = true}; }
+    const leaf_record& kept() const& noexcept { return record_; }
+    void kept() && = delete;  // it is taken
+    leaf_part part() const& noexcept { return {.single = const_cast<leaf_record*>(&record_)}; }
+    leaf_part part() && noexcept { return {.single = &record_, .taken = true}; }
 
 protected:
     template <class... A>
@@ -217,6 +241,7 @@ inline std::uint64_t next_serial() noexcept {
 /// One value, already in the dtype that its node computes in.
 class scalar_leaf : public expression_base, public single_leaf {
 public:
+    const leaf_record& kept() const noexcept { return record_; }  // of temporaries too: nothing is held
     scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
         : single_leaf(t, scalar_value{bits, next_serial()}, exponent) {}
 };
