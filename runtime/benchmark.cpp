@@ -33,18 +33,18 @@ std::ostream& operator<<(std::ostream& out, const benchmark_result& r) {
     return out << '\n';
 }
 
-benchmark_result benchmark(const std::function<void()>& fn, const benchmark_options& options) {
+benchmark_result detail::benchmark(void (*call)(void*), const void* fn, const benchmark_options& options) {
     using clock = std::chrono::steady_clock;
     benchmark_result r;
     r.name = options.name;
-    for (int i = 0; i < options.warm_up; ++i) fn();
+    for (int i = 0; i < options.warm_up; ++i) call(const_cast<void*>(fn));
     synchronize();
     const bool on_gpu = current_device().is_cuda();
     for (int i = 0; i < options.repeats; ++i) {
         event before, after;
         if (on_gpu) before.record();
         const auto start = clock::now();
-        fn();
+        call(const_cast<void*>(fn));
         const auto end = clock::now();
         if (on_gpu) {
             after.record();

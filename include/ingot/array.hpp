@@ -3,7 +3,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -159,8 +158,8 @@ public:
     }
 
     /// Writes every element from the host, in C order; the shape stays.
-    template <std::ranges::forward_range R>
-        requires std::constructible_from<T, std::ranges::range_value_t<R>>
+    template <detail::values_of_host R>
+        requires std::constructible_from<T, detail::value_of<R>>
     void set(const R& values);
     void set(detail::braces<T> values) { write_all(values.begin(), values.size()); }
     /// Writes one value to every element.

@@ -5,8 +5,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <memory>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -59,7 +57,7 @@ array<T> zeroed(const char* operation, std::span<const index_t> shape, device_id
 /// n values f(0), f(1), ... made on the host.
 template <class T, class F>
 array<T> generated(index_t n, const F& f) {
-    const auto values = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(n));
+    const value_room<T> values(static_cast<std::size_t>(n));
     for (index_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = f(i);
     leaf<T> l;
     create_from_host(l.memory(), l.where(), {&n, 1}, values.get(), sizeof(T));
@@ -108,17 +106,17 @@ auto full_like(const E& e, S value) {
 }
 
 /// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements.
-template <class T = void, std::ranges::forward_range R>
-    requires element_type<std::ranges::range_value_t<R>>
+template <class T = void, detail::values_of_host R>
+    requires element_type<detail::value_of<R>>
 auto asarray(const R& values, const shape_like& shape) {
-    auto a = empty<detail::chosen<T, std::ranges::range_value_t<R>>>(shape);
+    auto a = empty<detail::chosen<T, detail::value_of<R>>>(shape);
     a.set(values);
     return a;
 }
-template <class T = void, std::ranges::forward_range R>
-    requires element_type<std::ranges::range_value_t<R>>
+template <class T = void, detail::values_of_host R>
+    requires element_type<detail::value_of<R>>
 auto asarray(const R& values) {
-    return asarray<T>(values, shape_like(static_cast<index_t>(std::ranges::distance(values))));
+    return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
 }
 /// An array over memory that is not Ingot's, always written in place. Strides in bytes.
 template <element_type T>

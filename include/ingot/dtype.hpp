@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -97,10 +96,6 @@ template <>
 struct dtype_of_type<float> : std::integral_constant<dtype, dtype::f4> {};
 template <>
 struct dtype_of_type<double> : std::integral_constant<dtype, dtype::f8> {};
-template <>
-struct dtype_of_type<std::complex<float>> : std::integral_constant<dtype, dtype::c8> {};
-template <>
-struct dtype_of_type<std::complex<double>> : std::integral_constant<dtype, dtype::c16> {};
 template <std::integral T>
     requires(!std::same_as<T, bool>)
 struct dtype_of_type<T> : std::integral_constant<dtype, static_cast<dtype>(1 +
@@ -158,14 +153,6 @@ struct type_of_dtype<dtype::f4> {
 template <>
 struct type_of_dtype<dtype::f8> {
     using type = double;
-};
-template <>
-struct type_of_dtype<dtype::c8> {
-    using type = std::complex<float>;
-};
-template <>
-struct type_of_dtype<dtype::c16> {
-    using type = std::complex<double>;
 };
 
 /// The C++ type in which elements of dtype D reach the host.

@@ -44,7 +44,8 @@ class lazy;
 
 /// An array or a tree over arrays.
 template <class E>
-concept array_expression = std::is_base_of_v<detail::expression_base, std::remove_cvref_t<E>>;
+concept array_expression =
+    std::is_convertible_v<std::remove_cvref_t<E>*, const detail::expression_base*>;  // E may be incomplete
 
 /// A C++ number: beside an array it has only its kind.
 template <class S>

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <concepts>
-#include <memory>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 
 #include <ingot/array.hpp>
+#include <ingot/host_values.hpp>
 
 namespace ingot {
 namespace detail {
@@ -56,7 +55,7 @@ auto expression_members<E>::to_host() const {
     using T = typename E::value_type;
     const auto n = static_cast<std::size_t>(size());
     if constexpr (std::same_as<T, bool>) {
-        const auto values = std::make_unique_for_overwrite<bool[]>(n);
+        const value_room<bool> values(n);
         read("to_host", self(), values.get(), n);
         return std::vector<bool>(values.get(), values.get() + n);
     } else {
@@ -72,12 +71,13 @@ class contiguous_range {
 public:
     explicit contiguous_range(const R& values) {
         if constexpr (in_place) {
-            data_ = std::ranges::data(values);
-            size_ = std::ranges::size(values);
+            data_ = std::data(values);
+            size_ = std::size(values);
         } else {
-            size_ = static_cast<std::size_t>(std::ranges::distance(values));
-            copy_ = std::make_unique_for_overwrite<T[]>(size_);
-            std::ranges::transform(values, copy_.get(), [](auto&& value) { return static_cast<T>(value); });
+            size_ = count_of_values(values);
+            copy_ = value_room<T>(size_);
+            std::transform(std::begin(values), std::end(values), copy_.get(),
+                           [](auto&& value) { return static_cast<T>(value); });
             data_ = copy_.get();
         }
     }
@@ -85,18 +85,17 @@ public:
     std::size_t size() const noexcept { return size_; }
 
 private:
-    static constexpr bool in_place = std::ranges::contiguous_range<const R> && std::ranges::sized_range<const R> &&
-                                     std::same_as<std::ranges::range_value_t<R>, T>;
+    static constexpr bool in_place = contiguous_values<R> && std::same_as<value_of<R>, T>;
     const T* data_;
     std::size_t size_;
-    std::unique_ptr<T[]> copy_;
+    value_room<T> copy_;
 };
 
 }  // namespace detail
 
 template <class T>
-template <std::ranges::forward_range R>
-    requires std::constructible_from<T, std::ranges::range_value_t<R>>
+template <detail::values_of_host R>
+    requires std::constructible_from<T, detail::value_of<R>>
 void array<T>::set(const R& values) {
     const detail::contiguous_range<T, R> from(values);
     write_all(from.data(), from.size());
@@ -110,14 +109,15 @@ void array<T>::write_all(const void* values, std::size_t count) {
 }
 
 /// Writes the values of e, in C order, into a span, a vector or an array of the host; there must be as many.
-template <array_expression E, std::ranges::contiguous_range R>
-    requires element_type<std::ranges::range_value_t<R>>
+template <array_expression E, class R>
+    requires detail::contiguous_values<std::remove_reference_t<R>> &&
+             element_type<detail::value_of<std::remove_reference_t<R>>>
 void copy_to(const E& e, R&& to) {
-    detail::read("copy_to", e, std::ranges::data(to), std::ranges::size(to));
+    detail::read("copy_to", e, std::data(to), std::size(to));
 }
 template <array_expression E>
 void copy_to(const E& e, std::vector<bool>& to) {
-    const auto values = std::make_unique_for_overwrite<bool[]>(to.size());
+    const detail::value_room<bool> values(to.size());
     detail::read("copy_to", e, values.get(), to.size());
     std::copy_n(values.get(), to.size(), to.begin());
 }

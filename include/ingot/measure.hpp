@@ -5,7 +5,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -99,8 +98,14 @@ struct benchmark_options {
     int warm_up = 10;
     std::string_view name = "benchmark";
 };
+namespace detail {
+INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const benchmark_options&);
+}
 /// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it
 /// on the current stream.
-INGOT_API benchmark_result benchmark(const std::function<void()>& fn, const benchmark_options& options = {});
+template <class F>
+benchmark_result benchmark(F&& fn, const benchmark_options& options = {}) {
+    return detail::benchmark([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &fn, options);
+}
 
 }  // namespace ingot

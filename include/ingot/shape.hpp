@@ -5,11 +5,11 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <ranges>
 #include <span>
 #include <string>
 
 #include <ingot/export.hpp>
+#include <ingot/host_values.hpp>
 #include <ingot/layout.hpp>
 
 namespace ingot {
@@ -39,8 +39,8 @@ public:
     integer_list(std::initializer_list<any_integer> list) {
         for (any_integer i : list) push(i.value);
     }
-    template <std::ranges::input_range R>
-        requires integer_argument<std::ranges::range_value_t<R>>
+    template <detail::values_of_host R>
+        requires integer_argument<detail::value_of<R>>
     integer_list(const R& range) {
         for (auto i : range) push(static_cast<index_t>(i));
     }
