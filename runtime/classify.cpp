@@ -53,6 +53,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     const bool binders = (kinds & has_binders) != 0;
     const bool several = !s.shapes.empty();
     if (!binders && !several && classify_line(s, env)) return c_;
+    c_.is_line = false;
     owners_.clear();
     binder_axes_.clear();
     if (binders || several)

@@ -47,6 +47,14 @@ struct classified {
     std::vector<index_t> strides;      // [operands + outputs][axes]
     index_t size = 0;                  // of the result
 
+    bool is_line = false;  // by classify_line
+
+    void set_line(const index_t* of, int rank, index_t elements) {
+        shape.assign(of, of + rank);
+        extents.assign(1, elements);
+        size = elements;
+        is_line = true;
+    }
     int axes() const noexcept { return static_cast<int>(extents.size()); }
     const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
 };
@@ -62,6 +70,10 @@ class classifier {
 public:
     /// The result stands until the next call.
     const classified& classify(const statement&, environment_class);
+    /// Whether a statement's words are these, which another statement of its program got with `is_line`; all but words
+    /// and strides of the result are then set.
+    bool confirm_line(const statement&, environment_class, std::span<const std::uint32_t> words);
+    const classified& confirmed() const noexcept { return c_; }
     /// The key in full: the words with the program in its place.
     static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
 

@@ -60,6 +60,63 @@ private:
     std::vector<std::uint16_t>& displaced_;
 };
 
+/// Header and axis of a line's key.
+constexpr std::size_t line_words = detail::key_header_words + 1;
+
+/// What all arrays of a line have in common: that they are contiguous, and their shape.
+struct line {
+    const detail::layout* first = nullptr;
+    index_t size = 0;  // below 2: no line
+    int rank = 0;
+    const index_t* numbers = nullptr;  // shape, and strides behind
+
+    explicit line(const statement& s) {
+        for (const output& o : s.outputs)
+            if (*o.memory) return;
+        for (const operand& o : s.operands)
+            if (o.kind == operand_kind::array) {
+                first = o.where;
+                break;
+            }
+        if (first == nullptr) return;
+        rank = first->rank();
+        numbers = first->shape();
+        index_t n = 1;
+        for (int j = rank - 1; j >= 0; --j) {
+            if (numbers[rank + j] != n) return;
+            n *= numbers[j];
+        }
+        size = n;
+    }
+    bool differs(const detail::layout& own) const {
+        if (own.rank() != rank) return true;
+        const index_t* n = own.shape();
+        for (int j = 2; j < 2 * rank; ++j)
+            if (n[j] != numbers[j]) return true;
+        return n[0] != numbers[0] || n[1] != numbers[1];
+    }
+    bool is_far(dtype t) const { return (size - 1) * static_cast<index_t>(detail::size_of(t)) >= narrow_reach; }
+    void write_head(const statement& s, environment_class env, std::uint32_t* to) const {
+        detail::key_header header;
+        header.where = env.where;
+        header.math = env.math;
+        header.architecture = env.architecture;
+        header.wide_index = size >= narrow_reach;
+        header.outputs = static_cast<std::uint32_t>(s.outputs.size());
+        header.program = static_cast<std::uint32_t>(s.program.size());
+        header.operands = static_cast<std::uint32_t>(s.operands.size());
+        header.axes = 1;
+        detail::write_header(header, to);
+        to[detail::key_header_words] = detail::axis_class{}.encode();
+    }
+};
+
+bool is_aligned(const operand& o) {
+    const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
+                         static_cast<std::uintptr_t>(o.where->offset) * detail::size_of(o.type);
+    return address % vector_bytes == 0;
+}
+
 /// Two words of the key at once, for a processor waits where it reads what it wrote in other pieces (slot::entry).
 struct word_pair {
     std::uint32_t first, second;
@@ -73,58 +130,26 @@ void copy_pair(std::uint32_t* to, const std::uint32_t* from) { std::memcpy(to, f
 /// contiguous and has the result's shape. The words are those that the general path would write. False where it is
 /// another.
 bool classifier::classify_line(const statement& s, environment_class env) {
-    for (const output& o : s.outputs)
-        if (*o.memory) return false;
-    const auto array_at = std::find_if(s.operands.begin(), s.operands.end(),
-                                       [](const operand& o) { return o.kind == operand_kind::array; });
-    if (array_at == s.operands.end()) return false;
-    const detail::layout& first = *array_at->where;
-    index_t size = 1;
-    for (int j = first.rank() - 1; j >= 0; --j) {
-        if (first.strides()[j] != size) return false;
-        size *= first.shape()[j];
-    }
-    if (size <= 1) return false;
-
-    c_.shape.assign(first.shape(), first.shape() + first.rank());
-    c_.size = size;
-    c_.extents.assign(1, size);
+    const line l(s);
+    if (l.size <= 1) return false;
+    c_.set_line(l.first->shape(), l.first->rank(), l.size);
     const std::size_t rows = s.operands.size() + s.outputs.size();
     c_.strides.resize(rows);
-    c_.words.resize(detail::key_header_words + 1 + 2 * rows);
-
-    detail::key_header header;
-    header.where = env.where;
-    header.math = env.math;
-    header.architecture = env.architecture;
-    header.wide_index = size >= narrow_reach;
-    header.outputs = static_cast<std::uint32_t>(s.outputs.size());
-    header.program = static_cast<std::uint32_t>(s.program.size());
-    header.operands = static_cast<std::uint32_t>(s.operands.size());
-    header.axes = 1;
-    detail::write_header(header, c_.words.data());
-    std::uint32_t* out = c_.words.data() + detail::key_header_words;
-    *out++ = detail::axis_class{}.encode();
+    c_.words.resize(line_words + 2 * rows);
+    l.write_head(s, env, c_.words.data());
 
     const operand* const operands = s.operands.data();
     met_operands met(operands, distinct_);
+    std::uint32_t* out = c_.words.data() + line_words;
     const std::uint32_t* const pairs = out;
     index_t* stride = c_.strides.data();
-    const int rank = first.rank();
-    const index_t* const numbers = first.shape();  // and strides behind
-    const auto has_other_numbers = [&](const index_t* own) {
-        for (int j = 2; j < 2 * rank; ++j)
-            if (own[j] != numbers[j]) return true;
-        return own[0] != numbers[0] || own[1] != numbers[1];
-    };
-    const auto is_far = [&](std::size_t bytes) { return (size - 1) * static_cast<index_t>(bytes) >= narrow_reach; };
     for (std::size_t i = 0; i < s.operands.size(); ++i, out += 2) {
         const operand& o = operands[i];
         const bool moves = o.kind == operand_kind::array;
         const auto number = static_cast<std::uint16_t>(i);
         std::uint16_t like;
         if (moves) {
-            if (o.where->rank() != rank || has_other_numbers(o.where->shape())) return false;
+            if (l.differs(*o.where)) return false;
             like = met.array_like(number);
         } else {
             if (o.kind != operand_kind::scalar) return false;
@@ -141,11 +166,8 @@ bool classifier::classify_line(const statement& s, environment_class env) {
         head.exponent = o.exponent;
         head.same_as = number;
         if (moves) {
-            const std::size_t bytes = detail::size_of(o.type);
-            const auto address =
-                reinterpret_cast<std::uintptr_t>(o.memory->data) + static_cast<std::uintptr_t>(o.where->offset) * bytes;
-            head.vector = address % vector_bytes == 0;
-            head.wide = is_far(bytes);
+            head.vector = is_aligned(o);
+            head.wide = l.is_far(o.type);
         }
         write_pair(out, {head.encode(), static_cast<std::uint32_t>(moves ? detail::stride_class::unit
                                                                          : detail::stride_class::broadcast)});
@@ -154,11 +176,48 @@ bool classifier::classify_line(const statement& s, environment_class env) {
         detail::operand_head head;
         head.type = s.outputs[k].type;
         head.vector = true;
-        head.wide = is_far(detail::size_of(head.type));
+        head.wide = l.is_far(head.type);
         write_pair(out, {head.encode(), static_cast<std::uint32_t>(detail::stride_class::unit)});
         out += 2;
         *stride++ = 1;
     }
+    return true;
+}
+
+/// Whether a statement has the words that another of its program had, which classify_line wrote: less work than to write
+/// them again. What the program says, kinds and dtypes, is not looked at. The result's strides are not set.
+bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
+    const line l(s);
+    if (l.size <= 1) return false;
+    std::uint32_t head[line_words];
+    l.write_head(s, env, head);
+    for (std::size_t i = 0; i < line_words; ++i)
+        if (head[i] != words[i]) return false;
+
+    const operand* const operands = s.operands.data();
+    met_operands met(operands, distinct_);
+    const std::uint32_t* expected = words.data() + line_words;
+    for (std::size_t i = 0; i < s.operands.size(); ++i, expected += 2) {
+        const operand& o = operands[i];
+        const std::size_t same_as = *expected >> 16;
+        const bool moves = o.kind == operand_kind::array;
+        if (moves && l.differs(*o.where)) return false;
+        const auto number = static_cast<std::uint16_t>(i);
+        if (same_as != i) {
+            const operand& p = operands[same_as];
+            if (moves ? o.memory != p.memory || o.where->offset != p.where->offset
+                      : o.serial != p.serial || o.bits[0] != p.bits[0])
+                return false;
+            continue;
+        }
+        if ((moves ? met.array_like(number) : met.scalar_like(number)) != met_operands::nobody) return false;
+        const auto was = detail::operand_head::decode(*expected);
+        if (moves ? was.vector != is_aligned(o) || was.wide != l.is_far(o.type) : was.exponent != o.exponent)
+            return false;
+    }
+    for (std::size_t k = 0; k < s.outputs.size(); ++k, expected += 2)
+        if (detail::operand_head::decode(*expected).wide != l.is_far(s.outputs[k].type)) return false;
+    c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
 }
 

@@ -20,6 +20,7 @@ struct slot::entry {
     const runtime::executable* found;
     std::size_t count;
     const std::uint32_t* words;
+    bool is_line;
 
     /// Two words at a time, as the others were written a moment ago (classify_line): a wider read would wait for the
     /// writes to leave the processor's store buffer.
@@ -57,9 +58,22 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
     if (turn < slot::ways) {
         auto* words = new std::uint32_t[c.words.size()];
         std::copy(c.words.begin(), c.words.end(), words);
-        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words}, std::memory_order_release);
+        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words, c.is_line}, std::memory_order_release);
     }
     return found;
+}
+
+/// The commonest statements again: contiguous arrays of one shape, of a class that the slot has met. Null where it is
+/// another.
+const executable* find_line(const slot& cache, classifier& workspace, const statement& s, environment_class env) {
+    if ((s.kinds & has_binders) != 0 || !s.shapes.empty()) return nullptr;
+    for (const auto& way : cache.entries) {
+        const slot::entry* e = way.load(std::memory_order_acquire);
+        if (e == nullptr) break;
+        if (e->is_line && !e->found->interpreted && workspace.confirm_line(s, env, {e->words, e->count}))
+            return e->found;
+    }
+    return nullptr;
 }
 
 using address_range = std::array<std::uintptr_t, 2>;
@@ -155,7 +169,8 @@ void evaluate(slot& cache, statement s) {
 
     static thread_local classifier workspace;
     const place where = place_of(s);
-    const classified& c = workspace.classify(s, where.environment);
+    const executable* found = find_line(cache, workspace, s, where.environment);
+    const classified& c = found != nullptr ? workspace.confirmed() : workspace.classify(s, where.environment);
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
         if (*o.memory) continue;
@@ -166,7 +181,7 @@ void evaluate(slot& cache, statement s) {
         *o.where = detail::contiguous_layout(shape.span());
     }
     if (c.size == 0) return;
-    run(look_up(cache, c, s), c, s, *where.stream);
+    run(found != nullptr ? *found : look_up(cache, c, s), c, s, *where.stream);
 }
 
 }  // namespace runtime
