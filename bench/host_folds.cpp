@@ -2,6 +2,7 @@
 // against NumPy's statements where there is a python3 that has it (INGOT_PYTHON names another). Results are compared
 // with float64's before they are timed.
 //   host_folds RESULTS.jsonl [LOG2_OF_ELEMENTS [NAME]]
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

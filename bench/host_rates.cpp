@@ -2,6 +2,7 @@
 // over the same memory: Ingot's, whose huge pages would else be the larger part of the difference. Results are compared
 // element by element before they are timed.
 //   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES]]
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

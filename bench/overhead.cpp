@@ -2,6 +2,7 @@
 // launch of an empty kernel with as many bytes of arguments, and where the difference goes. With `stub` the driver does
 // nothing and no GPU is needed.
 //   overhead RESULTS.jsonl [stub] [CALLS]
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>

@@ -1,6 +1,7 @@
 // Large arrays on a GPU: what share of the memory's rate, or of a hand-written kernel's, Ingot's kernels reach.
 // Every result is compared element by element on the host before it is timed.
 //   rates RESULTS.jsonl [LOG2_OF_ELEMENTS]
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

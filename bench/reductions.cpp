@@ -3,6 +3,7 @@
 //   reductions RESULTS.jsonl [PART_OF_A_NAME]         the table; only measurements whose name has this in it
 //   reductions RESULTS.jsonl --draws SEED COUNT [PART_OF_A_NAME]
 //                                                     random shapes, axes and reductions (reduction_draws.hpp)
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,6 @@
 // Un-sharing, and the choice between writing in place and into new memory.
+#include <algorithm>
+
 #include <ingot/array.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/error.hpp>

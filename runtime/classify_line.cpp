@@ -184,8 +184,8 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     return true;
 }
 
-/// Whether a statement has the words that another of its program had, which classify_line wrote: less work than to write
-/// them again. What the program says, kinds and dtypes, is not looked at. The result's strides are not set.
+/// Whether a statement has the words that another of its program had, which classify_line wrote: less work than to
+/// write them again. What the program says, kinds and dtypes, is not looked at. The result's strides are not set.
 bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
     const line l(s);
     if (l.size <= 1) return false;

@@ -1,4 +1,5 @@
 // The door: a statement comes in, its kernel is found or made, and runs.
+#include <algorithm>
 #include <array>
 #include <cstring>
 

@@ -1,6 +1,7 @@
 // The table of executables, and how one is made.
 #include "runtime/executable.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <shared_mutex>

@@ -1,4 +1,6 @@
 // Composition of a view onto a layout.
+#include <algorithm>
+
 #include <ingot/layout.hpp>
 
 namespace ingot::detail {

@@ -1,6 +1,7 @@
 // Splicing run-time trees, and evaluating what has to be an array before a statement can run.
 #include "runtime/lazy.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <ingot/error.hpp>

@@ -1,6 +1,7 @@
 // What shape a reshape makes, and whether strides alone make it.
 #include <ingot/reshape.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include <ingot/error.hpp>

@@ -1,4 +1,5 @@
 // Shapes: broadcasting, checks, and how they are printed; the errors a statement throws when it is built.
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <string>

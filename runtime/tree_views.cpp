@@ -1,4 +1,5 @@
 // Views and reshapes of run-time trees: the same nodes over other layouts.
+#include <algorithm>
 #include <optional>
 
 #include <ingot/error.hpp>

@@ -1,7 +1,6 @@
 // Values between arrays and the host's own memory. Everything here takes any expression, and waits.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <type_traits>
 #include <vector>
@@ -76,8 +75,8 @@ public:
         } else {
             size_ = count_of_values(values);
             copy_ = value_room<T>(size_);
-            std::transform(std::begin(values), std::end(values), copy_.get(),
-                           [](auto&& value) { return static_cast<T>(value); });
+            T* to = copy_.get();
+            for (auto&& value : values) *to++ = static_cast<T>(value);
             data_ = copy_.get();
         }
     }
@@ -119,7 +118,7 @@ template <array_expression E>
 void copy_to(const E& e, std::vector<bool>& to) {
     const detail::value_room<bool> values(to.size());
     detail::read("copy_to", e, values.get(), to.size());
-    std::copy_n(values.get(), to.size(), to.begin());
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[i];
 }
 
 }  // namespace ingot

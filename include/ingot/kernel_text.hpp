@@ -5,7 +5,6 @@
 // or a reduction's map, join, statements after it, and identity.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +21,9 @@ namespace ingot::detail {
 template <std::size_t N>
 struct fixed_string {
     char text[N]{};
-    constexpr fixed_string(const char (&given)[N]) { std::copy_n(given, N, text); }
+    constexpr fixed_string(const char (&given)[N]) {
+        for (std::size_t i = 0; i < N; ++i) text[i] = given[i];
+    }
     constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
@@ -44,8 +45,9 @@ struct kernel_parameter {
 
 constexpr bool is_identifier(std::string_view s) {
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-    return !s.empty() && letter(s[0]) &&
-           std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+    for (const char c : s)
+        if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+    return !s.empty() && letter(s[0]);
 }
 
 struct parameter_list {
@@ -57,6 +59,11 @@ struct parameter_list {
     constexpr const kernel_parameter* begin() const { return parameters.data(); }
     constexpr const kernel_parameter* end() const { return parameters.data() + count; }
     constexpr const kernel_parameter& operator[](int i) const { return parameters[static_cast<std::size_t>(i)]; }
+    constexpr bool has(std::string_view name) const {
+        for (const kernel_parameter& p : *this)
+            if (p.name == name) return true;
+        return false;
+    }
 };
 
 constexpr parameter_list parse_parameters(std::string_view text) {
@@ -68,15 +75,15 @@ constexpr parameter_list parse_parameters(std::string_view text) {
     };
     while (list.valid) {
         // Not text.find: under a sanitizer g++ 12 takes its test of a pointer for no constant.
-        const auto comma = static_cast<std::size_t>(std::find(text.begin(), text.end(), ',') - text.begin());
+        std::size_t comma = 0;
+        while (comma < text.size() && text[comma] != ',') ++comma;
         const std::string_view one = trim(text.substr(0, comma));
         const std::size_t gap = one.find_last_of(' ');
         list.valid = gap != one.npos && list.count < parameter_list::most;
         if (!list.valid) break;
         const kernel_parameter p{trim(one.substr(0, gap)), one.substr(gap + 1)};
         list.valid = is_identifier(p.name) && is_identifier(p.type) &&
-                     (p.is_placeholder() || p.fixed_dtype() < dtype_count) &&
-                     std::none_of(list.begin(), list.end(), [&](const auto& other) { return other.name == p.name; });
+                     (p.is_placeholder() || p.fixed_dtype() < dtype_count) && !list.has(p.name);
         list.parameters[static_cast<std::size_t>(list.count++)] = p;
         if (comma == text.size()) break;
         text.remove_prefix(comma + 1);
@@ -92,7 +99,9 @@ struct placeholder_list {
     int count = 0;
 
     constexpr int find(char letter) const {
-        return static_cast<int>(std::find(letters, letters + count, letter) - letters);
+        int at = 0;
+        while (at < count && letters[at] != letter) ++at;
+        return at;
     }
     constexpr void add(const parameter_list& list) {
         for (const kernel_parameter& p : list)

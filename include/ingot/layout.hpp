@@ -4,7 +4,6 @@
 // view of a tree is the same composition on every layout in it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -86,7 +85,10 @@ private:
 };
 
 inline bool same_shape(const layout& a, const layout& b) noexcept {
-    return a.rank() == b.rank() && std::equal(a.shape(), a.shape() + a.rank(), b.shape());
+    if (a.rank() != b.rank()) return false;
+    for (int j = 0; j < a.rank(); ++j)
+        if (a.shape()[j] != b.shape()[j]) return false;
+    return true;
 }
 
 /// A C-contiguous layout; shape extents must not be negative.
@@ -96,7 +98,7 @@ inline layout contiguous_layout(std::span<const index_t> shape) {
     for (int j = l.rank() - 1; j >= 0; --j) {
         l.shape()[j] = shape[static_cast<std::size_t>(j)];
         l.strides()[j] = stride;
-        stride *= std::max<index_t>(l.shape()[j], 1);  // so that axes beside an empty one still move
+        if (l.shape()[j] > 1) stride *= l.shape()[j];  // axes beside an empty one still move
     }
     return l;
 }

@@ -2,7 +2,6 @@
 // made of them in the language. `name_of(how, e)` is what name(e, ...) of reductions.hpp comes to.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -126,7 +125,8 @@ auto mean_of(const reduction& how, E&& e) {
 template <class E>
 auto var_of(const reduction& how, const E& e) {
     const auto& x = with_fractions(e);
-    const auto n = static_cast<double>(std::max<index_t>(count_of(how, e) - how.ddof, 0));
+    const index_t left = count_of(how, e) - how.ddof;
+    const auto n = static_cast<double>(left > 0 ? left : 0);
     return sum_of(how, square(x - mean_of(how.kept(), x))) / n;
 }
 template <class E>

@@ -28,7 +28,7 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
     merged.apply(view, 0);
     layout place = contiguous_layout(new_shape);
     if (merged.try_reshape(new_shape, 0)) {
-        std::fill_n(place.strides(), place.rank(), index_t{0});  // no place is read: only its shape is
+        for (int j = 0; j < place.rank(); ++j) place.strides()[j] = 0;  // no place is read: only its shape is
         return result(std::move(merged), 0, pick(std::move(place)));
     }
     view_unravelled(view, operation, shape, new_shape);

@@ -52,7 +52,10 @@ public:
     const index_t* end() const noexcept { return values_ + count_; }
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
     friend bool operator==(const integer_list& a, const integer_list& b) noexcept {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        if (a.count_ != b.count_) return false;
+        for (int i = 0; i < a.count_; ++i)
+            if (a.values_[i] != b.values_[i]) return false;
+        return true;
     }
 
 private:

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <pthread.h>
+#include <algorithm>
 #include <map>
 
 #include <ingot/functions.hpp>

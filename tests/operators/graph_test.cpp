@@ -1,6 +1,7 @@
 // Graphs through the interpreter: layouts, folds, scans, gathers, reshapes, random leaves, and trees of any depth.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

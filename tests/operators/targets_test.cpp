@@ -2,6 +2,7 @@
 // size are outputs of one kernel, so that the whole table takes few compiles.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>

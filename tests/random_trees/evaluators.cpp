@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "evaluators.hpp"
 
 #include "runtime/classify.hpp"

@@ -2,6 +2,7 @@
 // alignment of the result and of its rows, and not a byte beside them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
