@@ -20,7 +20,9 @@ void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) {
             along_bound = along_bound || (kept >> a & 1u) == 0;
         }
     }
-    along_kept && !along_bound ? emit_column_fold_cuda(k, g, f, p) : emit_row_fold_cuda(k, g, f, p);
+    const bool across = along_kept && !along_bound;
+    if (across && emit_short_columns_cuda(k, g, f, p)) return;
+    across ? emit_column_fold_cuda(k, g, f, p) : emit_row_fold_cuda(k, g, f, p);
 }
 
 }  // namespace ingot::codegen

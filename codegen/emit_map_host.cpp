@@ -136,7 +136,7 @@ private:
     bool can_stream() const {
         const auto apart = [](const operand_class& o) { return !o.head.aliased; };
         const auto in_lines = [&](const place& out) { return inner_class(out, inner_) == stride_class::unit; };
-        return b_.rank > 0 && b_.key.axes[static_cast<std::size_t>(inner_)].bucket != bucket::short_inner &&
+        return b_.rank > 0 && (b_.key.axes[static_cast<std::size_t>(inner_)].bucket & bucket::short_inner) == 0 &&
                std::ranges::all_of(b_.key.operands, apart) && std::ranges::all_of(b_.outputs, in_lines);
     }
 

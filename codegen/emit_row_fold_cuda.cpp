@@ -11,14 +11,15 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t threads = 256;
+constexpr std::uint32_t usual_threads = 256;
 
 class row_fold final : public cuda_fold {
 public:
-    row_fold(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, threads) {
+    row_fold(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, usual_threads) {
         const bool few = few_results(b_.key, b_.rank);
-        lanes_ = choose_lanes(few);
         split_ = few && bucket_ >= long_row_bucket;
+        lanes_ = choose_lanes(few);
+        if (split_) least_blocks_ = resident_blocks();
     }
 
 private:
@@ -27,36 +28,36 @@ private:
     std::uint32_t choose_lanes(bool few) const {
         const std::uint32_t vectors = (16u << bucket_) / vector_elements(spaces_[longest_]);
         constexpr std::uint32_t vectors_a_lane = 4, warp = 32;
-        if (bucket_ >= long_row_bucket || (few ? vectors > warp : vectors > 4 * vectors_a_lane * warp)) return threads;
+        if (bucket_ >= long_row_bucket || (few ? vectors > warp : vectors > 4 * vectors_a_lane * warp)) return threads_;
         return few ? warp : std::clamp(vectors / vectors_a_lane, 8u, warp);
     }
 
     /// Blocks of a multiprocessor that share rows: the more, the better computing hides behind loading.
     std::uint32_t resident_blocks() const {
-        constexpr std::uint32_t double_bytes = 8;  // their parts want more registers than six blocks have
+        constexpr std::uint32_t double_bytes = 8, few_words = 5;  // parts want more registers than six blocks have
         const bool narrow = std::all_of(b_.inputs.begin(), b_.inputs.end(),
                                         [](const place& in) { return bytes_of(in) < double_bytes; });
-        return narrow && words_ <= 2 ? 6 : 4;
+        return narrow && words_ <= few_words ? 6 : 4;
     }
 
-    std::string lane() const override { return lanes_ == threads ? "threadIdx.x" : "lane"; }
+    std::string lane() const override { return lanes_ == threads_ ? "threadIdx.x" : "lane"; }
     std::string lanes() const override { return std::to_string(lanes_) + 'u'; }
     std::string first_result() const override { return b_.rank == 0 ? "" : "row"; }
 
     void write_place() override {
         source_writer& out = b_.code;
-        if (lanes_ < threads) out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
-        if (b_.rank > 0 && lanes_ == threads) {
+        if (lanes_ < threads_) out.line("const ", b_.needs.type(dtype::u4), " lane = threadIdx.x % ", lanes_, "u;");
+        if (b_.rank > 0 && lanes_ == threads_) {
             out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else if (b_.rank > 0) {
             // Lanes without a row help with the last one and keep what they find to themselves.
             out.line("const ", b_.linear(), " mine = ", b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x", " * ",
-                     threads / lanes_, "u + threadIdx.x / ", lanes_, "u;");
+                     threads_ / lanes_, "u + threadIdx.x / ", lanes_, "u;");
             out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
         }
         b_.write_digits("row", kept_);
         load_kept(kept_bits());
-        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads / lanes_};
+        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads_ / lanes_};
     }
 
     void write_space(std::size_t number) override {
@@ -79,10 +80,14 @@ private:
         const folded_space& s = spaces_[number];
         std::vector<fold_writer>& folds = folds_[number];
         const std::vector<const place*> inputs = inputs_of(s);
-        const std::uint32_t unroll = unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each), tile = lanes_ * unroll;
+        // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
+        constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
+        const std::uint32_t unroll =
+            unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each, split_ ? bytes_in_flight : whole_row_bytes);
+        const std::uint32_t tile = lanes_ * unroll;
         const std::string type = b_.linear(), size = std::to_string(each);
         const bool shared = split_;  // shorter spaces too: what each block has is joined
-        if (split_ && number == longest_) split(tile * each, resident_blocks());
+        if (split_ && number == longest_) split_rows(each, bytes_at_once(s) * each);
         const bool aligned = is_aligned(s);
         if (!aligned) write_head(*inputs[0], each, n);
         out.line("const ", type, " vectors = ", aligned ? n : "(" + n + " - head)", " / ", each, ";");
@@ -102,51 +107,40 @@ private:
             out.close();
         }
         const auto outside = b_.body.scope();
-        out.open("for (", type, " v = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(),
-                 "; v < vectors; v += ", shared ? "gridDim.y * " : "", tile, "u)");
-        for (const place* in : inputs) {
-            out.line("alignas(", bytes_of(*in) * each, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[',
-                     unroll, "][", each, "];");
-            b_.body.name(in->node, in->name + "[u][e]");
-        }
-        const std::string vector = unroll == 1 ? "v" : "v + u * " + std::to_string(lanes_) + 'u';
-        open_unrolled("u", unroll);
-        if (unroll > 1) out.line("if (", vector, " >= vectors) continue;");
-        out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(',
-                 aligned ? "" : "head + ", unroll == 1 ? vector : '(' + vector + ')', " * ", each, ");");
-        for (const place* in : inputs) {
-            const std::uint32_t width = bytes_of(*in) * each;
-            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), width), '<', word_of(width), ">(", in->name,
-                     "[u], ", b_.pointer(*in), b_.offset(*in, kept_bits() | s.bits()), ");");
-        }
-        out.close();
-        declare_outputs(s, unroll, each);
-        open_unrolled("u", unroll);
-        if (unroll > 1) out.line("if (", vector, " >= vectors) break;");
-        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', each, "];");
-        open_unrolled("e", each);
-        const std::string at = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + size + " + e";
         for (std::size_t i = 0; i < folds.size(); ++i)
-            out.line("value", i, "[e] = ", folds[i].entry(b_.body.value(folds[i].value(), out), at), ";");
-        put_outputs(s, "[u][e]");
-        out.close();
-        const std::string first_of_vector = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + size;
-        if (!s.outputs.empty())
-            store_outputs(s, each, s.inner(), [&](bool element) {
-                out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(',
-                         first_of_vector, element ? " + e" : "", ");");
-            });
-        for (std::size_t i = 0; i < folds.size(); ++i)
-            join_part(folds[i], folded(folds[i], "value" + std::to_string(i), each, ""));
-        flush_parts(folds);
-        out.close();
-        out.close();
+            if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
+                const std::string packed = add_packed(folds[i], *in);
+                out.line("unsigned int best", i, "[2] = {", packed, "::start, ", packed, "::start};");
+            }
+        const std::string whole_tile = std::to_string(tile) + 'u';
+        if (shared) {  // rounds of whole tiles, then even pieces, in whole lines of the caches, of what is left
+            out.line("const ", type, " round = gridDim.y * ", whole_tile, ", rounds = vectors / round * round;");
+            out.open("for (", type, " v = blockIdx.y * ", whole_tile, " + ", lane(), "; v < rounds; v += round)");
+            write_vector_tile(number, each, unroll, aligned, "");
+            out.close();
+            b_.body.leave(outside);
+            out.line("const ", type, " piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;");
+            out.line("const ", type, " v = rounds + blockIdx.y * piece + ", lane(),
+                     ", end = min(vectors, rounds + (blockIdx.y + 1) * piece);");
+            out.open("if (v < end)");
+            write_vector_tile(number, each, unroll, aligned, "end");
+            out.close();
+        } else {
+            out.open("for (", type, " v = ", lane(), "; v < vectors; v += ", whole_tile, ")");
+            write_vector_tile(number, each, unroll, aligned, "vectors");
+            out.close();
+        }
         b_.body.leave(outside);
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
+                const std::string whole = add_packed(folds[i], *in) + "::whole(best" + std::to_string(i) + ')';
+                out.line(own(folds[i].part()), " = ", folds[i].joined(own(folds[i].part()), whole), ";");
+            }
 
         if (at_once) {
             for (const place* in : inputs) b_.body.name(in->node, in->name + "_edge");
             out.open("if (", first, lane(), " < ", edges, ")");
-            for (fold_writer& f : folds) join_part(f, f.of_one(f.entry(b_.body.value(f.value(), out), "edge")));
+            for (fold_writer& f : folds) join_one(f, f.entry(b_.body.value(f.value(), out), "edge"));
             if (!s.outputs.empty()) b_.write_digits("edge", s.axes);
             store_element_outputs(s);
         } else {
@@ -158,6 +152,113 @@ private:
         out.close();
     }
 
+    /// The vectors v, v + 1 `lanes`, ..., `unroll` of them: all, or those before `end`.
+    void write_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned,
+                           const std::string& end) {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        std::vector<fold_writer>& folds = folds_[number];
+        const std::vector<const place*> inputs = inputs_of(s);
+        const bool checked = unroll > 1 && !end.empty();
+        const std::string size = std::to_string(each);
+        for (const place* in : inputs) {
+            out.line("alignas(", bytes_of(*in) * each, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[',
+                     unroll, "][", each, "];");
+            b_.body.name(in->node, in->name + "[u][e]");
+        }
+        const std::string vector = unroll == 1 ? "v" : "v + u * " + std::to_string(lanes_) + 'u';
+        open_unrolled("u", unroll);
+        if (checked) out.line("if (", vector, " >= ", end, ") continue;");
+        out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(',
+                 aligned ? "" : "head + ", unroll == 1 ? vector : '(' + vector + ')', " * ", each, ");");
+        for (const place* in : inputs) {
+            const std::uint32_t width = bytes_of(*in) * each;
+            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), width), '<', word_of(width), ">(", in->name,
+                     "[u], ", b_.pointer(*in), b_.offset(*in, kept_bits() | s.bits()), ");");
+        }
+        out.close();
+        declare_outputs(s, unroll, each);
+        open_unrolled("u", unroll);
+        if (checked) out.line("if (", vector, " >= ", end, ") break;");
+        std::vector<std::size_t> plain;
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            if (const place* in = packed_by(folds[i], s, each); in != nullptr)
+                out.line(add_packed(folds[i], *in), "::take(best", i, ", ", in->name, "[u]);");
+            else
+                plain.push_back(i);
+        }
+        if (!plain.empty() || !s.outputs.empty()) {
+            const std::string first = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + size;
+            for (const std::size_t i : plain) out.line(folds[i].entry_type(), " value", i, '[', each, "];");
+            open_unrolled("e", each);
+            for (const std::size_t i : plain)
+                out.line("value", i, "[e] = ", folds[i].entry(b_.body.value(folds[i].value(), out), first + " + e"),
+                         ";");
+            put_outputs(s, "[u][e]");
+            out.close();
+            if (!s.outputs.empty())
+                store_outputs(s, each, s.inner(), [&](bool element) {
+                    out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(', first,
+                             element ? " + e" : "", ");");
+                });
+            for (const std::size_t i : plain) join_entries(folds[i], "value" + std::to_string(i), each);
+        }
+        flush_parts(folds);
+        out.close();
+    }
+
+    /// The array whose greatest or least element a fold is after, where elements are narrow: several are compared at
+    /// once.
+    const place* packed_by(const fold_writer& f, const folded_space& s, std::uint32_t each) const {
+        const dtype t = b_.graph.nodes[f.value()].type;
+        const fold of = static_cast<fold>(b_.graph.nodes[f.reduction()].code);
+        if (kind_of(t) != kind::integer || size_of(t) > 2 || each * size_of(t) < 4 ||
+            (of != fold::max && of != fold::min))
+            return nullptr;
+        for (const place* in : inputs_of(s))
+            if (in->node == f.value()) return in;
+        return nullptr;
+    }
+
+    /// Pairs of 16 bits are compared by one instruction. Of bytes the upper of each pair decides, whatever lies in the
+    /// lower one; a shift brings those up.
+    std::string add_packed(const fold_writer& f, const place& in) {
+        const dtype t = in.at->head.type;
+        const bool greatest = static_cast<fold>(b_.graph.nodes[f.reduction()].code) == fold::max,
+                   bytes = size_of(t) == 1;
+        const std::string type = b_.needs.type(t), name = std::string(greatest ? "most_" : "least_") + type;
+        const std::string best = std::string(greatest ? "__vmax" : "__vmin") + (is_signed(t) ? "s2" : "u2");
+        const std::string pick = greatest ? "a > b ? a : b" : "a < b ? a : b";
+        // What every element beats: its bits, in each place of a word.
+        const std::uint32_t top = bytes ? 0x80808080u : 0x80008000u;
+        const std::uint32_t start = is_signed(t) ? (greatest ? top : ~top) : (greatest ? 0 : ~0u);
+        b_.needs.add(
+            name, std::string("/// ") + (greatest ? "Greatest" : "Least") +
+                      " elements among words, by pairs of 16 bits" + (bytes ? ", whose upper bytes decide.\n" : ".\n") +
+                      "struct " + name + " {\n    static constexpr unsigned int start = " + std::to_string(start) +
+                      "u;\n    template <int n>\n"
+                      "    static __device__ __forceinline__ void take(unsigned int (&best)[2], const " +
+                      type +
+                      " (&v)[n]) {\n"
+                      "        const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);\n"
+                      "#pragma unroll\n"
+                      "        for (int i = 0; i < n / " +
+                      std::to_string(4 / size_of(t)) + "; ++i) {\n            best[0] = " + best +
+                      "(best[0], words[i]);\n" +
+                      (bytes ? "            best[1] = " + best + "(best[1], words[i] << 8);\n" : std::string()) +
+                      "        }\n    }\n"
+                      "    static __device__ __forceinline__ " +
+                      type + " join(" + type + " a, " + type + " b) { return " + pick +
+                      "; }\n"
+                      "    static __device__ __forceinline__ " +
+                      type + " whole(const unsigned int (&best)[2]) {\n" +
+                      (bytes ? "        return join(join(" + type + "(best[0] >> 8), " + type +
+                                   "(best[0] >> 24)), join(" + type + "(best[1] >> 8), " + type + "(best[1] >> 24)));\n"
+                             : "        return join(" + type + "(best[0]), " + type + "(best[0] >> 16));\n") +
+                      "    }\n};\n");
+        return name;
+    }
+
     /// Elements before the first whole vector of a row that begins anywhere.
     void write_head(const place& in, std::uint32_t each, const std::string& n) {
         const std::string start = b_.pointer(in) + b_.offset(in, kept_bits()), u8 = b_.needs.type(dtype::u8);
@@ -167,15 +268,18 @@ private:
 
     /// Rows whose elements lie anywhere: a lane's are apart, so that lanes read neighbours.
     void write_elements(std::size_t number, const std::string& n) {
-        source_writer& out = b_.code;
         const folded_space& s = spaces_[number];
         const std::uint32_t unroll = unroll_of(s, bytes_at_once(s), lanes_, 1), tile = lanes_ * unroll;
         const bool shared = split_;  // shorter spaces too: what each block has is joined
-        if (split_ && number == longest_) split(tile, resident_blocks());
-        out.open("for (", b_.linear(), " k = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(),
-                 "; k < ", n, "; k += ", shared ? "gridDim.y * " : "", tile, "u)");
-        write_tile(number, unroll, " * " + lanes(), n);
-        out.close();
+        if (split_ && number == longest_) split_rows(1, bytes_at_once(s));
+        write_tiles(number, unroll, (shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "") + lane(),
+                    " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
+    }
+
+    /// As many blocks as are resident, each with some vectors at least for every thread.
+    void split_rows(std::uint32_t each, std::uint32_t bytes) {
+        constexpr std::uint32_t piece_bytes = 32 * 1024;
+        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_blocks(), 0);
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every
@@ -208,38 +312,24 @@ private:
                      "#pragma unroll\n"
                      "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
                      "    return v;\n}\n");
-        if (lanes_ < threads)
+        if (lanes_ < threads_)
             return b_.code.line(variable, " = join_lanes<", joiner, ", ", lanes_, ">(", variable, ");");
         b_.needs.add("join_block",
-                     "/// Joins over a block of 256; every thread has the result.\n"
-                     "template <class fold, class type>\n"
+                     "/// Joins over a block; every thread has the result.\n"
+                     "template <class fold, int n, class type>\n"
                      "__device__ __forceinline__ type join_block(type v) {\n"
-                     "    __shared__ type warps[8];\n"
+                     "    __shared__ type warps[n];\n"
                      "    v = join_lanes<fold, 32>(v);\n"
                      "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
                      "    __syncthreads();\n"
-                     "    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);\n"
+                     "    v = join_lanes<fold, n>(warps[threadIdx.x % n]);\n"
                      "    __syncthreads();  // the next fold writes the same place\n"
                      "    return v;\n}\n");
-        b_.code.line(variable, " = join_block<", joiner, ">(", variable, ");");
-    }
-
-    void write_exchange(fold_writer& f) {
-        b_.needs.add("from_lane",
-                     "/// What the lane `far` away has.\n"
-                     "template <class type>\n"
-                     "__device__ __forceinline__ type from_lane(type v, int far) {\n"
-                     "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
-        if (f.words() == 1) return;
-        std::string members;
-        for (std::uint32_t i = 0; i < f.words(); ++i)
-            members += (i == 0 ? "from_lane(" : ", from_lane(") + f.word(i, "v") + ", far)";
-        b_.needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
-                                                  " v, int far) {\n    return {" + members + "};\n}\n");
+        b_.code.line(variable, " = join_block<", joiner, ", ", threads_ / 32, ">(", variable, ");");
     }
 
     std::string owner() override {
-        if (lanes_ == threads || b_.rank == 0) return "if (threadIdx.x == 0)";
+        if (lanes_ == threads_ || b_.rank == 0) return "if (threadIdx.x == 0)";
         return "if (lane == 0 && mine < " + rows() + ")";
     }
 

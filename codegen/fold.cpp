@@ -2,8 +2,6 @@
 // once. Places join by value, then by place, whatever the order in which they meet.
 #include "codegen/fold.hpp"
 
-#include "codegen/fold_about.hpp"
-
 namespace ingot::codegen {
 
 using namespace detail;
@@ -168,6 +166,11 @@ std::uint32_t fold_writer::words() const {
     return is_about() ? static_cast<std::uint32_t>(about_members(row_.of).size()) : places() ? 2 : 1;
 }
 
+std::uint32_t fold_writer::slots() const {
+    constexpr std::uint32_t slot_bytes = 8;
+    return is_about() ? (words() * static_cast<std::uint32_t>(size_of(type_)) + slot_bytes - 1) / slot_bytes : words();
+}
+
 std::string fold_writer::word(std::uint32_t i, const std::string& of) const {
     if (is_about()) return of + about_members(row_.of)[i];
     return !places() ? of : of + (i == 0 ? ".value" : ".at");
@@ -184,6 +187,19 @@ std::string fold_writer::of_one(const std::string& entry) {
 
 std::string fold_writer::folded(const std::string& array, const std::string& present) {
     return joiner() + "::of(" + array + (present.empty() ? "" : ", " + present) + ')';
+}
+
+std::string fold_writer::with(const std::string& part, const std::string& array, const std::string& present) {
+    return joiner() + "::with(" + part + ", " + array + (present.empty() ? "" : ", " + present) + ')';
+}
+
+std::string fold_writer::with_one(const std::string& part, const std::string& entry) {
+    if (!has_parts()) return joined(part, of_one(entry));
+    return joiner() + "::with<" + needs_.type(type_) + ", 1>(" + part + ", {" + entry + "})";
+}
+
+std::string fold_writer::of_part(const std::string& part) {
+    return has_parts() ? joiner() + "::of_part(" + part + ')' : part;
 }
 
 std::string fold_writer::element(const std::string& value, const std::string& at) {

@@ -7,6 +7,7 @@
 
 #include <ingot/folds.hpp>
 
+#include "codegen/fold_about.hpp"
 #include "codegen/graph.hpp"
 #include "codegen/spelling.hpp"
 
@@ -22,6 +23,9 @@ public:
     /// "sum0": the variable with what this thread has, and with the row's result in the end.
     const std::string& name() const { return name_; }
     std::string part() const { return "part" + number_; }
+    std::string held() const { return "held" + number_; }
+    std::string taken() const { return "taken" + number_; }
+    std::string edge() const { return "edge" + number_; }
     std::string whole() const { return "whole" + number_; }
     /// The variable that holds all of a row: as `name`, but a float's partial sums are joined in double.
     std::string wide_type();
@@ -51,6 +55,14 @@ public:
     /// Of a fold that counts entries, the partial result of an array of them, or of the first `present`; of one entry.
     std::string folded(const std::string& array, const std::string& present);
     std::string of_one(const std::string& entry);
+    /// A part is what a thread has of a few tiles: a partial result, or what is sooner joined with entries. It begins
+    /// so, takes an array of entries (all of them, or the first `present`), and becomes a partial result.
+    std::string part_type() { return has_parts() ? spell_about_sums(type_, needs_) : type(); }
+    std::string part_start() { return has_parts() ? part_type() + "{0, 0, 0, 0}" : start(); }
+    std::string with(const std::string& part, const std::string& array, const std::string& present);
+    std::string with_one(const std::string& part, const std::string& entry);
+    bool has_parts() const { return row_.of == detail::fold::squares; }
+    std::string of_part(const std::string& part);
     /// Whether missing entries must be counted, for no entry leaves a partial result alone.
     bool counts_entries() const { return is_about(); }
     /// An element as a partial result.
@@ -69,6 +81,8 @@ public:
     std::uint32_t words() const;
     std::string word(std::uint32_t i) const { return word(i, name_); }
     std::string word(std::uint32_t i, const std::string& of) const;
+    /// The same for slots of 8 bytes, as many as a partial result fills.
+    std::uint32_t slots() const;
     /// Size of a variable that holds all of a row.
     std::uint32_t bytes() const;
     /// A partial result from the texts that take its words.

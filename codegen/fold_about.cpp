@@ -7,7 +7,9 @@ using namespace detail;
 
 namespace {
 
-/// The mean is kept as what it is off some element: a large one costs no digits.
+/// The mean is kept as what it is off some element: a large one costs no digits. A thread sums what elements are off
+/// the mean of the first few that it met. That costs no digits either: as those few are among them, the squares off the
+/// mean are no less than so many times the square of what it is off theirs.
 constexpr std::string_view moments =
     R"(/// How many elements, their mean (off one of them), and the squares of what each is off it.
 template <class type>
@@ -15,26 +17,47 @@ struct moments {
     type count, near, mean, squares;
 };
 
+/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+__device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
+__device__ __forceinline__ double share_of(double a, double b) { return a / b; }
+
+/// How many elements, the mean of the first of them, and the sums of what each is off it and of its square.
+template <class type>
+struct sums_near {
+    type count, near, sum, squares;
+};
+
 struct squares {
     template <class type>
     static __device__ __forceinline__ moments<type> join(moments<type> a, moments<type> b) {
         if (b.count == 0) return a;
         if (a.count == 0) return b;
-        const type count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
     template <class type, int n>
-    static __device__ __forceinline__ moments<type> of(const type (&v)[n], unsigned int present = n) {
+    static __device__ __forceinline__ sums_near<type> with(sums_near<type> a, const type (&v)[n],
+                                                           unsigned int present = n) {
         type sum = 0, squares = 0;
+        if (a.count == 0) {
 #pragma unroll
-        for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
-        const type mean = sum / present;
+            for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
+            a.near = v[0] + sum / present;
+            sum = 0;
+        }
 #pragma unroll
         for (unsigned int i = 0; i < n; ++i) {
-            const type off = v[i] - v[0] - mean;
-            squares += i < present ? off * off : 0;
+            const type off = i < present ? v[i] - a.near : 0;
+            sum += off;
+            squares += off * off;
         }
-        return {type(present), v[0], mean, squares};
+        return {a.count + present, a.near, a.sum + sum, a.squares + squares};
+    }
+    template <class type>
+    static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
+        if (a.count == 0) return {0, 0, 0, 0};
+        const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
+        return {a.count, a.near, mean, squares < 0 ? 0 : squares};
     }
     template <class type>
     static __device__ __forceinline__ type about(moments<type> a, type c) {
@@ -106,6 +129,11 @@ std::string spell_about_fold(fold f, dtype t, prelude& needs) {
 std::string spell_about_part(fold f, dtype t, prelude& needs) {
     spell_about_fold(f, t, needs);
     return (f == fold::squares ? "moments<" : "exponential_sum<") + needs.type(t) + '>';
+}
+
+std::string spell_about_sums(dtype t, prelude& needs) {
+    spell_about_fold(fold::squares, t, needs);
+    return "sums_near<" + needs.type(t) + '>';
 }
 
 std::string spell_about_start(fold f, dtype t, prelude& needs) {

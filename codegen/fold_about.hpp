@@ -4,12 +4,17 @@
 
 #include <string>
 
+#include <ingot/folds.hpp>
+
 #include "codegen/spelling.hpp"
 
 namespace ingot::codegen {
 
 /// The type of a part, with the members that `about_members` names; all of them of the elements' dtype.
 std::string spell_about_part(detail::fold f, dtype t, prelude& needs);
+/// Of sums of squares: the type of what a thread has of a few tiles, by `with(sums, values, present)`; `of_part` makes
+/// a part of it.
+std::string spell_about_sums(dtype t, prelude& needs);
 /// The struct with `join(a, b)`, `of(values, present)` and `about(part, c)`.
 std::string spell_about_fold(detail::fold f, dtype t, prelude& needs);
 /// A part of no elements.

@@ -12,7 +12,7 @@ cuda_fold::cuda_fold(const key& k, const graph& g, const folding& f, std::uint32
     : b_(k, g), spaces_(f.spaces), results_(f.results), folds_(folds_of(f, g, b_.needs)), threads_(threads) {
     for (std::size_t s = 0; s < spaces_.size(); ++s) {
         if (spaces_[s].bucket > spaces_[longest_].bucket) longest_ = s;
-        for (const fold_writer& fold : folds_[s]) words_ += fold.words();
+        for (const fold_writer& fold : folds_[s]) words_ += fold.words(), slots_ += fold.slots();
     }
     bucket_ = spaces_[longest_].bucket;
     for (int a = 0; a < b_.rank; ++a) kept_.push_back(a);
@@ -27,6 +27,7 @@ void cuda_fold::write(plan& p) {
             for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
     if (split_) write_finish();
     write_results();
+    write_end();
     launch& step = b_.step;
     step.kernel = "reduce";
     step.threads = threads_;
@@ -36,7 +37,7 @@ void cuda_fold::write(plan& p) {
     std::vector<node_id> roots;
     for (const std::size_t k : results_) roots.push_back(b_.graph.roots[k]);
     step.work.push_back({kept_bits(), cost_of(b_.graph, roots)});
-    const std::string blocks = split_ ? ", " + std::to_string(step.resident_blocks) : "";
+    const std::string blocks = least_blocks_ != 0 ? ", " + std::to_string(least_blocks_) : "";
     p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads_) +
                                              blocks + ")\nreduce(const __grid_constant__ arguments p)");
     p.steps.push_back(std::move(step));
@@ -76,8 +77,7 @@ bool cuda_fold::rounds(const std::vector<fold_writer>& folds) {
 }
 
 std::uint32_t cuda_fold::unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
-                                   std::uint32_t lane_elements) const {
-    constexpr std::uint32_t bytes_in_flight = 64;
+                                   std::uint32_t lane_elements, std::uint32_t bytes_in_flight) const {
     bytes = std::max(bytes, 4u);
     const std::uint64_t longest = std::uint64_t{1} << (s.bucket + 4);
     std::uint32_t unroll = 1;
@@ -122,27 +122,31 @@ void cuda_fold::declare_results(std::vector<fold_writer>& folds) {
 }
 
 void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
-    for (fold_writer& f : folds) declare(f.type(), f.part(), f.start());
-    if (rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
+    for (fold_writer& f : folds) declare(f.part_type(), f.part(), f.part_start());
+    if (has_rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
 }
 
-void cuda_fold::join_part(fold_writer& f, const std::string& value) {
-    b_.code.line(own(f.part()), " = ", f.joined(own(f.part()), value), ";");
+void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
+    const std::string part = own(f.part());
+    const std::string with = f.has_parts()        ? f.with(part, array, present)
+                             : f.counts_entries() ? f.joined(part, f.folded(array, present))
+                             : n == 1             ? f.joined(part, array + "[0]")
+                                                  : f.joined(part, b_.join_pairs(f.joiner(), n, array));
+    b_.code.line(part, " = ", with, ";");
 }
 
-std::string cuda_fold::folded(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
-    if (f.counts_entries()) return f.folded(array, present);
-    return n == 1 ? array + "[0]" : b_.join_pairs(f.joiner(), n, array);
+void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
+    b_.code.line(own(f.part()), " = ", f.with_one(own(f.part()), entry), ";");
 }
 
 void cuda_fold::flush_parts(std::vector<fold_writer>& folds) {
-    if (!rounds(folds)) return;
+    if (!has_rounds(folds)) return;
     b_.code.open("if (++tiles % 64 == 0)");
     open_columns();
     for (fold_writer& f : folds) {
         if (!f.rounds()) continue;
-        b_.code.line(own(f.name()), " = ", f.joined(own(f.name()), own(f.part())), ";");
-        b_.code.line(own(f.part()), " = ", f.start(), ";");
+        b_.code.line(results_of(f), " = ", f.joined(results_of(f), f.of_part(own(f.part()))), ";");
+        b_.code.line(own(f.part()), " = ", f.part_start(), ";");
     }
     close_columns();
     b_.code.close();
@@ -150,7 +154,8 @@ void cuda_fold::flush_parts(std::vector<fold_writer>& folds) {
 
 void cuda_fold::join_parts(std::vector<fold_writer>& folds) {
     open_columns();
-    for (fold_writer& f : folds) b_.code.line(own(f.name()), " = ", f.joined(own(f.name()), own(f.part())), ";");
+    for (fold_writer& f : folds)
+        b_.code.line(results_of(f), " = ", f.joined(results_of(f), f.of_part(own(f.part()))), ";");
     close_columns();
 }
 
@@ -164,13 +169,26 @@ std::uint32_t cuda_fold::bytes_at_once(const folded_space& s) const {
     return bytes;
 }
 
+void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
+    source_writer& out = b_.code;
+    b_.write_digits(at, s.axes);
+    for (const place* in : inputs_of(s)) {
+        const std::string offset = b_.offset(*in, kept_bits() | s.bits());
+        if (const std::uint32_t bytes = bytes_of(*in) * columns_of(*in); columns_of(*in) > 1) {
+            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(", in->name,
+                     "[u], ", b_.pointer(*in), offset, ");");
+        } else {
+            out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
+        }
+    }
+}
+
 void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
     source_writer& out = b_.code;
     const folded_space& s = spaces_[number];
     std::vector<fold_writer>& folds = folds_[number];
-    const std::vector<const place*> inputs = inputs_of(s);
     const std::vector<node_id> generators = generators_of(s);
-    for (const place* in : inputs) {
+    for (const place* in : inputs_of(s)) {
         const std::string type = b_.needs.type(in->at->head.type), count = std::to_string(unroll);
         const std::uint32_t wide = columns_of(*in);
         if (wide > 1) {
@@ -185,23 +203,15 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
         out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
         b_.body.name(g, name + "[u]");
     }
+    const bool whole = unroll == 1 || n.empty();
     const bool counted =
-        unroll > 1 && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
+        !whole && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
     const std::string at = unroll == 1 ? "k" : "k + u" + apart;
     if (counted) out.line("unsigned int present = 0;");
     open_unrolled("u", unroll);
-    if (unroll > 1) out.line("if (", at, " >= ", n, ") break;");
+    if (!whole) out.line("if (", at, " >= ", n, ") break;");
     if (counted) out.line("++present;");
-    b_.write_digits(at, s.axes);
-    for (const place* in : inputs) {
-        const std::string offset = b_.offset(*in, kept_bits() | s.bits());
-        if (const std::uint32_t bytes = bytes_of(*in) * columns_of(*in); columns_of(*in) > 1) {
-            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(", in->name,
-                     "[u], ", b_.pointer(*in), offset, ");");
-        } else {
-            out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
-        }
-    }
+    write_loads(s, at);
     for (const node_id g : generators)
         out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
     out.close();
@@ -211,22 +221,40 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     open_unrolled("u", unroll);
     for (std::size_t i = 0; i < folds.size(); ++i) {
         const std::string value = folds[i].entry(b_.body.value(folds[i].value(), out), at);
-        out.line("value", i,
-                 "[u] = ", unroll == 1 ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(), ";");
+        out.line("value", i, "[u] = ", whole ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(),
+                 ";");
     }
     put_outputs(s, columns_ == 1 ? "[u][0]" : "[u][e]");
     out.close();
     for (std::size_t i = 0; i < folds.size(); ++i)
-        join_part(folds[i], folded(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : ""));
+        join_entries(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : "");
     close_columns();
     if (!s.outputs.empty()) {
         open_unrolled("u", unroll);
-        if (unroll > 1) out.line("if (", at, " >= ", n, ") break;");
+        if (!whole) out.line("if (", at, " >= ", n, ") break;");
         b_.write_digits(at, s.axes);
         store_outputs(s, columns_, b_.rank - 1, [&](bool element) { element ? write_column() : void(); });
         out.close();
     }
     flush_parts(folds);
+}
+
+/// Whole tiles first, of which nothing is asked; what is left is less than one.
+void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first,
+                            const std::string& apart, const std::string& n, const std::string& step) {
+    source_writer& out = b_.code;
+    const auto outside = b_.body.scope();
+    const bool one = unroll == 1;
+    out.line(b_.linear(), " k = ", first, ";");
+    out.open("for (; k ", one ? "" : "+ " + std::to_string(unroll - 1) + apart + ' ', "< ", n, "; k += ", step, ")");
+    write_tile(number, unroll, apart, "");
+    out.close();
+    b_.body.leave(outside);
+    if (one) return;
+    out.open("if (k < ", n, ")");
+    write_tile(number, unroll, apart, n);
+    out.close();
+    b_.body.leave(outside);
 }
 
 void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
@@ -285,7 +313,7 @@ void cuda_fold::write_element(std::size_t number, const std::string& at) {
         b_.body.name(in->node, in->name);
     }
     for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
-    for (fold_writer& f : folds_[number]) join_part(f, f.of_one(f.entry(b_.body.value(f.value(), b_.code), at)));
+    for (fold_writer& f : folds_[number]) join_one(f, f.entry(b_.body.value(f.value(), b_.code), at));
     store_element_outputs(s);
 }
 
@@ -306,77 +334,123 @@ void cuda_fold::load_kept(std::uint64_t axes) {
     b_.body.hoist(axes, values(), b_.code);
 }
 
-void cuda_fold::split(std::uint32_t piece, std::uint32_t resident_blocks) {
-    const std::uint64_t bits = spaces_[longest_].bits();
-    b_.step.grid[1] = {.axes = bits, .divide_by = piece};
-    b_.step.resident_blocks = resident_blocks;
-    b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (words_ + 1));
+void cuda_fold::write_exchange(fold_writer& f) {
+    b_.needs.add("from_lane",
+                 "/// What the lane `far` away has.\n"
+                 "template <class type>\n"
+                 "__device__ __forceinline__ type from_lane(type v, int far) {\n"
+                 "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
+    if (f.words() == 1) return;
+    std::string members;
+    for (std::uint32_t i = 0; i < f.words(); ++i)
+        members += (i == 0 ? "from_lane(" : ", from_lane(") + f.word(i, "v") + ", far)";
+    b_.needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                                              " v, int far) {\n    return {" + members + "};\n}\n");
+}
+
+void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one) {
+    const std::uint64_t bits = spaces_[longest_].bits() | along;
+    b_.step.grid[1] = {.axes = bits, .divide_by = piece, .per_processor = blocks_of_one};
+    b_.step.resident_blocks = blocks;
+    b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (slots_ + 1));
     b_.step.scratch_count = {.axes = kept_bits(), .inner = bits, .inner_divide = piece};
 }
 
-std::string cuda_fold::slot(std::uint32_t word) {
+std::string cuda_fold::slot(std::uint32_t slots) {
     std::string at = columns_ == 1 ? "" : " + e";
-    if (word > 0) at += " + " + (word == 1 ? "" : std::to_string(word) + " * ") + rows();
+    if (slots > 0) at += " + " + (slots == 1 ? "" : std::to_string(slots) + " * ") + rows();
     return at;
 }
 
-/// Parts of the blocks of a result meet in the scratch: a counter for each group of results, then a slot for each
-/// split, word and result. All of it is zero when the kernel begins, and again when it ends.
+/// Parts of the blocks of a result meet in the scratch: a counter for each group of results, then slots for each split,
+/// word and result. All of it is zero when the kernel begins, and again when it ends.
 void cuda_fold::write_finish() {
     source_writer& out = b_.code;
     const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
     const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
-    b_.needs.add("slots",
-                 "/// A slot of the scratch: written by one block, read and cleared by the one that finishes.\n"
-                 "template <class type>\n"
-                 "__device__ __forceinline__ void put(uint64* slot, type v) {\n"
-                 "    *reinterpret_cast<type*>(slot) = v;\n}\n\n"
-                 "template <class type>\n"
-                 "__device__ __forceinline__ type take(uint64* slot) {\n"
-                 "    const uint64 word = __ldcg(slot);\n"
-                 "    *slot = 0;\n"
-                 "    return reinterpret_cast<const type&>(word);\n}\n");
+    b_.needs.add(
+        "slots",
+        "/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that\n"
+        "/// finishes.\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {\n"
+        "    if constexpr (sizeof(type) <= 8) {\n"
+        "        *reinterpret_cast<type*>(slot) = v;\n"
+        "    } else {\n"
+        "        const uint64* const words = reinterpret_cast<const uint64*>(&v);\n"
+        "#pragma unroll\n"
+        "        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];\n"
+        "    }\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ type take(uint64* slot, uint64 apart) {\n"
+        "    constexpr int n = (sizeof(type) + 7) / 8;\n"
+        "    uint64 words[n];\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < n; ++i) {\n"
+        "        words[i] = __ldcg(slot + i * apart);\n"
+        "        slot[i * apart] = 0;\n"
+        "    }\n"
+        "    return reinterpret_cast<const type&>(words);\n}\n");
     b_.needs.add("comes_last",
                  "/// Whether this block is the last of those of its results to come here.\n"
                  "__device__ __forceinline__ bool comes_last(uint32* arrived) {\n"
                  "    __shared__ bool last;\n"
                  "    __syncthreads();\n"
                  "    if (threadIdx.x == 0) {\n"
-                 "        last = atomicAdd(arrived, 1u) == gridDim.y - 1;\n"
+                 "        uint32 before;\n"
+                 "        asm volatile(\"atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;\"\n"
+                 "                     : \"=r\"(before) : \"l\"(arrived) : \"memory\");\n"
+                 "        last = before == gridDim.y - 1;\n"
                  "        if (last) *arrived = 0;\n"
                  "    }\n"
                  "    __syncthreads();\n"
-                 "    __threadfence();\n"
                  "    return last;\n}\n");
     const std::string count = rows(), first = first_result();
     out.open("if (gridDim.y > 1)");
     out.line(u8, "* const slots = ", scratch, " + ", count, first.empty() ? "" : " + " + first, ";");
-    out.line("const ", u8, " stride = ", words_ == 1 ? "" : std::to_string(words_) + " * ", u8, "(", count, ");");
+    out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", count, ");");
     out.open(owner());
     open_columns("columns");
-    std::uint32_t word = 0;
+    std::uint32_t used = 0;
     for (const std::vector<fold_writer>& folds : folds_)
-        for (const fold_writer& f : folds)
-            for (std::uint32_t i = 0; i < f.words(); ++i)
-                out.line("put(slots + blockIdx.y * stride", slot(word++), ", ", f.word(i, own(f.name())), ");");
+        for (const fold_writer& f : folds) {
+            out.line("put(slots + blockIdx.y * stride", slot(used), ", ", count, ", ", own(f.name()), ");");
+            used += f.slots();
+        }
     close_columns();
-    out.line("__threadfence();");
     out.close();
     out.line("if (!comes_last(reinterpret_cast<", u4, "*>(", scratch, " + blockIdx.x))) return;");
-    word = 0;
+    // Several loads at once, of all folds: who finishes keeps everybody waiting.
+    const std::uint32_t together = std::max(1u, slots_at_once() / (slots_ * columns_));
+    const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) declare(f.wide_type(), f.whole(), f.wide_start());
+    out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", at_once, " * ", lanes(), ")");
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds)
+            out.line(f.type(), ' ', f.taken(), '[', at_once, ']',
+                     columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', ";");
+    for (const bool loads : {true, false}) {
+        open_unrolled("u", together);
+        out.line("if (", next, " >= gridDim.y) break;");
+        open_columns("columns");
+        used = 0;
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) {
+                const std::string taken = own(f.taken() + "[u]"), whole = own(f.whole());
+                if (loads)
+                    out.line(taken, " = take<", f.type(), ">(slots + (", next, ") * stride", slot(used), ", ", count,
+                             ");");
+                else
+                    out.line(whole, " = ", f.wide_joiner(), "::join(", whole, ", ", taken, ");");
+                used += f.slots();
+            }
+        close_columns();
+        out.close();
+    }
+    out.close();
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds) {
-            declare(f.wide_type(), f.whole(), f.wide_start());
-            out.margin("#pragma unroll 4");
-            out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", lanes(), ")");
-            open_columns("columns");
-            std::string taken;
-            for (std::uint32_t i = 0; i < f.words(); ++i)
-                taken += (i == 0 ? "take<" : ", take<") + f.word_type(i) + ">(slots + s * stride" + slot(word++) + ')';
-            if (f.words() > 1) taken = f.type() + '{' + taken + '}';
-            out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", taken, ");");
-            close_columns();
-            out.close();
             combine(f, f.wide_joiner(), f.whole());
             open_columns();
             const std::string whole = own(f.whole());

@@ -38,6 +38,10 @@ protected:
     virtual std::string mine() const { return ""; }
     /// Holds for the one thread that answers for its results.
     virtual std::string owner() = 0;
+    /// Slots that the thread which finishes loads at once.
+    virtual std::uint32_t slots_at_once() const { return 8; }
+    /// Closes what the place has opened.
+    virtual void write_end() {}
     virtual void describe(launch& step) const = 0;
 
     // The space.
@@ -53,10 +57,10 @@ protected:
     bool is_unit(const place& at, int along) const;
     static bool rounds(const std::vector<fold_writer>& folds);
     std::string suffix(std::size_t number) const { return spaces_.size() == 1 ? "" : std::to_string(number); }
-    /// Loads in flight, of `bytes` each: so many that a lane's tile holds about 64 bytes, and no more than `longest`
-    /// elements and the compiler can take.
+    /// Loads in flight, of `bytes` each: so many that a lane's tile holds about `bytes_in_flight`, and no more than
+    /// `longest` elements and the compiler can take.
     std::uint32_t unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
-                            std::uint32_t lane_elements) const;
+                            std::uint32_t lane_elements, std::uint32_t bytes_in_flight = 64) const;
 
     // Text.
 
@@ -70,17 +74,27 @@ protected:
     /// `type name = start;`, for each of the thread's results.
     void declare(const std::string& type, const std::string& name, const std::string& start);
     void declare_results(std::vector<fold_writer>& folds);
+    /// The variable in which a thread has its results, and what it joins its parts to.
+    virtual std::string results_of(const fold_writer& f) const { return own(f.name()); }
+    /// Whether parts are joined to these every so often, or only in the end.
+    virtual bool has_rounds(const std::vector<fold_writer>& folds) const { return rounds(folds); }
     void declare_parts(std::vector<fold_writer>& folds);
-    /// Joins a value to the part; every 64 tiles the parts to the results; in the end what is left.
-    void join_part(fold_writer& f, const std::string& value);
-    std::string folded(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present);
+    /// Joins an array of n entries, the first `present` of them, to the part; one entry; every 64 tiles the parts to
+    /// the results; in the end what is left.
+    void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
+    void join_one(fold_writer& f, const std::string& entry);
     void flush_parts(std::vector<fold_writer>& folds);
     void join_parts(std::vector<fold_writer>& folds);
     /// How many of the thread's results an input is read for at once, and what a lane loads of a space for one place.
     std::uint32_t columns_of(const place& in) const;
     std::uint32_t bytes_at_once(const folded_space& s) const;
-    /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them as far as they lie before n.
+    /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them: all, or those before `n`.
     void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
+    /// The loop over a thread's tiles, from place `first` on, `step` apart.
+    void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first, const std::string& apart,
+                     const std::string& n, const std::string& step);
+    /// Loads what a tile reads at place `at` into the arrays' elements [u].
+    virtual void write_loads(const folded_space& s, const std::string& at);
     /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.
     void write_element(std::size_t number, const std::string& at);
     /// Outputs that move along a space: room for what a thread writes of them at once, `each` neighbours along an axis;
@@ -94,8 +108,13 @@ protected:
     /// Operands that move along no axis but these: loaded once, and what is made of them computed.
     void load_kept(std::uint64_t axes);
 
+    /// The functions by which lanes exchange what they have of a fold.
+    void write_exchange(fold_writer& f);
+
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
-    void split(std::uint32_t piece, std::uint32_t resident_blocks);
+    /// Several blocks a result: each has a piece of this many elements at least, along `along` beside the longest
+    /// space, and a multiprocessor gets at most so many blocks of all results, and of one.
+    void split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one);
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;
@@ -104,18 +123,21 @@ protected:
     std::vector<int> kept_;
     std::size_t longest_ = 0;
     std::uint8_t bucket_ = 1;
-    std::uint32_t words_ = 0;  // of scratch for a result's part
+    std::uint32_t words_ = 0, slots_ = 0;  // members of a result's partial results, and their room in the scratch
     std::uint32_t threads_, columns_ = 1;
+    std::uint32_t least_blocks_ = 0;  // of a multiprocessor: so many registers a thread may have; 0: as it comes
     bool split_ = false;
 
 private:
     void write_finish();
     void write_results();
-    std::string slot(std::uint32_t word);
+    std::string slot(std::uint32_t slots);
 };
 
-/// The two schedules: lanes along memory share a row, or lie beside each other across it.
+/// The schedules: lanes along memory share a row, or lie beside each other across it.
 void emit_row_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
 void emit_column_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
+/// Short columns; false where these are none.
+bool emit_short_columns_cuda(const key& k, const graph& g, const folding& f, plan& p);
 
 }  // namespace ingot::codegen

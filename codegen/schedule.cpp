@@ -31,6 +31,27 @@ bool has(const graph& g, node_kind kind) {
     return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
 }
 
+bool has_exponentials(const graph& g) {
+    return std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) {
+        return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
+    });
+}
+
+/// Whether memory runs along the last kept axis, not along the rows; narrow rows side by side on a middle axis left
+/// out.
+bool runs_across(const key& k, const graph& g, const row_program& r) {
+    if (r.kept.empty()) return false;
+    const bool narrow = (k.axes[static_cast<std::size_t>(r.kept.back())].bucket & bucket::gapless_columns) != 0;
+    if (narrow && r.kept.size() > 1) return false;
+    for (const node& n : g.nodes) {
+        if (n.kind != node_kind::operand) continue;
+        const std::vector<stride_class>& strides = k.operands[n.index].strides;
+        for (std::size_t a = 0; a < strides.size(); ++a)
+            if (strides[a] == stride_class::unit && (r.row_bits() >> g.loop_axis[a] & 1u) != 0) return false;
+    }
+    return true;
+}
+
 void add_step(plan& p, std::string pattern, std::string reason) {
     launch step;
     step.pattern = std::move(pattern);
@@ -103,13 +124,19 @@ void emit(const key& k, const graph& g, plan& p) {
 }
 
 /// Sums about a value of their own row need no kernel that holds it, nor two that read it. The graph becomes that where
-/// it takes fewer kernels, and where holding rows is slow: few long ones, and short ones across memory.
+/// it takes fewer kernels, and where holding rows is slower: few long ones, and short ones across memory; of squares,
+/// which cost no more than a sum, all across memory, and those that fill a block's registers.
 void take_sums_in_one_pass(const key& k, graph& g, staging& s) {
+    constexpr std::uint8_t filling_bucket = 10;
     const auto held = find_row_program(k, g);
-    const bool slow = s.stages.empty() && held && !can_stage_rows(k, g, *held) &&
-                      (held->bucket == 1 || few_results(k, static_cast<int>(held->kept.size())));
-    if (s.stages.empty() && !slow) return;
+    const bool staged = held && can_stage_rows(k, g, *held);
+    if (s.stages.empty() && (!held || staged)) return;
     graph once = with_sums_in_one_pass(k, g);
+    const bool squares =
+        held && !has_exponentials(once) && (held->bucket >= filling_bucket || runs_across(k, g, *held));
+    const bool slow =
+        s.stages.empty() && (squares || held->bucket == 1 || few_results(k, static_cast<int>(held->kept.size())));
+    if (s.stages.empty() && !slow) return;
     staging shorter = cut_into_stages(k, once, holds_rows);
     const bool folds = shorter.stages.empty() && !find_row_program(k, once);
     if (!(slow && folds) &&

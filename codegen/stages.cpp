@@ -254,12 +254,16 @@ private:
     }
 
     void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
+        bool reads_temporaries = false;
+        for (node_id i = 0; i < needed.size(); ++i)
+            reads_temporaries = reads_temporaries || (needed[i] && is_read(i, p.level));
         for (const int a : p.outputs.empty() ? in_order(p.axes) : axes_in(p.axes)) {
             s.axes.push_back(a);
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
             if (p.axes == outer_)
-                axis.bucket = own.bucket, axis.fine = own.fine;
+                axis.bucket = reads_temporaries ? own.bucket & ~bucket::gapless_columns : own.bucket,
+                axis.fine = own.fine;
             else if (own.owner == 0)
                 axis.bucket = own.bucket & bucket::short_inner;
             s.key.axes.push_back(axis);

@@ -147,6 +147,35 @@ bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
     return run > 1 && address % vector_bytes == 0;
 }
 
+/// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
+/// then one that is bound, then the others?
+bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes) const {
+    if (outer_axes == 0 || c_.extents[outer_axes - 1] > detail::bucket::widest_gapless) return false;
+    bool folded = false;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        const index_t* const strides = c_.strides_of(i);
+        std::size_t bound = 0;
+        for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
+            if (strides[a] == 0) continue;
+            if (bound != 0) return false;
+            bound = a;
+        }
+        if (bound == 0) continue;
+        if (o.kind != operand_kind::array) return false;
+        index_t run = c_.extents[outer_axes - 1];
+        if (strides[outer_axes - 1] != 1 || strides[bound] != run) return false;
+        run *= c_.extents[bound];
+        for (std::size_t a = outer_axes - 1; a-- > 0; run *= c_.extents[a])
+            if (strides[a] != run) return false;
+        const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
+                             static_cast<std::uintptr_t>(o.where->offset) * detail::size_of(o.type);
+        if (address % vector_bytes != 0) return false;
+        folded = true;
+    }
+    return folded;
+}
+
 std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
     for (const std::uint16_t k : distinct_) {
@@ -290,12 +319,14 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     const bool folds = reduces || (kinds & has_scans) != 0;
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
                   detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
+    const bool gapless = reduces && (kinds & has_scans) == 0 && are_gapless_columns(s, outer_axes);
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
         axis.owner = static_cast<std::uint8_t>(owners_[static_cast<std::size_t>(kept[a])]);
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
+            if (last_of_owner && gapless) axis.bucket |= detail::bucket::gapless_columns;
             if (a == 0 && folds && results / scanned < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];

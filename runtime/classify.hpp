@@ -112,6 +112,7 @@ private:
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;
+    bool are_gapless_columns(const statement& s, std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
     bool is_same_view(std::size_t i, std::size_t k) const;

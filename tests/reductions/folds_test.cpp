@@ -106,6 +106,43 @@ TEST_CASE("short rows, axes, strides and views of every kind") {
     c.run();
 }
 
+TEST_CASE("narrow columns of every width, alone and on middle axes") {
+    comparison c;
+    const auto fold_columns = [&](const auto& x, index_t axis) {
+        const over how = axes(axis);
+        c.add_all<std::decay_t<decltype(x)>>({"sum", "max", "count_nonzero"}, how, x, OF(sum), OF(max),
+                                             OF(count_nonzero));
+        c.add_all<std::decay_t<decltype(x)>>({"mean", "var"}, how, x, OF(mean), OF(var));
+    };
+    for (const index_t width : {2, 3, 5, 8, 31, 33, 61, 64, 100, 129, 255, 256, 257}) {
+        const auto seed = static_cast<unsigned>(width);
+        fold_columns(values<float>({70'001 / width + 600, width}, 40 + seed), 0);
+        fold_columns(values<float>({3, 1111, width}, 41 + seed), 1);
+        fold_columns(values<double>({37, 130 + width % 7, width}, 42 + seed), 1);
+    }
+    c.run();
+}
+
+TEST_CASE("short columns on middle axes") {
+    comparison c;
+    for (const auto& [outer, length, width] : {std::array<index_t, 3>{5003, 2, 2},
+                                               {3001, 2, 5},
+                                               {777, 3, 31},
+                                               {500, 18, 2},
+                                               {301, 32, 17},
+                                               {201, 33, 3},
+                                               {13, 128, 31},
+                                               {2, 128, 30},
+                                               {3, 100, 2}}) {
+        const auto seed = static_cast<unsigned>(100 * length + width);
+        fold_all(c, values<float>({outer, length, width}, seed), axes(1));
+        fold_all(c, values<double>({outer, length, width}, seed + 1), axes(1));
+        fold_all(c, values<std::int8_t>({outer, length, width}, seed + 2), axes(1));
+        made_of_folds(c, values<float>({outer, length, width}, seed + 3), axes(1));
+    }
+    c.run();
+}
+
 TEST_CASE("lengths 1 and 0") {
     comparison c;
     fold_all(c, values<float>({5, 1}, 30), axes(1));

@@ -103,14 +103,14 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
@@ -119,17 +119,29 @@ __device__ __forceinline__ exponential_sum<float> from_lane(exponential_sum<floa
     return {from_lane(v.top, far), from_lane(v.sum, far)};
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
+/// finishes.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, type v) {
-    *reinterpret_cast<type*>(slot) = v;
+__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
+    if constexpr (sizeof(type) <= 8) {
+        *reinterpret_cast<type*>(slot) = v;
+    } else {
+        const uint64* const words = reinterpret_cast<const uint64*>(&v);
+#pragma unroll
+        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
+    }
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot) {
-    const uint64 word = __ldcg(slot);
-    *slot = 0;
-    return reinterpret_cast<const type&>(word);
+__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
+    constexpr int n = (sizeof(type) + 7) / 8;
+    uint64 words[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        words[i] = __ldcg(slot + i * apart);
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
 }
 
 /// Whether this block is the last of those of its results to come here.
@@ -137,11 +149,13 @@ __device__ __forceinline__ bool comes_last(uint32* arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        uint32 before;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+                     : "=r"(before) : "l"(arrived) : "memory");
+        last = before == gridDim.y - 1;
         if (last) *arrived = 0;
     }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -182,7 +196,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 6)
 reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
@@ -200,17 +214,44 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
-        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
+        const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
             alignas(16) float x0[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) continue;
                 const int32 i1 = int32(head + (v + u * 256u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) break;
+                float value0[4];
+                float value1[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e];
+                    value1[e] = x0[u][e];
+                }
+                part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
+                part1 = exponentials::join(part1, exponentials::of(value1));
+                if (++tiles % 64 == 0) {
+                    exponentials1 = exponentials::join(exponentials1, part1);
+                    part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+                }
+            }
+        }
+        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
+        if (v < end) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= end) continue;
+                const int32 i1 = int32(head + (v + u * 256u) * 4);
+                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= end) break;
                 float value0[4];
                 float value1[4];
 #pragma unroll
@@ -233,31 +274,37 @@ reduce(const __grid_constant__ arguments p) {
         max0 = max_float::join(max0, part0);
         exponentials1 = exponentials::join(exponentials1, part1);
     }
-    max0 = join_block<max_float>(max0);
-    exponentials1 = join_block<exponentials>(exponentials1);
+    max0 = join_block<max_float, 8>(max0);
+    exponentials1 = join_block<exponentials, 8>(exponentials1);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + p.rows + row;
-        const uint64 stride = 3 * uint64(p.rows);
+        const uint64 stride = 2 * uint64(p.rows);
         if (threadIdx.x == 0) {
-            put(slots + blockIdx.y * stride, max0);
-            put(slots + blockIdx.y * stride + p.rows, exponentials1.top);
-            put(slots + blockIdx.y * stride + 2 * p.rows, exponentials1.sum);
-            __threadfence();
+            put(slots + blockIdx.y * stride, p.rows, max0);
+            put(slots + blockIdx.y * stride + p.rows, p.rows, exponentials1);
         }
         if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         float whole0 = -__int_as_float(0x7f800000);
-#pragma unroll 4
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
-            whole0 = max_float::join(whole0, take<float>(slots + s * stride));
-        }
-        whole0 = join_block<max_float>(whole0);
-        max0 = whole0;
         exponential_sum<float> whole1 = exponential_sum<float>{-3.402823466e+38f, 0};
-#pragma unroll 4
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
-            whole1 = exponentials::join(whole1, exponential_sum<float>{take<float>(slots + s * stride + p.rows), take<float>(slots + s * stride + 2 * p.rows)});
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 4 * 256u) {
+            float taken0[4];
+            exponential_sum<float> taken1[4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                taken0[u] = take<float>(slots + (s + u * 256u) * stride, p.rows);
+                taken1[u] = take<exponential_sum<float>>(slots + (s + u * 256u) * stride + p.rows, p.rows);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                whole0 = max_float::join(whole0, taken0[u]);
+                whole1 = exponentials::join(whole1, taken1[u]);
+            }
         }
-        whole1 = join_block<exponentials>(whole1);
+        whole0 = join_block<max_float, 8>(whole0);
+        max0 = whole0;
+        whole1 = join_block<exponentials, 8>(whole1);
         exponentials1 = whole1;
     }
     if (threadIdx.x == 0) {

@@ -33,14 +33,14 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
@@ -70,16 +70,16 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x1_edge = __ldg(p.x1 + i1);
         }
-        for (uint32 v = threadIdx.x; v < vectors; v += 1024u) {
-            alignas(16) float x1[4][4];
+        for (uint32 v = threadIdx.x; v < vectors; v += 2048u) {
+            alignas(16) float x1[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 256u >= vectors) continue;
                 const int32 i1 = int32((v + u * 256u) * 4);
                 load_cached<uint4>(x1[u], p.x1 + i1);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 256u >= vectors) break;
                 float value0[4];
 #pragma unroll
@@ -98,7 +98,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float>(sum0);
+    sum0 = join_block<sum_float, 8>(sum0);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, x0 + p.s0);
         __stcs(p.z1, sum0);

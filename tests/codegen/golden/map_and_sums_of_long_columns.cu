@@ -47,31 +47,47 @@ __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
-        const uint32 half = (height + 1) / 2;
+        const uint32 part = (height + 3) / 4;
         __syncthreads();
-        if (down + half < height) {
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
 #pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i] = fold::join(v[i], own[half * across * n + i]);
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
-        height = half;
+        height = part;
     }
-    __syncthreads();  // the next fold writes the same place
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
+/// finishes.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, type v) {
-    *reinterpret_cast<type*>(slot) = v;
+__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
+    if constexpr (sizeof(type) <= 8) {
+        *reinterpret_cast<type*>(slot) = v;
+    } else {
+        const uint64* const words = reinterpret_cast<const uint64*>(&v);
+#pragma unroll
+        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
+    }
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot) {
-    const uint64 word = __ldcg(slot);
-    *slot = 0;
-    return reinterpret_cast<const type&>(word);
+__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
+    constexpr int n = (sizeof(type) + 7) / 8;
+    uint64 words[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        words[i] = __ldcg(slot + i * apart);
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
 }
 
 /// Whether this block is the last of those of its results to come here.
@@ -79,11 +95,13 @@ __device__ __forceinline__ bool comes_last(uint32* arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        uint32 before;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+                     : "=r"(before) : "l"(arrived) : "memory");
+        last = before == gridDim.y - 1;
         if (last) *arrived = 0;
     }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -124,7 +142,39 @@ reduce(const __grid_constant__ arguments p) {
         uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
         if (columns == 4) {
-            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
+            uint32 k = blockIdx.y * 4u * height + down;
+            for (; k + 3 * height < n; k += step) {
+                alignas(16) float x0[4][4];
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                }
+                alignas(16) float r1[4][4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    float value0[4];
+#pragma unroll
+                    for (unsigned int u = 0; u < 4; ++u) {
+                        value0[u] = x0[u][e];
+                        r1[u][e] = x0[u][e] + p.s0;
+                    }
+                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const int32 i1 = int32(k + u * height);
+                    store<uint4>(p.z1 + i0 + i1 * p.z1_stride1, r1[u]);
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        sum0[e] = sum_float::join(sum0[e], part0[e]);
+                        part0[e] = 0.0f;
+                    }
+                }
+            }
+            if (k < n) {
                 alignas(16) float x0[4][4];
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
@@ -186,18 +236,30 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 if (e >= columns) break;
-                put(slots + blockIdx.y * stride + e, sum0[e]);
+                put(slots + blockIdx.y * stride + e, p.rows, sum0[e]);
             }
-            __threadfence();
         }
         if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         double whole0[4] = {0.0, 0.0, 0.0, 0.0};
-#pragma unroll 4
-        for (uint32 s = down; mine && s < gridDim.y; s += height) {
+        for (uint32 s = down; mine && s < gridDim.y; s += 2 * height) {
+            float taken0[2][4];
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                if (e >= columns) break;
-                whole0[e] = sum_double::join(whole0[e], take<float>(slots + s * stride + e));
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (s + u * height >= gridDim.y) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (e >= columns) break;
+                    taken0[u][e] = take<float>(slots + (s + u * height) * stride + e, p.rows);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (s + u * height >= gridDim.y) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (e >= columns) break;
+                    whole0[e] = sum_double::join(whole0[e], taken0[u][e]);
+                }
             }
         }
         join_down<sum_double, 4>(whole0, room, p.across, down, height);

@@ -5,6 +5,23 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+/// Least elements among words, by pairs of 16 bits.
+struct least_uint16 {
+    static constexpr unsigned int start = 4294967295u;
+    template <int n>
+    static __device__ __forceinline__ void take(unsigned int (&best)[2], const uint16 (&v)[n]) {
+        const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);
+#pragma unroll
+        for (int i = 0; i < n / 2; ++i) {
+            best[0] = __vminu2(best[0], words[i]);
+        }
+    }
+    static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return a < b ? a : b; }
+    static __device__ __forceinline__ uint16 whole(const unsigned int (&best)[2]) {
+        return join(uint16(best[0]), uint16(best[0] >> 16));
+    }
+};
+
 template <class word>
 __device__ word stream(const word* from);
 
@@ -22,8 +39,8 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-struct min_uint16 {
-    static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
+struct count_nonzero_int64 {
+    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.
@@ -33,8 +50,8 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
-struct count_nonzero_int64 {
-    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
+struct min_uint16 {
+    static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return b < a ? b : a; }
 };
 
 /// What the lane `far` away has.
@@ -51,29 +68,41 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
+/// finishes.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, type v) {
-    *reinterpret_cast<type*>(slot) = v;
+__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
+    if constexpr (sizeof(type) <= 8) {
+        *reinterpret_cast<type*>(slot) = v;
+    } else {
+        const uint64* const words = reinterpret_cast<const uint64*>(&v);
+#pragma unroll
+        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
+    }
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot) {
-    const uint64 word = __ldcg(slot);
-    *slot = 0;
-    return reinterpret_cast<const type&>(word);
+__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
+    constexpr int n = (sizeof(type) + 7) / 8;
+    uint64 words[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        words[i] = __ldcg(slot + i * apart);
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
 }
 
 /// Whether this block is the last of those of its results to come here.
@@ -81,11 +110,13 @@ __device__ __forceinline__ bool comes_last(uint32* arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        uint32 before;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+                     : "=r"(before) : "l"(arrived) : "memory");
+        last = before == gridDim.y - 1;
         if (last) *arrived = 0;
     }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -112,28 +143,49 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i0 = int32(edge);
             x0_edge = __ldg(p.x0 + i0);
         }
-        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < vectors; v += gridDim.y * 1024u) {
+        unsigned int best0[2] = {least_uint16::start, least_uint16::start};
+        const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
             alignas(16) uint16 x0[4][8];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) continue;
                 const int32 i0 = int32((v + u * 256u) * 8);
                 load_stream<uint4>(x0[u], p.x0 + i0);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) break;
-                uint16 value0[8];
+                least_uint16::take(best0, x0[u]);
                 int64 value1[8];
 #pragma unroll
                 for (unsigned int e = 0; e < 8; ++e) {
-                    value0[e] = x0[u][e];
                     value1[e] = int64((x0[u][e]) != 0);
                 }
-                part0 = min_uint16::join(part0, join_pairs<min_uint16, 8>(value0));
                 part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
             }
         }
+        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
+        if (v < end) {
+            alignas(16) uint16 x0[4][8];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= end) continue;
+                const int32 i0 = int32((v + u * 256u) * 8);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 256u >= end) break;
+                least_uint16::take(best0, x0[u]);
+                int64 value1[8];
+#pragma unroll
+                for (unsigned int e = 0; e < 8; ++e) {
+                    value1[e] = int64((x0[u][e]) != 0);
+                }
+                part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
+            }
+        }
+        part0 = min_uint16::join(part0, least_uint16::whole(best0));
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 8) {
             part0 = min_uint16::join(part0, x0_edge);
             part1 = count_nonzero_int64::join(part1, int64((x0_edge) != 0));
@@ -141,30 +193,37 @@ reduce(const __grid_constant__ arguments p) {
         min0 = min_uint16::join(min0, part0);
         count_nonzero1 = count_nonzero_int64::join(count_nonzero1, part1);
     }
-    min0 = join_block<min_uint16>(min0);
-    count_nonzero1 = join_block<count_nonzero_int64>(count_nonzero1);
+    min0 = join_block<min_uint16, 8>(min0);
+    count_nonzero1 = join_block<count_nonzero_int64, 8>(count_nonzero1);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + p.rows;
         const uint64 stride = 2 * uint64(p.rows);
         if (threadIdx.x == 0) {
-            put(slots + blockIdx.y * stride, min0);
-            put(slots + blockIdx.y * stride + p.rows, count_nonzero1);
-            __threadfence();
+            put(slots + blockIdx.y * stride, p.rows, min0);
+            put(slots + blockIdx.y * stride + p.rows, p.rows, count_nonzero1);
         }
         if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         uint16 whole0 = uint16(~0ull);
-#pragma unroll 4
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
-            whole0 = min_uint16::join(whole0, take<uint16>(slots + s * stride));
-        }
-        whole0 = join_block<min_uint16>(whole0);
-        min0 = whole0;
         int64 whole1 = int64(0);
-#pragma unroll 4
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
-            whole1 = count_nonzero_int64::join(whole1, take<int64>(slots + s * stride + p.rows));
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 4 * 256u) {
+            uint16 taken0[4];
+            int64 taken1[4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                taken0[u] = take<uint16>(slots + (s + u * 256u) * stride, p.rows);
+                taken1[u] = take<int64>(slots + (s + u * 256u) * stride + p.rows, p.rows);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                whole0 = min_uint16::join(whole0, taken0[u]);
+                whole1 = count_nonzero_int64::join(whole1, taken1[u]);
+            }
         }
-        whole1 = join_block<count_nonzero_int64>(whole1);
+        whole0 = join_block<min_uint16, 8>(whole0);
+        min0 = whole0;
+        whole1 = join_block<count_nonzero_int64, 8>(whole1);
         count_nonzero1 = whole1;
     }
     if (threadIdx.x == 0) {

@@ -45,29 +45,41 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
+/// finishes.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, type v) {
-    *reinterpret_cast<type*>(slot) = v;
+__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
+    if constexpr (sizeof(type) <= 8) {
+        *reinterpret_cast<type*>(slot) = v;
+    } else {
+        const uint64* const words = reinterpret_cast<const uint64*>(&v);
+#pragma unroll
+        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
+    }
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot) {
-    const uint64 word = __ldcg(slot);
-    *slot = 0;
-    return reinterpret_cast<const type&>(word);
+__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
+    constexpr int n = (sizeof(type) + 7) / 8;
+    uint64 words[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        words[i] = __ldcg(slot + i * apart);
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
 }
 
 /// Whether this block is the last of those of its results to come here.
@@ -75,11 +87,13 @@ __device__ __forceinline__ bool comes_last(uint32* arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        uint32 before;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+                     : "=r"(before) : "l"(arrived) : "memory");
+        last = before == gridDim.y - 1;
         if (last) *arrived = 0;
     }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -111,19 +125,45 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
             x1_edge = __ldg(p.x1 + i0);
         }
-        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < vectors; v += gridDim.y * 512u) {
+        const uint32 round = gridDim.y * 512u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < rounds; v += round) {
             alignas(16) float x0[2][4];
             alignas(16) float x1[2][4];
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= vectors) continue;
                 const int32 i0 = int32((v + u * 256u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0);
                 load_stream<uint4>(x1[u], p.x1 + i0);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= vectors) break;
+                float value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e] * x1[u][e];
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+                if (++tiles % 64 == 0) {
+                    sum0 = sum_float::join(sum0, part0);
+                    part0 = 0.0f;
+                }
+            }
+        }
+        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
+        if (v < end) {
+            alignas(16) float x0[2][4];
+            alignas(16) float x1[2][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= end) continue;
+                const int32 i0 = int32((v + u * 256u) * 4);
+                load_stream<uint4>(x0[u], p.x0 + i0);
+                load_stream<uint4>(x1[u], p.x1 + i0);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= end) break;
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -141,21 +181,29 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float>(sum0);
+    sum0 = join_block<sum_float, 8>(sum0);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + p.rows;
         const uint64 stride = uint64(p.rows);
         if (threadIdx.x == 0) {
-            put(slots + blockIdx.y * stride, sum0);
-            __threadfence();
+            put(slots + blockIdx.y * stride, p.rows, sum0);
         }
         if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         double whole0 = 0.0;
-#pragma unroll 4
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 256u) {
-            whole0 = sum_double::join(whole0, take<float>(slots + s * stride));
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 8 * 256u) {
+            float taken0[8];
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                taken0[u] = take<float>(slots + (s + u * 256u) * stride, p.rows);
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (s + u * 256u >= gridDim.y) break;
+                whole0 = sum_double::join(whole0, taken0[u]);
+            }
         }
-        whole0 = join_block<sum_double>(whole0);
+        whole0 = join_block<sum_double, 8>(whole0);
         sum0 = float(whole0);
     }
     if (threadIdx.x == 0) {

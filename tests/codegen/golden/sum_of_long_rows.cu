@@ -44,14 +44,14 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
@@ -78,16 +78,16 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
-        for (uint32 v = threadIdx.x; v < vectors; v += 1024u) {
-            alignas(16) float x0[4][4];
+        for (uint32 v = threadIdx.x; v < vectors; v += 2048u) {
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 256u >= vectors) continue;
                 const int32 i1 = int32((v + u * 256u) * 4);
                 load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 256u >= vectors) break;
                 float value0[4];
 #pragma unroll
@@ -106,7 +106,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float>(sum0);
+    sum0 = join_block<sum_float, 8>(sum0);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
     }

@@ -33,14 +33,14 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
@@ -63,7 +63,28 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 tiles = 0;
-        for (uint32 k = threadIdx.x; k < p.folded; k += 4096u) {
+        uint32 k = threadIdx.x;
+        for (; k + 15 * 256u < p.folded; k += 4096u) {
+            float x0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                const uint32 q2 = quotient(k + u * 256u, p.by_n2);
+                const int32 i2 = int32(k + u * 256u - q2 * p.n2);
+                const int32 i1 = int32(q2);
+                x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
+            }
+            float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                value0[u] = x0[u];
+            }
+            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
+            if (++tiles % 64 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        }
+        if (k < p.folded) {
             float x0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 16; ++u) {
@@ -86,7 +107,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float>(sum0);
+    sum0 = join_block<sum_float, 8>(sum0);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
     }

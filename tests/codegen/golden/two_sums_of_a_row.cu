@@ -44,14 +44,14 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// Joins over a block of 256; every thread has the result.
-template <class fold, class type>
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
 __device__ __forceinline__ type join_block(type v) {
-    __shared__ type warps[8];
+    __shared__ type warps[n];
     v = join_lanes<fold, 32>(v);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
     __syncthreads();
-    v = join_lanes<fold, 8>(warps[threadIdx.x % 8]);
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
 }
@@ -116,8 +116,8 @@ reduce(const __grid_constant__ arguments p) {
         sum0 = sum_float::join(sum0, part0);
         sum1 = sum_float::join(sum1, part1);
     }
-    sum0 = join_block<sum_float>(sum0);
-    sum1 = join_block<sum_float>(sum1);
+    sum0 = join_block<sum_float, 8>(sum0);
+    sum1 = join_block<sum_float, 8>(sum1);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
         __stcs(p.z1 + i0, sum1);

@@ -15,26 +15,47 @@ struct moments {
     type count, near, mean, squares;
 };
 
+/// Shares of counts: an ulp more or less is nothing beside what was rounded before.
+__device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
+__device__ __forceinline__ double share_of(double a, double b) { return a / b; }
+
+/// How many elements, the mean of the first of them, and the sums of what each is off it and of its square.
+template <class type>
+struct sums_near {
+    type count, near, sum, squares;
+};
+
 struct squares {
     template <class type>
     static __device__ __forceinline__ moments<type> join(moments<type> a, moments<type> b) {
         if (b.count == 0) return a;
         if (a.count == 0) return b;
-        const type count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
     template <class type, int n>
-    static __device__ __forceinline__ moments<type> of(const type (&v)[n], unsigned int present = n) {
+    static __device__ __forceinline__ sums_near<type> with(sums_near<type> a, const type (&v)[n],
+                                                           unsigned int present = n) {
         type sum = 0, squares = 0;
+        if (a.count == 0) {
 #pragma unroll
-        for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
-        const type mean = sum / present;
+            for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
+            a.near = v[0] + sum / present;
+            sum = 0;
+        }
 #pragma unroll
         for (unsigned int i = 0; i < n; ++i) {
-            const type off = v[i] - v[0] - mean;
-            squares += i < present ? off * off : 0;
+            const type off = i < present ? v[i] - a.near : 0;
+            sum += off;
+            squares += off * off;
         }
-        return {type(present), v[0], mean, squares};
+        return {a.count + present, a.near, a.sum + sum, a.squares + squares};
+    }
+    template <class type>
+    static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
+        if (a.count == 0) return {0, 0, 0, 0};
+        const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
+        return {a.count, a.near, mean, squares < 0 ? 0 : squares};
     }
     template <class type>
     static __device__ __forceinline__ type about(moments<type> a, type c) {
@@ -74,31 +95,47 @@ __device__ __forceinline__ type join_pairs(const type* v) {
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
 #pragma unroll
     for (int i = 0; i < n; ++i) own[i] = v[i];
     while (height > 1) {
-        const uint32 half = (height + 1) / 2;
+        const uint32 part = (height + 3) / 4;
         __syncthreads();
-        if (down + half < height) {
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
 #pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i] = fold::join(v[i], own[half * across * n + i]);
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
-        height = half;
+        height = part;
     }
-    __syncthreads();  // the next fold writes the same place
 }
 
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
+/// finishes.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, type v) {
-    *reinterpret_cast<type*>(slot) = v;
+__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
+    if constexpr (sizeof(type) <= 8) {
+        *reinterpret_cast<type*>(slot) = v;
+    } else {
+        const uint64* const words = reinterpret_cast<const uint64*>(&v);
+#pragma unroll
+        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
+    }
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot) {
-    const uint64 word = __ldcg(slot);
-    *slot = 0;
-    return reinterpret_cast<const type&>(word);
+__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
+    constexpr int n = (sizeof(type) + 7) / 8;
+    uint64 words[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        words[i] = __ldcg(slot + i * apart);
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
 }
 
 /// Whether this block is the last of those of its results to come here.
@@ -106,11 +143,13 @@ __device__ __forceinline__ bool comes_last(uint32* arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == gridDim.y - 1;
+        uint32 before;
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+                     : "=r"(before) : "l"(arrived) : "memory");
+        last = before == gridDim.y - 1;
         if (last) *arrived = 0;
     }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
@@ -148,11 +187,41 @@ reduce(const __grid_constant__ arguments p) {
     moments<float> squares1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
     {
         float part0[2] = {0.0f, 0.0f};
-        moments<float> part1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
+        sums_near<float> part1[2] = {sums_near<float>{0, 0, 0, 0}, sums_near<float>{0, 0, 0, 0}};
         uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 8 * height;
         if (columns == 2) {
-            for (uint32 k = blockIdx.y * 8u * height + down; k < n; k += step) {
+            uint32 k = blockIdx.y * 8u * height + down;
+            for (; k + 7 * height < n; k += step) {
+                alignas(8) float x0[8][2];
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                }
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    float value0[8];
+                    float value1[8];
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        value0[u] = x0[u][e];
+                        value1[u] = x0[u][e];
+                    }
+                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+                    part1[e] = squares::with(part1[e], value1);
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        sum0[e] = sum_float::join(sum0[e], part0[e]);
+                        part0[e] = 0.0f;
+                        squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
+                        part1[e] = sums_near<float>{0, 0, 0, 0};
+                    }
+                }
+            }
+            if (k < n) {
                 alignas(8) float x0[8][2];
                 unsigned int present = 0;
 #pragma unroll
@@ -172,15 +241,15 @@ reduce(const __grid_constant__ arguments p) {
                         value1[u] = k + u * height < n ? x0[u][e] : 0.0f;
                     }
                     part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-                    part1[e] = squares::join(part1[e], squares::of(value1, present));
+                    part1[e] = squares::with(part1[e], value1, present);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
                         sum0[e] = sum_float::join(sum0[e], part0[e]);
                         part0[e] = 0.0f;
-                        squares1[e] = squares::join(squares1[e], part1[e]);
-                        part1[e] = moments<float>{0, 0, 0, 0};
+                        squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
+                        part1[e] = sums_near<float>{0, 0, 0, 0};
                     }
                 }
             }
@@ -195,7 +264,7 @@ reduce(const __grid_constant__ arguments p) {
                         const int32 i0 = int32(column + e);
                         const float x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride2);
                         part0[e] = sum_float::join(part0[e], x0);
-                        part1[e] = squares::join(part1[e], squares::of<float, 1>({x0}));
+                        part1[e] = squares::with<float, 1>(part1[e], {x0});
                     }
                 }
             }
@@ -203,49 +272,53 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             sum0[e] = sum_float::join(sum0[e], part0[e]);
-            squares1[e] = squares::join(squares1[e], part1[e]);
+            squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
         }
     }
     join_down<sum_float, 2>(sum0, room, p.across, down, height);
     join_down<squares, 2>(squares1, room, p.across, down, height);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + p.rows + first;
-        const uint64 stride = 5 * uint64(p.rows);
+        const uint64 stride = 3 * uint64(p.rows);
         if (mine && down == 0) {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 if (e >= columns) break;
-                put(slots + blockIdx.y * stride + e, sum0[e]);
-                put(slots + blockIdx.y * stride + e + p.rows, squares1[e].count);
-                put(slots + blockIdx.y * stride + e + 2 * p.rows, squares1[e].near);
-                put(slots + blockIdx.y * stride + e + 3 * p.rows, squares1[e].mean);
-                put(slots + blockIdx.y * stride + e + 4 * p.rows, squares1[e].squares);
+                put(slots + blockIdx.y * stride + e, p.rows, sum0[e]);
+                put(slots + blockIdx.y * stride + e + p.rows, p.rows, squares1[e]);
             }
-            __threadfence();
         }
         if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         double whole0[2] = {0.0, 0.0};
-#pragma unroll 4
-        for (uint32 s = down; mine && s < gridDim.y; s += height) {
+        moments<float> whole1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
+        for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
+            float taken0[1][2];
+            moments<float> taken1[1][2];
 #pragma unroll
-            for (unsigned int e = 0; e < 2; ++e) {
-                if (e >= columns) break;
-                whole0[e] = sum_double::join(whole0[e], take<float>(slots + s * stride + e));
+            for (unsigned int u = 0; u < 1; ++u) {
+                if (s + u * height >= gridDim.y) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (e >= columns) break;
+                    taken0[u][e] = take<float>(slots + (s + u * height) * stride + e, p.rows);
+                    taken1[u][e] = take<moments<float>>(slots + (s + u * height) * stride + e + p.rows, p.rows);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                if (s + u * height >= gridDim.y) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (e >= columns) break;
+                    whole0[e] = sum_double::join(whole0[e], taken0[u][e]);
+                    whole1[e] = squares::join(whole1[e], taken1[u][e]);
+                }
             }
         }
         join_down<sum_double, 2>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             sum0[e] = float(whole0[e]);
-        }
-        moments<float> whole1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
-#pragma unroll 4
-        for (uint32 s = down; mine && s < gridDim.y; s += height) {
-#pragma unroll
-            for (unsigned int e = 0; e < 2; ++e) {
-                if (e >= columns) break;
-                whole1[e] = squares::join(whole1[e], moments<float>{take<float>(slots + s * stride + e + p.rows), take<float>(slots + s * stride + e + 2 * p.rows), take<float>(slots + s * stride + e + 3 * p.rows), take<float>(slots + s * stride + e + 4 * p.rows)});
-            }
         }
         join_down<squares, 2>(whole1, room, p.across, down, height);
 #pragma unroll

@@ -1,0 +1,177 @@
+// Folds across memory of short columns side by side, as a middle axis between short ones has them: a block copies a run
+// of memory, the columns of a few places of the outer axes, into shared memory 16 bytes a thread whatever the extents.
+// Then a thread folds a column from there; where a block has threads to spare, neighbouring ones share it.
+#include <algorithm>
+
+#include "codegen/fold_cuda.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::uint32_t threads = 256, unroll = 4;
+constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 46 * 1024;  // of shared memory
+constexpr std::uint32_t widest_inner = 31;                                 // of the class of short inner axes
+
+/// Elements of the run that a block copies, about, and at most: twice as many, or the columns of one place.
+std::uint32_t elements_of_run(std::uint32_t bytes) { return wanted_bytes / bytes; }
+std::uint32_t capacity_of(std::uint32_t bytes, std::uint8_t bucket) {
+    constexpr std::uint32_t vector_bytes = 16;  // by so much a run begins before its first element
+    return std::max(2 * elements_of_run(bytes), (16u << bucket) * widest_inner) + vector_bytes;
+}
+
+class short_columns final : public cuda_fold {
+public:
+    short_columns(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, threads), inner_(b_.rank - 1) {}
+
+    bool fits() const {
+        if (b_.rank < 2 || spaces_.size() != 1 || !spaces_[0].outputs.empty() || spaces_[0].axes.size() != 1 ||
+            !b_.generators.empty() || !b_.unravellings.empty())
+            return false;
+        constexpr std::uint8_t longest_bucket = 4;
+        constexpr std::uint8_t wanted = bucket::gapless_columns | bucket::short_inner;
+        if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & wanted) != wanted || bucket_ > longest_bucket)
+            return false;
+        const std::vector<const place*> inputs = inputs_of(spaces_[0]);
+        // Longer columns that begin at whole vectors are read as well where they lie.
+        if (bucket_ > 1 && std::ranges::all_of(inputs, [](const place* in) { return in->at->head.vector; }))
+            return false;
+        return !inputs.empty() && capacity() * bytes() <= most_bytes &&
+               std::ranges::all_of(inputs, [&](const place* in) {
+                   return loops_of(*in) == (kept_bits() | spaces_[0].bits()) && !in->at->head.aliased;
+               });
+    }
+
+private:
+    std::uint32_t bytes() const { return bytes_at_once(spaces_[0]); }
+    std::uint32_t capacity() const { return capacity_of(bytes(), bucket_); }
+    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
+    std::string narrow(const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; }
+    std::string u4() { return b_.needs.type(dtype::u4); }
+
+    std::string lane() const override { return "lane"; }
+    std::string lanes() const override { return "lanes"; }
+    std::string first_result() const override { return ""; }
+    std::string owner() override { return "if (mine && lane == 0)"; }
+
+    void write_place() override {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[0];
+        const std::string index = b_.linear(), type = u4(), block = b_.wide() ? index + "(blockIdx.x)" : "blockIdx.x";
+        const std::string outers = b_.count({.axes = outer_bits()}, "outers"),
+                          across = b_.count({.axes = axis_bit(inner_)}, "width"),
+                          length = b_.count({.axes = s.bits()}, "length"),
+                          by_width = b_.divisor({.axes = axis_bit(inner_)}, "by_width");
+        b_.step.grid[0] = {.axes = kept_bits() | s.bits(), .divide_by = elements_of_run(bytes())};
+        out.line("const ", type, " share = ", narrow('(' + outers + " + gridDim.x - 1) / gridDim.x"), ";");
+        out.line("const ", index, " first = ", block, " * share;");
+        out.line("if (first >= ", outers, ") return;");
+        out.line("const ", type, " width = ", narrow(across), ", n = ", narrow(length), ", cells = width * n;");
+        out.line("const ", type, " places = ", narrow("min(" + index + "(share), " + outers + " - first)"), ";");
+        out.line("const ", type, " results = places * width;");
+        write_copies();
+        out.line("const ", type, " spread = 31 - __clz(max(min(min(", threads, "u / results, n / 2), 32u), 1u));");
+        out.line("const ", type, " lanes = 1u << spread, lane = threadIdx.x & lanes - 1;");
+        // All threads come round as often, for lanes exchange what they have.
+        out.open("for (", type, " begin = 0; begin < results; begin += ", threads, "u >> spread)");
+        out.line("const ", type, " at = begin + (threadIdx.x >> spread);");
+        out.line("const bool mine = at < results;");
+        out.line("const ", type, " result = mine ? at : results - 1;");
+        out.line("const ", type, " within = ", narrow("quotient(result, " + by_width + ")"),
+                 ", column = result - within * width;");
+        if (b_.rank > 1) {
+            out.line("const ", index, " outer = first + within;");
+            b_.write_digits("outer", std::vector<int>(kept_.begin(), kept_.end() - 1));
+        }
+        out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
+        out.line("const ", type, " cell = within * cells + column;");
+        load_kept(kept_bits());
+    }
+
+    /// Whole vectors of the run, from the one in which it begins, then the elements behind the last.
+    void write_copies() {
+        source_writer& out = b_.code;
+        const bool asynchronous = b_.key.header.architecture >= 80;
+        b_.needs.add("copy_chunk",
+                     b_.function("16 bytes into shared memory, past registers and the first-level cache.") +
+                         "void copy_chunk(uint4* to, const uint4* from) {\n" +
+                         (asynchronous ? "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"\n"
+                                         "                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
+                                         "\"l\"(from) : \"memory\");\n"
+                                       : "    *to = *from;\n") +
+                         "}\n");
+        b_.needs.add("copy_run",
+                     b_.function("Copies elements [first, end) behind each other; returns where the first came to lie.",
+                                 "template <class type, class index>\n") +
+                         "unsigned int copy_run(type* to, const type* from, index first, index end) {\n"
+                         "    constexpr unsigned int each = 16 / sizeof(type);\n"
+                         "    const index begin = first / each * each;\n"
+                         "    const unsigned int chunks = (end - begin) / each, n = end - begin;\n"
+                         "    const uint4* const vectors = reinterpret_cast<const uint4*>(from + begin);\n"
+                         "    for (unsigned int q = threadIdx.x; q < chunks; q += " +
+                         std::to_string(threads) +
+                         ") copy_chunk(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
+                         "    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += " +
+                         std::to_string(threads) +
+                         ") to[i] = from[begin + i];\n"
+                         "    return first - begin;\n}\n");
+        for (const place* in : inputs_of(spaces_[0])) {
+            const std::string run = in->name + "_run";
+            out.line("alignas(16) __shared__ ", b_.needs.type(in->at->head.type), ' ', run, '[', capacity(), "];");
+            out.line("const ", u4(), ' ', in->name, "_from = copy_run(", run, ", ", b_.pointer(*in),
+                     ", first * cells, (first + places) * cells);");
+        }
+        if (asynchronous) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+        out.line("__syncthreads();");
+    }
+
+    void write_loads(const folded_space& s, const std::string& at) override {
+        for (const place* in : inputs_of(s))
+            b_.code.line(in->name, "[u] = ", in->name, "_run[", in->name, "_from + cell + (", at, ") * width];");
+    }
+
+    void write_space(std::size_t) override {
+        declare_results(folds_[0]);
+        const auto outside = b_.body.scope();
+        b_.code.open();
+        declare_parts(folds_[0]);
+        write_tiles(0, unroll, "lane", " * lanes", "n", std::to_string(unroll) + " * lanes");
+        b_.body.leave(outside);
+        join_parts(folds_[0]);
+        b_.code.close();
+    }
+
+    void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
+        write_exchange(f);
+        b_.needs.add("join_spread",
+                     "/// Joins over `lanes` neighbouring lanes; each of them has the result.\n"
+                     "template <class fold, class type>\n"
+                     "__device__ __forceinline__ type join_spread(type v, unsigned int lanes) {\n"
+                     "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+                     "    return v;\n}\n");
+        b_.code.line(variable, " = join_spread<", joiner, ">(", variable, ", lanes);");
+    }
+
+    void write_end() override { b_.code.close(); }
+
+    void describe(launch& step) const override {
+        step.pattern = "column reduction";
+        step.reason = "short columns staged in shared memory, as many threads a column as a block has to spare";
+    }
+
+    int inner_;
+};
+
+}  // namespace
+
+bool emit_short_columns_cuda(const key& k, const graph& g, const folding& f, plan& p) {
+    if (k.axes.empty() || k.axes[0].owner != 0) return false;
+    short_columns columns(k, g, f);
+    if (!columns.fits()) return false;
+    columns.write(p);
+    return true;
+}
+
+}  // namespace ingot::codegen
