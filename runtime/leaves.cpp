@@ -259,6 +259,7 @@ struct run {
 
 /// Appends an operand's leaves to a list that has room for them.
 inline void append(tree_memory& memory, leaf_block& block, const leaf_part& part, const run& of) {
+    if (of.rank > block.rank) block.rank = static_cast<std::int16_t>(of.rank);  // first, for a copy may throw
     leaf_record* to = block.records() + block.count;
     if (!part.taken) {
         for (const leaf_record* from = of.first; from != of.first + of.count; ++from, ++to) {
@@ -273,7 +274,6 @@ inline void append(tree_memory& memory, leaf_block& block, const leaf_part& part
         else if (*part.list != &no_leaves)
             memory.blocks.put(*std::exchange(*part.list, &no_leaves));
     }
-    if (of.rank > block.rank) block.rank = static_cast<std::int16_t>(of.rank);
 }
 
 /// Whether two leaves are what operands are most often: arrays of one shape on one device, or an array and a scalar.
@@ -321,12 +321,12 @@ void join_leaves(const char* operation, leaf_block*& to, const leaf_record& a, c
     leaf_block& block = memory.blocks.take(2);
     to = &block;
     const int rank = a.where.rank();
+    block.rank = static_cast<std::int16_t>(rank);
+    block.shape_at = 0;
     duplicate(memory.references, block.records(), &a, rank);
     block.count = 1;
     duplicate(memory.references, block.records() + 1, &b, rank);
     block.count = 2;
-    block.rank = static_cast<std::int16_t>(rank);
-    block.shape_at = 0;
 }
 
 void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record& b) {
@@ -360,12 +360,12 @@ void copy_leaves(leaf_block*& to, leaf_block& from) {
     if (from.count == 0) return;
     leaf_block& block = of_thread.blocks.take(from.count);
     to = &block;
+    block.shape_at = from.shape_at;
+    block.rank = from.rank;
     for (int i = 0; i < from.count; ++i) {
         duplicate(of_thread.references, block.records() + i, from.records() + i, from.rank);
         ++block.count;
     }
-    block.shape_at = from.shape_at;
-    block.rank = from.rank;
 }
 
 void drop_leaves(leaf_block& block) noexcept {

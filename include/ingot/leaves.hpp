@@ -148,7 +148,7 @@ INGOT_API void measure_leaves(leaf_block&) noexcept;
 class leaf_list {
 public:
     leaf_list() noexcept = default;
-    leaf_list(const leaf_list& other) { copy_leaves(block_, *other.block_); }
+    leaf_list(const leaf_list& other) : leaf_list() { copy_leaves(block_, *other.block_); }
     leaf_list(leaf_list&& other) noexcept : block_(std::exchange(other.block_, &no_leaves)) {}
     leaf_list& operator=(const leaf_list&) = delete;
     ~leaf_list() {
