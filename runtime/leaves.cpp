@@ -290,7 +290,7 @@ inline bool are_alike(const leaf_record& a, const leaf_record& b) noexcept {
 
 }  // namespace
 
-leaf_block no_leaves;
+constinit leaf_block no_leaves;
 
 void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts, int n) {
     // The checks come first: where they throw, the operands are as they were.

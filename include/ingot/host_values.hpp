@@ -28,9 +28,13 @@ concept contiguous_values = values_of_host<R> && requires(const R& r) {
 
 template <class R>
 std::size_t count_of_values(const R& r) {
-    std::size_t n = 0;
-    for (auto it = std::begin(r), end = std::end(r); it != end; ++it) ++n;
-    return n;
+    if constexpr (requires { std::size(r); }) {
+        return static_cast<std::size_t>(std::size(r));
+    } else {
+        std::size_t n = 0;
+        for (auto it = std::begin(r), end = std::end(r); it != end; ++it) ++n;
+        return n;
+    }
 }
 
 /// Room for n values, bool among them, that are yet to be written.
