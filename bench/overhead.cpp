@@ -196,6 +196,7 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
                 runtime::classifier::full_key(classes, s.program, key);
                 program = &runtime::executable_for(key);
             }
+            runtime::order(s, *place.stream);
             runtime::run(*program, classes, s, *place.stream);
             at[5] = clock::now();
         }

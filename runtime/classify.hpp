@@ -39,6 +39,13 @@ struct statement {
     std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
 };
 
+/// A statement whose tree is a list of leaves, into one output.
+struct tree_statement {
+    std::span<const detail::word> program;
+    std::span<const detail::leaf_record> leaves;
+    const output& out;
+};
+
 /// What the key does not say: the numbers that become arguments. Strides are those on the key's axes, in elements.
 struct classified {
     std::vector<index_t> shape;        // of the result, before collapse; of the largest where shapes differ
@@ -73,6 +80,11 @@ public:
     /// Whether a statement's words are these, which another statement of its program got with `is_line`; all but words
     /// and strides of the result are then set.
     bool confirm_line(const statement&, environment_class, std::span<const std::uint32_t> words);
+    bool confirm_line(const tree_statement&, environment_class, std::span<const std::uint32_t> words);
+    /// After a tree was confirmed: an operand for each leaf, of which only those are written that are like none before
+    /// them, and the numbers of the arrays among these.
+    std::span<const operand> line_operands() const noexcept { return line_operands_; }
+    std::span<const std::uint16_t> line_arrays() const noexcept { return line_arrays_; }
     const classified& confirmed() const noexcept { return c_; }
     /// The key in full: the words with the program in its place.
     static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
@@ -140,8 +152,10 @@ private:
     std::vector<int> order_;
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
-    std::size_t bound_axes_ = 0;           // of the key's
-    std::vector<int> picks_;               // of each binder that is a scan its operand, else -1
+    std::vector<operand> line_operands_;
+    std::vector<std::uint16_t> line_arrays_;
+    std::size_t bound_axes_ = 0;  // of the key's
+    std::vector<int> picks_;      // of each binder that is a scan its operand, else -1
 };
 
 }  // namespace ingot::runtime

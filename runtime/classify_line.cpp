@@ -3,38 +3,58 @@
 #include <algorithm>
 #include <cstring>
 
+#include <ingot/leaves.hpp>
+
 #include "runtime/classify.hpp"
 
 namespace ingot::runtime {
 
+using detail::leaf_record;
 using detail::operand_kind;
 
 namespace {
 
+// A leaf comes as it stands in a tree, or gathered.
+const buffer* memory_of(const operand& o) { return o.memory; }
+const buffer* memory_of(const leaf_record& l) { return l.memory.get(); }
+const detail::layout& where_of(const operand& o) { return *o.where; }
+const detail::layout& where_of(const leaf_record& l) { return l.where; }
+detail::scalar_value value_of(const operand& o) { return {o.bits[0], o.serial}; }
+detail::scalar_value value_of(const leaf_record& l) { return l.value; }
+
+template <class Leaf>
+bool is_same_array(const Leaf& a, const Leaf& b) {
+    return memory_of(a) == memory_of(b) && where_of(a).offset == where_of(b).offset;
+}
+template <class Leaf>
+bool is_same_scalar(const Leaf& a, const Leaf& b) {
+    const detail::scalar_value v = value_of(a), w = value_of(b);
+    return v.serial == w.serial && v.bits == w.bits;
+}
+
 /// Where operands were met before. A statement has many leaves and few different ones: each is looked for where its
 /// hash says, and compared with others only where two that differ want the same place.
+template <class Leaf>
 class met_operands {
 public:
     static constexpr std::uint16_t nobody = 0xffff;
 
-    met_operands(const operand* operands, std::vector<std::uint16_t>& displaced)
+    met_operands(const Leaf* operands, std::vector<std::uint16_t>& displaced)
         : operands_(operands), displaced_(displaced) {
         std::fill_n(lines_, line_count, nobody);
         displaced_.clear();
     }
     /// An earlier operand that is the same view of an array as `i`, or nobody.
     std::uint16_t array_like(std::uint16_t i) {
-        const operand& o = operands_[i];
-        return like(i, reinterpret_cast<std::uintptr_t>(o.memory) + static_cast<std::uint64_t>(o.where->offset),
-                    [&](const operand& p) {
-                        return p.memory == o.memory && p.type == o.type && p.where->offset == o.where->offset;
-                    });
+        const Leaf& o = operands_[i];
+        return like(
+            i, reinterpret_cast<std::uintptr_t>(memory_of(o)) + static_cast<std::uint64_t>(where_of(o).offset),
+            [&](const Leaf& p) { return p.kind == operand_kind::array && p.type == o.type && is_same_array(p, o); });
     }
     std::uint16_t scalar_like(std::uint16_t i) {
-        const operand& o = operands_[i];
-        return like(i, o.serial, [&](const operand& p) {
-            return p.kind == o.kind && p.type == o.type && p.serial == o.serial && p.bits[0] == o.bits[0] &&
-                   p.exponent == o.exponent;
+        const Leaf& o = operands_[i];
+        return like(i, value_of(o).serial, [&](const Leaf& p) {
+            return p.kind == o.kind && p.type == o.type && p.exponent == o.exponent && is_same_scalar(p, o);
         });
     }
 
@@ -56,7 +76,7 @@ private:
     static constexpr int line_bits = 5;
     static constexpr std::size_t line_count = std::size_t{1} << line_bits;
     std::uint16_t lines_[line_count];
-    const operand* operands_;
+    const Leaf* operands_;
     std::vector<std::uint16_t>& displaced_;
 };
 
@@ -70,12 +90,13 @@ struct line {
     int rank = 0;
     const index_t* numbers = nullptr;  // shape, and strides behind
 
-    explicit line(const statement& s) {
-        for (const output& o : s.outputs)
+    template <class Leaf>
+    line(std::span<const Leaf> leaves, std::span<const output> outputs) {
+        for (const output& o : outputs)
             if (*o.memory) return;
-        for (const operand& o : s.operands)
+        for (const Leaf& o : leaves)
             if (o.kind == operand_kind::array) {
-                first = o.where;
+                first = &where_of(o);
                 break;
             }
         if (first == nullptr) return;
@@ -96,24 +117,26 @@ struct line {
         return n[0] != numbers[0] || n[1] != numbers[1];
     }
     bool is_far(dtype t) const { return (size - 1) * static_cast<index_t>(detail::size_of(t)) >= narrow_reach; }
-    void write_head(const statement& s, environment_class env, std::uint32_t* to) const {
+    void write_head(environment_class env, std::size_t outputs, std::size_t program, std::size_t operands,
+                    std::uint32_t* to) const {
         detail::key_header header;
         header.where = env.where;
         header.math = env.math;
         header.architecture = env.architecture;
         header.wide_index = size >= narrow_reach;
-        header.outputs = static_cast<std::uint32_t>(s.outputs.size());
-        header.program = static_cast<std::uint32_t>(s.program.size());
-        header.operands = static_cast<std::uint32_t>(s.operands.size());
+        header.outputs = static_cast<std::uint32_t>(outputs);
+        header.program = static_cast<std::uint32_t>(program);
+        header.operands = static_cast<std::uint32_t>(operands);
         header.axes = 1;
         detail::write_header(header, to);
         to[detail::key_header_words] = detail::axis_class{}.encode();
     }
 };
 
-bool is_aligned(const operand& o) {
-    const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
-                         static_cast<std::uintptr_t>(o.where->offset) * detail::size_of(o.type);
+template <class Leaf>
+bool is_aligned(const Leaf& o) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_of(o)->data) +
+                         static_cast<std::uintptr_t>(where_of(o).offset) * detail::size_of(o.type);
     return address % vector_bytes == 0;
 }
 
@@ -130,13 +153,13 @@ void copy_pair(std::uint32_t* to, const std::uint32_t* from) { std::memcpy(to, f
 /// contiguous and has the result's shape. The words are those that the general path would write. False where it is
 /// another.
 bool classifier::classify_line(const statement& s, environment_class env) {
-    const line l(s);
+    const line l(s.operands, s.outputs);
     if (l.size <= 1) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     const std::size_t rows = s.operands.size() + s.outputs.size();
     c_.strides.resize(rows);
     c_.words.resize(line_words + 2 * rows);
-    l.write_head(s, env, c_.words.data());
+    l.write_head(env, s.outputs.size(), s.program.size(), s.operands.size(), c_.words.data());
 
     const operand* const operands = s.operands.data();
     met_operands met(operands, distinct_);
@@ -156,7 +179,7 @@ bool classifier::classify_line(const statement& s, environment_class env) {
             like = met.scalar_like(number);
         }
         *stride++ = moves;
-        if (like != met_operands::nobody) {
+        if (like != met.nobody) {
             copy_pair(out, pairs + 2 * std::size_t{like});
             continue;
         }
@@ -184,39 +207,75 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     return true;
 }
 
-/// Whether a statement has the words that another of its program had, which classify_line wrote: less work than to
-/// write them again. What the program says, kinds and dtypes, is not looked at. The result's strides are not set.
-bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
-    const line l(s);
-    if (l.size <= 1) return false;
-    std::uint32_t head[line_words];
-    l.write_head(s, env, head);
-    for (std::size_t i = 0; i < line_words; ++i)
-        if (head[i] != words[i]) return false;
+namespace {
 
-    const operand* const operands = s.operands.data();
-    met_operands met(operands, distinct_);
-    const std::uint32_t* expected = words.data() + line_words;
-    for (std::size_t i = 0; i < s.operands.size(); ++i, expected += 2) {
-        const operand& o = operands[i];
+/// Whether leaves have the words that others of their program had, which classify_line wrote: less work than to write
+/// them again. What the program says, kinds and dtypes, is not looked at. Calls `on_distinct` for each leaf that is
+/// like none before it.
+template <class Leaf, class F>
+bool confirm(const line& l, std::span<const Leaf> leaves, const std::uint32_t* expected, met_operands<Leaf> met,
+             F on_distinct) {
+    for (std::size_t i = 0; i < leaves.size(); ++i, expected += 2) {
+        const Leaf& o = leaves[i];
         const std::size_t same_as = *expected >> 16;
         const bool moves = o.kind == operand_kind::array;
-        if (moves && l.differs(*o.where)) return false;
-        const auto number = static_cast<std::uint16_t>(i);
+        if (moves ? l.differs(where_of(o)) : o.kind != operand_kind::scalar) return false;
         if (same_as != i) {
-            const operand& p = operands[same_as];
-            if (moves ? o.memory != p.memory || o.where->offset != p.where->offset
-                      : o.serial != p.serial || o.bits[0] != p.bits[0])
-                return false;
+            const Leaf& p = leaves[same_as];
+            if (!(moves ? is_same_array(o, p) : is_same_scalar(o, p))) return false;
             continue;
         }
-        if ((moves ? met.array_like(number) : met.scalar_like(number)) != met_operands::nobody) return false;
+        const auto number = static_cast<std::uint16_t>(i);
+        if ((moves ? met.array_like(number) : met.scalar_like(number)) != met.nobody) return false;
         const auto was = detail::operand_head::decode(*expected);
         if (moves ? was.vector != is_aligned(o) || was.wide != l.is_far(o.type) : was.exponent != o.exponent)
             return false;
+        on_distinct(number, o);
     }
-    for (std::size_t k = 0; k < s.outputs.size(); ++k, expected += 2)
-        if (detail::operand_head::decode(*expected).wide != l.is_far(s.outputs[k].type)) return false;
+    return true;
+}
+
+bool confirm_head(const line& l, environment_class env, std::size_t program, std::size_t operands,
+                  std::span<const output> outputs, std::span<const std::uint32_t> words) {
+    std::uint32_t head[line_words];
+    l.write_head(env, outputs.size(), program, operands, head);
+    for (std::size_t i = 0; i < line_words; ++i)
+        if (head[i] != words[i]) return false;
+    const std::uint32_t* expected = words.data() + line_words + 2 * operands;
+    for (std::size_t k = 0; k < outputs.size(); ++k, expected += 2)
+        if (detail::operand_head::decode(*expected).wide != l.is_far(outputs[k].type)) return false;
+    return true;
+}
+
+}  // namespace
+
+bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
+    const line l(s.operands, s.outputs);
+    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words) ||
+        !confirm(l, s.operands, words.data() + line_words, met_operands(s.operands.data(), distinct_),
+                 [](std::uint16_t, const operand&) {}))
+        return false;
+    c_.set_line(l.first->shape(), l.first->rank(), l.size);
+    return true;
+}
+
+bool classifier::confirm_line(const tree_statement& s, environment_class env, std::span<const std::uint32_t> words) {
+    const line l(s.leaves, {&s.out, 1});
+    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.leaves.size(), {&s.out, 1}, words)) return false;
+    if (line_operands_.size() < s.leaves.size()) line_operands_.resize(s.leaves.size());
+    line_arrays_.clear();
+    const auto keep = [&](std::uint16_t i, const leaf_record& leaf) {
+        operand& o = line_operands_[i];
+        o.type = leaf.type;
+        if (leaf.is_array()) {
+            o.where = &leaf.where;
+            o.memory = leaf.memory.get();
+            line_arrays_.push_back(i);
+        } else {
+            o.bits[0] = leaf.value.bits;
+        }
+    };
+    if (!confirm(l, s.leaves, words.data() + line_words, met_operands(s.leaves.data(), distinct_), keep)) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
 }

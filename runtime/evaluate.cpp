@@ -5,6 +5,7 @@
 
 #include <ingot/door.hpp>
 #include <ingot/error.hpp>
+#include <ingot/leaves.hpp>
 #include <ingot/shape.hpp>
 
 #include "runtime/classify.hpp"
@@ -13,6 +14,7 @@
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/ordering.hpp"
 
 namespace ingot {
 
@@ -66,8 +68,8 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
 
 /// The commonest statements again: contiguous arrays of one shape, of a class that the slot has met. Null where it is
 /// another.
-const executable* find_line(const slot& cache, classifier& workspace, const statement& s, environment_class env) {
-    if ((s.kinds & has_binders) != 0 || !s.shapes.empty()) return nullptr;
+template <class Statement>
+const executable* find_line(const slot& cache, classifier& workspace, const Statement& s, environment_class env) {
     for (const auto& way : cache.entries) {
         const slot::entry* e = way.load(std::memory_order_acquire);
         if (e == nullptr) break;
@@ -75,6 +77,11 @@ const executable* find_line(const slot& cache, classifier& workspace, const stat
             return e->found;
     }
     return nullptr;
+}
+
+classifier& of_thread() {
+    static thread_local classifier workspace;
+    return workspace;
 }
 
 using address_range = std::array<std::uintptr_t, 2>;
@@ -168,9 +175,10 @@ void evaluate(slot& cache, statement s) {
     for (const output& o : s.outputs)
         if (must_buffer(s, o)) return evaluate_buffered(cache, s);
 
-    static thread_local classifier workspace;
     const place where = place_of(s);
-    const executable* found = find_line(cache, workspace, s, where.environment);
+    classifier& workspace = of_thread();
+    const executable* found = nullptr;
+    if ((s.kinds & has_binders) == 0 && s.shapes.empty()) found = find_line(cache, workspace, s, where.environment);
     const classified& c = found != nullptr ? workspace.confirmed() : workspace.classify(s, where.environment);
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
@@ -182,7 +190,29 @@ void evaluate(slot& cache, statement s) {
         *o.where = detail::contiguous_layout(shape.span());
     }
     if (c.size == 0) return;
-    run(found != nullptr ? *found : look_up(cache, c, s), c, s, *where.stream);
+    const executable& e = found != nullptr ? *found : look_up(cache, c, s);
+    order(s, *where.stream);
+    run(e, c, s, *where.stream);
+}
+
+bool evaluate_line(slot& cache, const tree_statement& s) {
+    if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
+    const auto first = std::ranges::find_if(s.leaves, [](const detail::leaf_record& l) { return bool(l.memory); });
+    if (first == s.leaves.end()) return false;
+    const place where = place_on(first->memory->device);
+    classifier& workspace = of_thread();
+    const executable* found = find_line(cache, workspace, s, where.environment);
+    if (found == nullptr) return false;
+    const classified& c = workspace.confirmed();
+    *s.out.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(s.out.type),
+                                    where.stream->device, *where.stream);
+    *s.out.where = detail::contiguous_layout(c.shape);
+    const std::span<const operand> operands = workspace.line_operands();
+    for (const std::uint16_t i : workspace.line_arrays())
+        order_read(const_cast<buffer&>(*operands[i].memory), *where.stream);
+    order_write(**s.out.memory, *where.stream);
+    run(*found, c, {s.program, operands, {}, {&s.out, 1}}, *where.stream);
+    return true;
 }
 
 }  // namespace runtime
@@ -192,6 +222,15 @@ inline namespace v1 {
 void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,
               std::span<const detail::word> attributes, std::span<const output> outputs) {
     runtime::evaluate(cache, {program, operands, attributes, outputs});
+}
+
+void evaluate_leaves(slot& cache, std::span<const detail::word> program, std::span<const detail::leaf_record> leaves,
+                     const output& out) {
+    if (runtime::evaluate_line(cache, {program, leaves, out})) return;
+    std::vector<operand> operands(leaves.size());
+    detail::cursor c{operands.data(), nullptr};
+    detail::leaf_span(const_cast<detail::leaf_record*>(leaves.data()), static_cast<int>(leaves.size())).gather(c);
+    runtime::evaluate(cache, {program, operands, {}, {&out, 1}});
 }
 
 }  // namespace v1

@@ -178,11 +178,13 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
     add(counter::interpreter_runs);
 }
 
-void run(const executable& e, const classified& c, const statement& s, stream_state& stream) {
+void order(const statement& s, const stream_state& stream) {
     for (const operand& o : s.operands)
         if (o.memory) order_read(const_cast<buffer&>(*o.memory), stream);
     for (const output& o : s.outputs) order_write(**o.memory, stream);
+}
 
+void run(const executable& e, const classified& c, const statement& s, stream_state& stream) {
     if (e.interpreted) return run_interpreted(e, c, s);
 
     const std::uint32_t processors = processors_of(stream.device);

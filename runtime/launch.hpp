@@ -9,7 +9,11 @@
 
 namespace ingot::runtime {
 
-/// Runs `e` for a statement whose outputs have their memory. Allocates nothing but the plan's temporaries.
+/// Orders what a statement reads and writes with the work of other streams.
+void order(const statement& s, const stream_state& stream);
+
+/// Runs `e` for a statement that is in order and whose outputs have their memory. Allocates nothing but the plan's
+/// temporaries.
 void run(const executable& e, const classified& c, const statement& s, stream_state& stream);
 
 /// Evaluates by the interpreter; operands and outputs are in host memory.

@@ -121,7 +121,7 @@ public:
 
 private:
     static constexpr int class_count = 2;
-    static constexpr std::int16_t rooms[class_count] = {16, 64};
+    static constexpr std::int16_t rooms[class_count] = {32, 128};
     static constexpr std::uint32_t most = 16;
     struct shelf {
         leaf_block* first = nullptr;

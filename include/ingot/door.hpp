@@ -15,6 +15,9 @@
 #include <ingot/shape.hpp>
 
 namespace ingot {
+namespace detail {
+struct leaf_record;
+}
 inline namespace v1 {
 
 /// A leaf of a tree, as the evaluator sees it. Everything pointed to lives in the tree.
@@ -46,6 +49,10 @@ struct slot {
     std::atomic<std::uint32_t> next = 0;
     std::atomic<std::uint8_t> kinds = 0;  // of the program's nodes; 0 until its first evaluation
 };
+
+/// Evaluates a tree that is a list of leaves into one output, as `evaluate` does.
+INGOT_API void evaluate_leaves(slot& cache, std::span<const detail::word> program,
+                               std::span<const detail::leaf_record> leaves, const output& out);
 
 /// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
 INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,

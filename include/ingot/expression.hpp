@@ -181,6 +181,13 @@ public:
         if (leaves_.count() != leaves) throw_tree_moved_from();
         for_each([&](const auto& part) { part.gather(c); });
     }
+    /// All leaves, in program order.
+    std::span<const leaf_record> records() const
+        requires flat
+    {
+        if (leaves_.count() != leaves) throw_tree_moved_from();
+        return {leaves_.records(), static_cast<std::size_t>(leaves)};
+    }
     extents_ref extents(shape_room& room) const {
         if (const leaf_record* one = leaves_.holder()) return one->extents();
         if constexpr (flat) {
@@ -375,13 +382,17 @@ private:
 /// Evaluates `e` into one output.
 template <class T, class E>
 void evaluate_into(const E& e, buffer_ref& memory, layout& where) {
-    operand operands[E::operands];
-    word attributes[E::binders + 1];
-    cursor c{operands, attributes};
-    e.gather(c);
     const output out{dtype_of<T>, &memory, &where};
-    v1::evaluate(slot_of<T, E>::cache, E::program, operands, {attributes, static_cast<std::size_t>(E::binders)},
-                 {&out, 1});
+    if constexpr (flat_node<E>) {
+        v1::evaluate_leaves(slot_of<T, E>::cache, E::program, e.records(), out);
+    } else {
+        operand operands[E::operands];
+        word attributes[E::binders + 1];
+        cursor c{operands, attributes};
+        e.gather(c);
+        v1::evaluate(slot_of<T, E>::cache, E::program, operands, {attributes, static_cast<std::size_t>(E::binders)},
+                     {&out, 1});
+    }
 }
 
 }  // namespace detail

@@ -187,6 +187,7 @@ public:
     static constexpr bool flat = true;
 
     void gather(cursor& c) const noexcept { span().gather(c); }
+    std::span<const leaf_record> records() const noexcept { return {&record_, 1}; }
     extents_ref extents(shape_room&) const noexcept { return record_.extents(); }
     void apply(const axis_view& v, int bound) { span().apply(v, bound); }
     bool try_reshape(std::span<const index_t> shape, int bound) { return span().try_reshape(shape, bound); }
