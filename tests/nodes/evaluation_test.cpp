@@ -1,6 +1,7 @@
 // Binders, random leaves and lazies through the door, on the host target.
 #include <doctest/doctest.h>
 
+#include <random>
 #include <thread>
 
 #include <ingot/ingot.hpp>
@@ -192,4 +193,30 @@ TEST_CASE("sums over two axes of equal extents beside other sums of those extent
     agrees(sum(y, 1) + sum(flip(x, 1), {1, 2}));
     agrees(sum(x * 2, {1, 2}) - sum(x.T() + 1, {0, 1}));
     agrees(sum(x, {2, 1}) + sum(x, 1)(all, 0) * sum(y, 1));
+}
+
+TEST_CASE("one statement meets arrays of many classes, again and again") {
+    using operands = std::vector<detail::leaf<float>>;
+    const auto memory = [](index_t n) { return (arange<float>(n) * 7.0f - 11.0f).eval(); };
+    const array<float> base = memory(48), small = memory(24), other = memory(24), square = reshape(memory(24), {4, 6}),
+                       reshaped = reshape(small, {4, 6}), tall = reshape(memory(24), {6, 4}), one = memory(1),
+                       none_of_it = memory(0);
+    const auto leaf = [](auto&& view) { return detail::leaf<float>(detail::as_node(view)); };
+    const std::vector<operands> groups{
+        {leaf(small), leaf(other), leaf(base(slice(0, 24))), leaf(base(slice(1, 25))), leaf(base(slice(4, 28))),
+         leaf(base(slice(none, none, 2))), leaf(flip(other)), leaf(base(slice(7, 8))), leaf(one)},
+        {leaf(square), leaf(transpose(tall)), leaf(reshaped), leaf(square(slice(0, 1))),
+         leaf(square(all, slice(2, 3)))},
+        {leaf(one), leaf(base(slice(5, 6)))},
+        {leaf(none_of_it), leaf(base(slice(3, 3))), leaf(one)}};
+    std::mt19937 random(5);
+    for (int k = 0; k < 3000; ++k) {
+        const operands& group = groups[random() % 8 < 5 ? 0 : random() % groups.size()];
+        const auto &p = group[random() % group.size()], &q = group[random() % group.size()];
+        const auto shift = static_cast<float>(random() % 40);
+        const auto tree = (p - shift) * q + p * q;
+        const array<float> got = tree;
+        const std::vector<double> expected = reference::of(tree).values();
+        REQUIRE(values(got) == expected);
+    }
 }
