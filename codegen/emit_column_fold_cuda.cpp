@@ -89,7 +89,9 @@ private:
         while (threads_ * (each_ + 1) * widest_part() > most_room) threads_ /= 2;
         // Parts of several words want registers.
         const bool light = words_ == 1 && inputs_of(spaces_[0]).size() == 1;
-        const bool wide_parts = widest_part() > 16;
+        std::uint32_t bytes = 0;
+        for (const fold_writer& f : folds_[0]) bytes += f.bytes();
+        const bool wide_parts = bytes > 16;
         resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2
                     : !one && light                   ? 2 * resident_threads
                                                       : resident_threads;
@@ -121,7 +123,7 @@ private:
             cost += cost_of(b_.graph, s.wanted(b_.graph));
         }
         std::uint32_t n = vectors ? 16 / widest : 1;
-        constexpr std::uint32_t most_words = 16;  // of registers for results
+        constexpr std::uint32_t most_words = 15;  // of registers for results
         while (n > 1 && (n > 4 || n * cost > statement_budget || n * words_ > most_words ||
                          n * threads_ * widest_part() > shared_bytes))
             n /= 2;
@@ -141,9 +143,9 @@ private:
         constexpr std::uint32_t bytes = 64, narrow_bytes = 32, least_bytes = 16;  // one by one is more work
         const bool heavy = alone() && words_ > 2;
         return unroll_of(s, bytes_at_once(s), 1, columns_,
-                         columns_ > 1 || split_ ? bytes
-                         : heavy                ? least_bytes
-                                                : narrow_bytes);
+                         columns_ > 1 || split_ || layout_ == layout::wide ? bytes
+                         : heavy                                           ? least_bytes
+                                                                           : narrow_bytes);
     }
     /// Rows of threads of a packed group: so many that each folds a tile, and that the widest group has room.
     std::uint32_t packed_height() const {
@@ -297,7 +299,11 @@ private:
         close_columns();
     }
 
-    std::uint32_t slots_at_once() const override { return !gapless() || b_.rank > 1 ? 8 : words_ > 2 ? 24 : 16; }
+    /// As many as there are, about, where registers hold them.
+    std::uint32_t slots_at_once() const override {
+        if (gapless()) return b_.rank > 1 ? 4 : words_ > 2 ? 24 : 10;
+        return columns_ > 1 && words_ <= 2 ? 16 : 8;
+    }
     bool has_rounds(const std::vector<fold_writer>& folds) const override {
         return rounds(folds) && !(gapless() && b_.rank > 1);  // a thread has few tiles, and no registers to spare
     }
@@ -329,7 +335,7 @@ private:
         const std::string n = b_.count({.axes = cells}, "cells"), each = std::to_string(each_);
         if (split_) {
             constexpr std::uint32_t piece_bytes = 32 * 1024;
-            split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, b_.rank == 1 ? 0 : 1);
+            split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, b_.rank == 1 ? 0 : 1, threads_);
         }
         declare_results(folds);
         const auto outside = b_.body.scope();
@@ -445,7 +451,10 @@ private:
         const folded_space& s = spaces_[number];
         const std::uint32_t tile = unroll(s);
         const bool shared = split_;  // shorter spaces too: what each block has is joined
-        if (split_ && number == longest_) split(0, threads_ / most_across * tile, blocks_, 0);
+        if (split_ && number == longest_) {
+            const std::uint32_t most = layout_ == layout::wide ? most_across : threads_;
+            split(0, threads_ / most_across * tile, blocks_, 0, most * columns_);
+        }
         const std::string type = b_.linear(), n = "n" + suffix(number), apart = alone() ? "" : " * height";
         const std::string first = (shared ? "blockIdx.y * " + std::to_string(tile) + "u" + apart + " + " : "") + lane();
         declare_results(folds_[number]);

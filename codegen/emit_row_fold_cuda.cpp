@@ -40,8 +40,14 @@ private:
         return narrow && words_ <= few_words ? 6 : 4;
     }
 
+    /// A row whose lanes fold but few tiles each is a short sum.
+    bool has_rounds(const std::vector<fold_writer>& folds) const override {
+        constexpr std::uint32_t most_vectors = 64;
+        return rounds(folds) && (bucket_ >= long_row_bucket || (16u << bucket_) > most_vectors * lanes_);
+    }
     std::string lane() const override { return lanes_ == threads_ ? "threadIdx.x" : "lane"; }
     std::string lanes() const override { return std::to_string(lanes_) + 'u'; }
+    std::uint32_t slots_at_once() const override { return 4; }
     std::string first_result() const override { return b_.rank == 0 ? "" : "row"; }
 
     void write_place() override {
@@ -82,8 +88,8 @@ private:
         const std::vector<const place*> inputs = inputs_of(s);
         // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
         constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
-        const std::uint32_t unroll =
-            unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each, split_ ? bytes_in_flight : whole_row_bytes);
+        const std::uint32_t unroll = unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each,
+                                               split_ || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
         const std::uint32_t tile = lanes_ * unroll;
         const std::string type = b_.linear(), size = std::to_string(each);
         const bool shared = split_;  // shorter spaces too: what each block has is joined
@@ -106,6 +112,9 @@ private:
                 out.line(in->name, "_edge = ", b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
             out.close();
         }
+        for (const place* in : inputs)
+            out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_row = ", b_.pointer(*in),
+                     b_.offset(*in, kept_bits()), aligned ? ";" : " + head;");
         const auto outside = b_.body.scope();
         for (std::size_t i = 0; i < folds.size(); ++i)
             if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
@@ -126,6 +135,7 @@ private:
             write_vector_tile(number, each, unroll, aligned, "end");
             out.close();
         } else {
+            out.margin("#pragma unroll 1");  // few rows want a second tile, all of them registers
             out.open("for (", type, " v = ", lane(), "; v < vectors; v += ", whole_tile, ")");
             write_vector_tile(number, each, unroll, aligned, "vectors");
             out.close();
@@ -169,12 +179,11 @@ private:
         const std::string vector = unroll == 1 ? "v" : "v + u * " + std::to_string(lanes_) + 'u';
         open_unrolled("u", unroll);
         if (checked) out.line("if (", vector, " >= ", end, ") continue;");
-        out.line("const ", b_.signed_index(), ' ', digit(s.inner()), " = ", b_.signed_index(), '(',
-                 aligned ? "" : "head + ", unroll == 1 ? vector : '(' + vector + ')', " * ", each, ");");
-        for (const place* in : inputs) {
+        for (const place* in : inputs) {  // apart by what is known: one address for all of them
             const std::uint32_t width = bytes_of(*in) * each;
             out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), width), '<', word_of(width), ">(", in->name,
-                     "[u], ", b_.pointer(*in), b_.offset(*in, kept_bits() | s.bits()), ");");
+                     "[u], ", in->name, "_row + v * ", each,
+                     unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u', ");");
         }
         out.close();
         declare_outputs(s, unroll, each);
@@ -203,8 +212,8 @@ private:
                 });
             for (const std::size_t i : plain) join_entries(folds[i], "value" + std::to_string(i), each);
         }
-        flush_parts(folds);
         out.close();
+        flush_parts(folds, unroll);
     }
 
     /// The array whose greatest or least element a fold is after, where elements are narrow: several are compared at
@@ -279,7 +288,7 @@ private:
     /// As many blocks as are resident, each with some vectors at least for every thread.
     void split_rows(std::uint32_t each, std::uint32_t bytes) {
         constexpr std::uint32_t piece_bytes = 32 * 1024;
-        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_blocks(), 0);
+        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_blocks(), 0, 1);
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every

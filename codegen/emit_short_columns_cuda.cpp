@@ -15,11 +15,13 @@ constexpr std::uint32_t threads = 256, unroll = 4;
 constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 46 * 1024;  // of shared memory
 constexpr std::uint32_t widest_inner = 31;                                 // of the class of short inner axes
 
-/// Elements of the run that a block copies, about, and at most: twice as many, or the columns of one place.
+/// Elements of the run that a block copies, about; and at most: by less than the columns of one place more, or these
+/// alone.
 std::uint32_t elements_of_run(std::uint32_t bytes) { return wanted_bytes / bytes; }
 std::uint32_t capacity_of(std::uint32_t bytes, std::uint8_t bucket) {
     constexpr std::uint32_t vector_bytes = 16;  // by so much a run begins before its first element
-    return std::max(2 * elements_of_run(bytes), (16u << bucket) * widest_inner) + vector_bytes;
+    const std::uint32_t run = elements_of_run(bytes), place = (16u << bucket) * widest_inner;
+    return std::max(place, run + std::min(run, place)) + vector_bytes;
 }
 
 class short_columns final : public cuda_fold {
@@ -35,9 +37,6 @@ public:
         if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & wanted) != wanted || bucket_ > longest_bucket)
             return false;
         const std::vector<const place*> inputs = inputs_of(spaces_[0]);
-        // Longer columns that begin at whole vectors are read as well where they lie.
-        if (bucket_ > 1 && std::ranges::all_of(inputs, [](const place* in) { return in->at->head.vector; }))
-            return false;
         return !inputs.empty() && capacity() * bytes() <= most_bytes &&
                std::ranges::all_of(inputs, [&](const place* in) {
                    return loops_of(*in) == (kept_bits() | spaces_[0].bits()) && !in->at->head.aliased;

@@ -167,8 +167,9 @@ std::uint32_t fold_writer::words() const {
 }
 
 std::uint32_t fold_writer::slots() const {
-    constexpr std::uint32_t slot_bytes = 8;
-    return is_about() ? (words() * static_cast<std::uint32_t>(size_of(type_)) + slot_bytes - 1) / slot_bytes : words();
+    constexpr std::uint32_t place_bytes = 16, slot_bytes = 4;
+    const std::uint32_t bytes = places() ? place_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
+    return (bytes + slot_bytes - 1) / slot_bytes;
 }
 
 std::string fold_writer::word(std::uint32_t i, const std::string& of) const {

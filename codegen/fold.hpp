@@ -81,7 +81,7 @@ public:
     std::uint32_t words() const;
     std::string word(std::uint32_t i) const { return word(i, name_); }
     std::string word(std::uint32_t i, const std::string& of) const;
-    /// The same for slots of 8 bytes, as many as a partial result fills.
+    /// How many slots of the scratch it takes, with 4 bytes each.
     std::uint32_t slots() const;
     /// Size of a variable that holds all of a row.
     std::uint32_t bytes() const;

@@ -64,6 +64,12 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
+    /// About the sum of all divided by n.
+    template <class type>
+    static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        const type off = (a.near + a.mean) * (1 - a.count / n);
+        return a.squares + a.count * off * off;
+    }
 };
 )";
 

@@ -139,9 +139,10 @@ void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
     b_.code.line(own(f.part()), " = ", f.with_one(own(f.part()), entry), ";");
 }
 
-void cuda_fold::flush_parts(std::vector<fold_writer>& folds) {
+void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries) {
+    constexpr std::uint32_t most_entries = 64;
     if (!has_rounds(folds)) return;
-    b_.code.open("if (++tiles % 64 == 0)");
+    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0)");
     open_columns();
     for (fold_writer& f : folds) {
         if (!f.rounds()) continue;
@@ -348,12 +349,14 @@ void cuda_fold::write_exchange(fold_writer& f) {
                                               " v, int far) {\n    return {" + members + "};\n}\n");
 }
 
-void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one) {
+void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
+                      std::uint32_t results) {
     const std::uint64_t bits = spaces_[longest_].bits() | along;
     b_.step.grid[1] = {.axes = bits, .divide_by = piece, .per_processor = blocks_of_one};
     b_.step.resident_blocks = blocks;
-    b_.step.scratch_bytes = static_cast<std::uint32_t>(8 * (slots_ + 1));
-    b_.step.scratch_count = {.axes = kept_bits(), .inner = bits, .inner_divide = piece};
+    b_.step.scratch_bytes = 8 * slots_;
+    b_.step.scratch_count = {
+        .axes = kept_bits(), .per_processor = blocks * results, .inner = bits, .inner_divide = piece};
 }
 
 std::string cuda_fold::slot(std::uint32_t slots) {
@@ -362,92 +365,115 @@ std::string cuda_fold::slot(std::uint32_t slots) {
     return at;
 }
 
-/// Parts of the blocks of a result meet in the scratch: a counter for each group of results, then slots for each split,
-/// word and result. All of it is zero when the kernel begins, and again when it ends.
+/// Blocks of a result tell the last of them what they have, in slots of the scratch: one for each split, word and
+/// result. All of it is zero when the kernel begins, and again when it ends. Blocks begin in the order of their
+/// numbers, so the last waits for none that could not begin.
 void cuda_fold::write_finish() {
     source_writer& out = b_.code;
     const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
     const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
     b_.needs.add(
         "slots",
-        "/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that\n"
-        "/// finishes.\n"
+        "/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it\n"
+        "/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its "
+        "slots.\n"
         "template <class type>\n"
-        "__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {\n"
-        "    if constexpr (sizeof(type) <= 8) {\n"
-        "        *reinterpret_cast<type*>(slot) = v;\n"
-        "    } else {\n"
-        "        const uint64* const words = reinterpret_cast<const uint64*>(&v);\n"
-        "#pragma unroll\n"
-        "        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];\n"
-        "    }\n}\n\n"
+        "struct told {\n"
+        "    static constexpr int n = (sizeof(type) + 3) / 4;\n"
+        "    uint64 words[n];\n};\n\n"
+        "__device__ __forceinline__ uint64 look_at(const uint64* slot) {\n"
+        "    uint64 word;\n"
+        "    asm volatile(\"ld.relaxed.gpu.global.u64 %0, [%1];\" : \"=l\"(word) : \"l\"(slot) : \"memory\");\n"
+        "    return word;\n}\n\n"
         "template <class type>\n"
-        "__device__ __forceinline__ type take(uint64* slot, uint64 apart) {\n"
-        "    constexpr int n = (sizeof(type) + 7) / 8;\n"
-        "    uint64 words[n];\n"
+        "__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {\n"
+        "    alignas(16) uint32 words[told<type>::n] = {};\n"
+        "    reinterpret_cast<type&>(words) = v;\n"
         "#pragma unroll\n"
-        "    for (int i = 0; i < n; ++i) {\n"
-        "        words[i] = __ldcg(slot + i * apart);\n"
+        "    for (int i = 0; i < told<type>::n; ++i)\n"
+        "        asm volatile(\"st.relaxed.gpu.global.u64 [%0], %1;\"\n"
+        "                     :: \"l\"(slot + i * apart), \"l\"(uint64(words[i]) << 32 | 1) : \"memory\");\n}\n\n"
+        "/// Looks for all of a value; whether it is there.\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ bool is_there(const told<type>& v) {\n"
+        "    bool all = true;\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;\n"
+        "    return all;\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {\n"
+        "    alignas(16) uint32 words[told<type>::n];\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < told<type>::n; ++i) {\n"
+        "        words[i] = v.words[i] >> 32;\n"
         "        slot[i * apart] = 0;\n"
         "    }\n"
         "    return reinterpret_cast<const type&>(words);\n}\n");
-    b_.needs.add("comes_last",
-                 "/// Whether this block is the last of those of its results to come here.\n"
-                 "__device__ __forceinline__ bool comes_last(uint32* arrived) {\n"
-                 "    __shared__ bool last;\n"
-                 "    __syncthreads();\n"
-                 "    if (threadIdx.x == 0) {\n"
-                 "        uint32 before;\n"
-                 "        asm volatile(\"atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;\"\n"
-                 "                     : \"=r\"(before) : \"l\"(arrived) : \"memory\");\n"
-                 "        last = before == gridDim.y - 1;\n"
-                 "        if (last) *arrived = 0;\n"
-                 "    }\n"
-                 "    __syncthreads();\n"
-                 "    return last;\n}\n");
     const std::string count = rows(), first = first_result();
     out.open("if (gridDim.y > 1)");
-    out.line(u8, "* const slots = ", scratch, " + ", count, first.empty() ? "" : " + " + first, ";");
+    out.line(u8, "* const slots = ", scratch, first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", count, ");");
+    out.open("if (blockIdx.y < gridDim.y - 1)");
     out.open(owner());
     open_columns("columns");
     std::uint32_t used = 0;
     for (const std::vector<fold_writer>& folds : folds_)
         for (const fold_writer& f : folds) {
-            out.line("put(slots + blockIdx.y * stride", slot(used), ", ", count, ", ", own(f.name()), ");");
+            out.line("tell(slots + blockIdx.y * stride", slot(used), ", ", count, ", ", own(f.name()), ");");
             used += f.slots();
         }
     close_columns();
     out.close();
-    out.line("if (!comes_last(reinterpret_cast<", u4, "*>(", scratch, " + blockIdx.x))) return;");
-    // Several loads at once, of all folds: who finishes keeps everybody waiting.
+    out.line("return;");
+    out.close();
+    // Several loads at once, of all folds, again until all are there: who finishes keeps everybody waiting.
     const std::uint32_t together = std::max(1u, slots_at_once() / (slots_ * columns_));
     const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds) declare(f.wide_type(), f.whole(), f.wide_start());
-    out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", at_once, " * ", lanes(), ")");
+    out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y - 1; s += ", at_once, " * ", lanes(), ")");
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds)
-            out.line(f.type(), ' ', f.taken(), '[', at_once, ']',
+            out.line("told<", f.type(), "> ", f.taken(), '[', at_once, ']',
                      columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', ";");
-    for (const bool loads : {true, false}) {
+    const auto for_all = [&](const auto& write) {
         open_unrolled("u", together);
-        out.line("if (", next, " >= gridDim.y) break;");
+        out.line("if (", next, " >= gridDim.y - 1) break;");
         open_columns("columns");
         used = 0;
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) {
-                const std::string taken = own(f.taken() + "[u]"), whole = own(f.whole());
-                if (loads)
-                    out.line(taken, " = take<", f.type(), ">(slots + (", next, ") * stride", slot(used), ", ", count,
-                             ");");
-                else
-                    out.line(whole, " = ", f.wide_joiner(), "::join(", whole, ", ", taken, ");");
+                write(f, own(f.taken() + "[u]"), "slots + (" + next + ") * stride" + slot(used) + ", " + count);
                 used += f.slots();
             }
         close_columns();
         out.close();
-    }
+    };
+    out.line("bool waits = true;");
+    out.open("while (waits)");
+    out.line("waits = false;");
+    for_all([&](fold_writer&, const std::string& taken, const std::string& from) {
+        out.line("look(", taken, ", ", from, ");");
+    });
+    for_all([&](fold_writer&, const std::string& taken, const std::string&) {
+        out.line("waits = waits || !is_there(", taken, ");");
+    });
+    out.close();
+    for_all([&](fold_writer& f, const std::string& taken, const std::string& from) {
+        out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", take(", taken, ", ", from,
+                 "));");
+    });
+    out.close();
+    out.open(owner());
+    open_columns();
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds)
+            out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", own(f.name()), ");");
+    close_columns();
     out.close();
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds) {

@@ -1,7 +1,7 @@
 // What CUDA's schedules of folds share. A lane folds elements of one result, or of a few neighbouring ones (`columns`),
 // in tiles: what it has of a tile is joined in pairs, tiles one after the other (in two levels where that keeps the
 // error small). Lanes of a result join by what the schedule has for it; blocks of a result leave what they have in the
-// scratch, and the one that comes last joins it by the blocks' numbers.
+// scratch, and the last of them waits for it and joins it by the blocks' numbers.
 //
 // So the order of joining depends on the key, the sizes and the device alone.
 #pragma once
@@ -79,11 +79,11 @@ protected:
     /// Whether parts are joined to these every so often, or only in the end.
     virtual bool has_rounds(const std::vector<fold_writer>& folds) const { return rounds(folds); }
     void declare_parts(std::vector<fold_writer>& folds);
-    /// Joins an array of n entries, the first `present` of them, to the part; one entry; every 64 tiles the parts to
-    /// the results; in the end what is left.
+    /// Joins an array of n entries, the first `present` of them, to the part; one entry; every so often, a tile being
+    /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
     void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
     void join_one(fold_writer& f, const std::string& entry);
-    void flush_parts(std::vector<fold_writer>& folds);
+    void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1);
     void join_parts(std::vector<fold_writer>& folds);
     /// How many of the thread's results an input is read for at once, and what a lane loads of a space for one place.
     std::uint32_t columns_of(const place& in) const;
@@ -113,8 +113,10 @@ protected:
 
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
     /// Several blocks a result: each has a piece of this many elements at least, along `along` beside the longest
-    /// space, and a multiprocessor gets at most so many blocks of all results, and of one.
-    void split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one);
+    /// space, and a multiprocessor gets at most so many blocks of all results, and of one. A block has at most so many
+    /// results.
+    void split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
+               std::uint32_t results);
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;

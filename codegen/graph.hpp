@@ -26,7 +26,8 @@ enum class node_kind : std::uint8_t {
     unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
     user,      // function `code` of the user's text `index` over `arguments`
     text,      // the text `index` itself; gone when the graph is made
-    about,     // the sum of the reduction `arguments[0]`, of rule `about`, about the value `arguments[1]`
+    about,     // the sum of the reduction `arguments[0]`, of rule `about`, about the value `arguments[1]`; where `pick`
+               // is 1, about the row's sum divided by it
 };
 
 struct node {

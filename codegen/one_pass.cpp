@@ -15,11 +15,16 @@ namespace {
 struct sum_about {
     fold of;
     node_id x, c;
+    bool share = false;  // about sum(x) / c
 };
 
 class rewriting {
 public:
-    rewriting(const key& k, const graph& g) : key_(k), graph_(g), beneath_(g.nodes.size()) {}
+    rewriting(const key& k, const graph& g) : key_(k), graph_(g), beneath_(g.nodes.size()), uses_(g.nodes.size()) {
+        for (const node& n : g.nodes)
+            for (int a = 0; a < n.arity; ++a) ++uses_[n.arguments[a]];
+        for (const node_id r : g.roots) ++uses_[r];
+    }
 
     graph run() {
         graph made;
@@ -41,6 +46,7 @@ public:
                 taken.kind = node_kind::about;
                 taken.type = n.type;
                 taken.code = n.code;
+                taken.pick = about->share ? 1 : 0;
                 taken.arity = 2;
                 taken.arguments[0] = static_cast<node_id>(made.nodes.size() - 1);
                 taken.arguments[1] = moved[about->c];
@@ -97,12 +103,26 @@ private:
                           (at(found.x).axes & folded) != 0 && (at(found.c).axes & folded) == 0 &&
                           std::find(binders.begin(), binders.end(), n.index) != binders.end() &&
                           beneath_[found.x].empty();
-        return fits ? std::optional(found) : std::nullopt;
+        if (!fits) return {};
+        const bool alone = uses_[value] == 1 && uses_[difference] == (v.arity == 2 ? 2 : 1) && uses_[found.c] == 1;
+        return alone && squares ? about_share(found, folded) : found;
+    }
+
+    /// Where c is the row's own sum divided, and nothing else wants it, the sum need not be kept: what is kept of the
+    /// squares knows it.
+    sum_about about_share(const sum_about& found, std::uint64_t folded) const {
+        const node& c = at(found.c);
+        if (!is_row(found.c, op::divide) || uses_[c.arguments[0]] != 1) return found;
+        const node& sum = at(c.arguments[0]);
+        const bool own = sum.kind == node_kind::reduce && static_cast<fold>(sum.code) == fold::sum &&
+                         sum.arguments[0] == found.x && folded_by(sum) == folded && beneath_[c.arguments[1]].empty();
+        return own ? sum_about{found.of, found.x, c.arguments[1], true} : found;
     }
 
     const key& key_;
     const graph& graph_;
     std::vector<std::vector<std::uint16_t>> beneath_;
+    std::vector<std::uint32_t> uses_;
 };
 
 }  // namespace

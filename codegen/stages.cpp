@@ -261,11 +261,12 @@ private:
             s.axes.push_back(a);
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
+            // Of temporaries nobody said that they are gapless beside the arrays.
+            const std::uint8_t known = own.bucket & (reads_temporaries ? ~bucket::gapless_columns : 0xff);
             if (p.axes == outer_)
-                axis.bucket = reads_temporaries ? own.bucket & ~bucket::gapless_columns : own.bucket,
-                axis.fine = own.fine;
+                axis.bucket = known, axis.fine = own.fine;
             else if (own.owner == 0)
-                axis.bucket = own.bucket & bucket::short_inner;
+                axis.bucket = known & (bucket::short_inner | bucket::gapless_columns);
             s.key.axes.push_back(axis);
         }
         const std::size_t kept = s.axes.size();

@@ -95,7 +95,9 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
         case node_kind::about: {
             const std::string& whole = values[n.arguments[0]].text;  // "squares(x0)"
-            return {whole.substr(0, whole.size() - 1) + " - " + in_parentheses(values[n.arguments[1]], 9) + ')'};
+            const std::string about = in_parentheses(values[n.arguments[1]], 9);
+            const std::string share = "sum" + whole.substr(whole.find('(')) + " / ";
+            return {whole.substr(0, whole.size() - 1) + " - " + (n.pick == 1 ? share : "") + about + ')'};
         }
         case node_kind::text:
         case node_kind::map:

@@ -166,8 +166,11 @@ bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes)
         index_t run = c_.extents[outer_axes - 1];
         if (strides[outer_axes - 1] != 1 || strides[bound] != run) return false;
         run *= c_.extents[bound];
-        for (std::size_t a = outer_axes - 1; a-- > 0; run *= c_.extents[a])
+        for (std::size_t a = outer_axes - 1; a-- > 0;) {
+            if (strides[a] == 0) continue;  // a row program's outputs go on where its rows are folded
             if (strides[a] != run) return false;
+            run *= c_.extents[a];
+        }
         const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
                              static_cast<std::uintptr_t>(o.where->offset) * detail::size_of(o.type);
         if (address % vector_bytes != 0) return false;

@@ -1,5 +1,6 @@
 // How much of a long sum is right, and that its bits are the same every time, whatever else runs beside it. On a GPU at
 // full size, on the host at a sixteenth of it.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -115,4 +116,22 @@ TEST_CASE("bits are the same in every run, while other streams keep the device b
         CHECK(differing(runs, [&] { return cumsum(rows, 1); }) == 0);
     }
     CHECK(beside.rounds > 0);
+}
+
+TEST_CASE("a kernel sees all that the ones before it wrote") {
+    constexpr index_t n = 100'000, steps = 100;
+    array<float> x = zeros<float>(n);
+    std::vector<array<float>> sums;
+    for (index_t i = 0; i < steps; ++i) {
+        x(slice(1, none)) = x(slice(0, -1)) + 1;
+        sums.push_back(eval(sum(x)));
+    }
+    for (index_t i = 0; i < steps; ++i) {
+        const index_t most = i + 1;  // x is 0, 1, 2, ... up to so many
+        CHECK(sums[static_cast<std::size_t>(i)].item() ==
+              static_cast<float>(most * (most - 1) / 2 + (n - most) * most));
+    }
+    const std::vector<float> got = x.to_host();
+    for (index_t k = 0; k < n; k += 997)
+        CHECK(got[static_cast<std::size_t>(k)] == static_cast<float>(std::min(k, steps)));
 }

@@ -68,13 +68,14 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
+        const double* const x0_row = p.x0 + i0 * p.x0_stride0;
+#pragma unroll 1
         for (uint32 v = lane; v < vectors; v += 16u) {
             alignas(16) double x0[2][2];
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
                 if (v + u * 8u >= vectors) continue;
-                const int32 i1 = int32((v + u * 8u) * 2);
-                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+                load_stream<uint4>(x0[u], x0_row + v * 2 + u * 16u);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {

@@ -68,44 +68,54 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
     }
 }
 
-/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
-/// finishes.
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
-    if constexpr (sizeof(type) <= 8) {
-        *reinterpret_cast<type*>(slot) = v;
-    } else {
-        const uint64* const words = reinterpret_cast<const uint64*>(&v);
-#pragma unroll
-        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
-    }
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
-    constexpr int n = (sizeof(type) + 7) / 8;
-    uint64 words[n];
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-        words[i] = __ldcg(slot + i * apart);
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
     return reinterpret_cast<const type&>(words);
-}
-
-/// Whether this block is the last of those of its results to come here.
-__device__ __forceinline__ bool comes_last(uint32* arrived) {
-    __shared__ bool last;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32 before;
-        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
-                     : "=r"(before) : "l"(arrived) : "memory");
-        last = before == gridDim.y - 1;
-        if (last) *arrived = 0;
-    }
-    __syncthreads();
-    return last;
 }
 
 struct arguments {
@@ -195,36 +205,57 @@ reduce(const __grid_constant__ arguments p) {
     }
     join_down<argmin_int32, 4>(argmin0, room, p.across, down, height);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + p.rows + first;
-        const uint64 stride = 2 * uint64(p.rows);
+        uint64* const slots = p.scratch + first;
+        const uint64 stride = 4 * uint64(p.rows);
+        if (blockIdx.y < gridDim.y - 1) {
+            if (mine && down == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (e >= columns) break;
+                    tell(slots + blockIdx.y * stride + e, p.rows, argmin0[e]);
+                }
+            }
+            return;
+        }
+        place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
+        for (uint32 s = down; mine && s < gridDim.y - 1; s += 1 * height) {
+            told<place_int32> taken0[1][4];
+            bool waits = true;
+            while (waits) {
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        if (e >= columns) break;
+                        look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
+                    }
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        if (e >= columns) break;
+                        waits = waits || !is_there(taken0[u][e]);
+                    }
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (e >= columns) break;
+                    whole0[e] = argmin_int32::join(whole0[e], take(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                }
+            }
+        }
         if (mine && down == 0) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                if (e >= columns) break;
-                put(slots + blockIdx.y * stride + e, p.rows, argmin0[e]);
-            }
-        }
-        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
-        place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
-        for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            place_int32 taken0[1][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    if (e >= columns) break;
-                    taken0[u][e] = take<place_int32>(slots + (s + u * height) * stride + e, p.rows);
-                }
-            }
-#pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = argmin_int32::join(whole0[e], taken0[u][e]);
-                }
+                whole0[e] = argmin_int32::join(whole0[e], argmin0[e]);
             }
         }
         join_down<argmin_int32, 4>(whole0, room, p.across, down, height);

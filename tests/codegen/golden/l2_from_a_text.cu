@@ -79,13 +79,14 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0;
+#pragma unroll 1
         for (uint32 v = lane; v < vectors; v += 128u) {
             alignas(16) float x0[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (v + u * 32u >= vectors) continue;
-                const int32 i1 = int32((v + u * 32u) * 4);
-                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 128u);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {

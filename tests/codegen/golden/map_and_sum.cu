@@ -63,44 +63,54 @@ __device__ __forceinline__ type join_block(type v) {
     return v;
 }
 
-/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
-/// finishes.
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
-    if constexpr (sizeof(type) <= 8) {
-        *reinterpret_cast<type*>(slot) = v;
-    } else {
-        const uint64* const words = reinterpret_cast<const uint64*>(&v);
-#pragma unroll
-        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
-    }
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
-    constexpr int n = (sizeof(type) + 7) / 8;
-    uint64 words[n];
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-        words[i] = __ldcg(slot + i * apart);
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
     return reinterpret_cast<const type&>(words);
-}
-
-/// Whether this block is the last of those of its results to come here.
-__device__ __forceinline__ bool comes_last(uint32* arrived) {
-    __shared__ bool last;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32 before;
-        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
-                     : "=r"(before) : "l"(arrived) : "memory");
-        last = before == gridDim.y - 1;
-        if (last) *arrived = 0;
-    }
-    __syncthreads();
-    return last;
 }
 
 struct sum_double {
@@ -130,13 +140,13 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i0 = int32(edge);
             x0_edge = __ldg(p.x0 + i0);
         }
+        const float* const x0_row = p.x0;
         const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
         for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
             alignas(16) float x0[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                const int32 i0 = int32((v + u * 256u) * 4);
-                load_stream<uint4>(x0[u], p.x0 + i0);
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
             }
             alignas(16) float r1[4][4];
 #pragma unroll
@@ -150,10 +160,10 @@ reduce(const __grid_constant__ arguments p) {
                 const int32 i0 = int32((v + u * 256u) * 4);
                 store<uint4>(p.z1 + i0, r1[u]);
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
-                if (++tiles % 64 == 0) {
-                    sum0 = sum_float::join(sum0, part0);
-                    part0 = 0.0f;
-                }
+            }
+            if (++tiles % 16 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
@@ -163,8 +173,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (v + u * 256u >= end) continue;
-                const int32 i0 = int32((v + u * 256u) * 4);
-                load_stream<uint4>(x0[u], p.x0 + i0);
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
             }
             alignas(16) float r1[4][4];
 #pragma unroll
@@ -179,10 +188,10 @@ reduce(const __grid_constant__ arguments p) {
                 const int32 i0 = int32((v + u * 256u) * 4);
                 store<uint4>(p.z1 + i0, r1[u]);
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
-                if (++tiles % 64 == 0) {
-                    sum0 = sum_float::join(sum0, part0);
-                    part0 = 0.0f;
-                }
+            }
+            if (++tiles % 16 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
@@ -194,25 +203,39 @@ reduce(const __grid_constant__ arguments p) {
     }
     sum0 = join_block<sum_float, 8>(sum0);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + p.rows;
+        uint64* const slots = p.scratch;
         const uint64 stride = uint64(p.rows);
-        if (threadIdx.x == 0) {
-            put(slots + blockIdx.y * stride, p.rows, sum0);
+        if (blockIdx.y < gridDim.y - 1) {
+            if (threadIdx.x == 0) {
+                tell(slots + blockIdx.y * stride, p.rows, sum0);
+            }
+            return;
         }
-        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
         double whole0 = 0.0;
-        for (uint32 s = threadIdx.x; s < gridDim.y; s += 8 * 256u) {
-            float taken0[8];
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 4 * 256u) {
+            told<float> taken0[4];
+            bool waits = true;
+            while (waits) {
+                waits = false;
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (s + u * 256u >= gridDim.y) break;
-                taken0[u] = take<float>(slots + (s + u * 256u) * stride, p.rows);
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (s + u * 256u >= gridDim.y - 1) break;
+                    look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (s + u * 256u >= gridDim.y - 1) break;
+                    waits = waits || !is_there(taken0[u]);
+                }
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (s + u * 256u >= gridDim.y) break;
-                whole0 = sum_double::join(whole0, taken0[u]);
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (s + u * 256u >= gridDim.y - 1) break;
+                whole0 = sum_double::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
             }
+        }
+        if (threadIdx.x == 0) {
+            whole0 = sum_double::join(whole0, sum0);
         }
         whole0 = join_block<sum_double, 8>(whole0);
         sum0 = float(whole0);

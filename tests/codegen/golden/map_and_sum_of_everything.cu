@@ -70,13 +70,14 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x1_edge = __ldg(p.x1 + i1);
         }
+        const float* const x1_row = p.x1;
+#pragma unroll 1
         for (uint32 v = threadIdx.x; v < vectors; v += 2048u) {
             alignas(16) float x1[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 256u >= vectors) continue;
-                const int32 i1 = int32((v + u * 256u) * 4);
-                load_cached<uint4>(x1[u], p.x1 + i1);
+                load_cached<uint4>(x1[u], x1_row + v * 4 + u * 1024u);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -87,10 +88,10 @@ reduce(const __grid_constant__ arguments p) {
                     value0[e] = x1[u][e] * x0;
                 }
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
-                if (++tiles % 64 == 0) {
-                    sum0 = sum_float::join(sum0, part0);
-                    part0 = 0.0f;
-                }
+            }
+            if (++tiles % 8 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
             }
         }
         if (threadIdx.x < p.folded - vectors * 4) {

@@ -63,7 +63,6 @@ reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;
-        uint32 tiles = 0;
         const uint32 vectors = p.folded / 4;
         const uint32 edge = vectors * 4 + lane;
         float x0_edge;
@@ -71,13 +70,14 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0;
+#pragma unroll 1
         for (uint32 v = lane; v < vectors; v += 128u) {
             alignas(16) float x0[4][4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (v + u * 32u >= vectors) continue;
-                const int32 i1 = int32((v + u * 32u) * 4);
-                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 128u);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
@@ -88,10 +88,6 @@ reduce(const __grid_constant__ arguments p) {
                     value0[e] = x0[u][e] * x1;
                 }
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
-                if (++tiles % 64 == 0) {
-                    sum0 = sum_float::join(sum0, part0);
-                    part0 = 0.0f;
-                }
             }
         }
         if (lane < p.folded - vectors * 4) {

@@ -97,7 +97,6 @@ reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;
-        uint32 tiles = 0;
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 4));
         const uint32 vectors = (p.folded - head) / 4;
         const uint32 edge = lane < head ? lane : lane + vectors * 4;
@@ -106,12 +105,13 @@ reduce(const __grid_constant__ arguments p) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
+#pragma unroll 1
         for (uint32 v = lane; v < vectors; v += 8u) {
             alignas(16) float x0[1][4];
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                const int32 i1 = int32(head + v * 4);
-                load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+                load_stream<uint4>(x0[u], x0_row + v * 4);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
@@ -121,10 +121,6 @@ reduce(const __grid_constant__ arguments p) {
                     value0[e] = exp_float(x0[u][e]);
                 }
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
-                if (++tiles % 64 == 0) {
-                    sum0 = sum_float::join(sum0, part0);
-                    part0 = 0.0f;
-                }
             }
         }
         if (lane < p.folded - vectors * 4) {

@@ -62,7 +62,6 @@ reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;
-        uint32 tiles = 0;
         uint32 k = threadIdx.x;
         for (; k + 15 * 256u < p.folded; k += 4096u) {
             float x0[16];
@@ -79,10 +78,6 @@ reduce(const __grid_constant__ arguments p) {
                 value0[u] = x0[u];
             }
             part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
         }
         if (k < p.folded) {
             float x0[16];
@@ -100,10 +95,6 @@ reduce(const __grid_constant__ arguments p) {
                 value0[u] = k + u * 256u < p.folded ? x0[u] : 0.0f;
             }
             part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
         }
         sum0 = sum_float::join(sum0, part0);
     }

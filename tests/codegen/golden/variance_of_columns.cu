@@ -62,6 +62,12 @@ struct squares {
         const type off = a.near - c + a.mean;
         return a.squares + a.count * off * off;
     }
+    /// About the sum of all divided by n.
+    template <class type>
+    static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        const type off = (a.near + a.mean) * (1 - a.count / n);
+        return a.squares + a.count * off * off;
+    }
 };
 
 template <class word>
@@ -78,17 +84,6 @@ __device__ __forceinline__ uint2 stream(const uint2* from) {
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
-}
-
-struct sum_float {
-    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
-};
-
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
 }
 
 /// Joins over the rows of threads, each of n variables; those of the first row have the results.
@@ -113,49 +108,55 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
     }
 }
 
-/// Slots of the scratch, `apart` from each other: written by one block, read and cleared by the one that
-/// finishes.
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
 template <class type>
-__device__ __forceinline__ void put(uint64* slot, uint64 apart, type v) {
-    if constexpr (sizeof(type) <= 8) {
-        *reinterpret_cast<type*>(slot) = v;
-    } else {
-        const uint64* const words = reinterpret_cast<const uint64*>(&v);
-#pragma unroll
-        for (int i = 0; i < sizeof(type) / 8; ++i) slot[i * apart] = words[i];
-    }
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
 }
 
 template <class type>
-__device__ __forceinline__ type take(uint64* slot, uint64 apart) {
-    constexpr int n = (sizeof(type) + 7) / 8;
-    uint64 words[n];
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-        words[i] = __ldcg(slot + i * apart);
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
-
-/// Whether this block is the last of those of its results to come here.
-__device__ __forceinline__ bool comes_last(uint32* arrived) {
-    __shared__ bool last;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32 before;
-        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
-                     : "=r"(before) : "l"(arrived) : "memory");
-        last = before == gridDim.y - 1;
-        if (last) *arrived = 0;
-    }
-    __syncthreads();
-    return last;
-}
-
-struct sum_double {
-    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
-};
 
 struct arguments {
     const float* x0;
@@ -183,11 +184,9 @@ reduce(const __grid_constant__ arguments p) {
     const int32 i0 = int32(column);
     const uint32 first = column;
     alignas(16) __shared__ uint64 room[1024];
-    float sum0[2] = {0.0f, 0.0f};
-    moments<float> squares1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
+    moments<float> squares0[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
     {
-        float part0[2] = {0.0f, 0.0f};
-        sums_near<float> part1[2] = {sums_near<float>{0, 0, 0, 0}, sums_near<float>{0, 0, 0, 0}};
+        sums_near<float> part0[2] = {sums_near<float>{0, 0, 0, 0}, sums_near<float>{0, 0, 0, 0}};
         uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 8 * height;
         if (columns == 2) {
@@ -202,22 +201,17 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     float value0[8];
-                    float value1[8];
 #pragma unroll
                     for (unsigned int u = 0; u < 8; ++u) {
                         value0[u] = x0[u][e];
-                        value1[u] = x0[u][e];
                     }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-                    part1[e] = squares::with(part1[e], value1);
+                    part0[e] = squares::with(part0[e], value0);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
-                        squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
-                        part1[e] = sums_near<float>{0, 0, 0, 0};
+                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
+                        part0[e] = sums_near<float>{0, 0, 0, 0};
                     }
                 }
             }
@@ -234,22 +228,17 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     float value0[8];
-                    float value1[8];
 #pragma unroll
                     for (unsigned int u = 0; u < 8; ++u) {
                         value0[u] = k + u * height < n ? x0[u][e] : 0.0f;
-                        value1[u] = k + u * height < n ? x0[u][e] : 0.0f;
                     }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-                    part1[e] = squares::with(part1[e], value1, present);
+                    part0[e] = squares::with(part0[e], value0, present);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
-                        squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
-                        part1[e] = sums_near<float>{0, 0, 0, 0};
+                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
+                        part0[e] = sums_near<float>{0, 0, 0, 0};
                     }
                 }
             }
@@ -263,67 +252,75 @@ reduce(const __grid_constant__ arguments p) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
                         const float x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride2);
-                        part0[e] = sum_float::join(part0[e], x0);
-                        part1[e] = squares::with<float, 1>(part1[e], {x0});
+                        part0[e] = squares::with<float, 1>(part0[e], {x0});
                     }
                 }
             }
         }
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            sum0[e] = sum_float::join(sum0[e], part0[e]);
-            squares1[e] = squares::join(squares1[e], squares::of_part(part1[e]));
+            squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
         }
     }
-    join_down<sum_float, 2>(sum0, room, p.across, down, height);
-    join_down<squares, 2>(squares1, room, p.across, down, height);
+    join_down<squares, 2>(squares0, room, p.across, down, height);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + p.rows + first;
-        const uint64 stride = 3 * uint64(p.rows);
+        uint64* const slots = p.scratch + first;
+        const uint64 stride = 4 * uint64(p.rows);
+        if (blockIdx.y < gridDim.y - 1) {
+            if (mine && down == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (e >= columns) break;
+                    tell(slots + blockIdx.y * stride + e, p.rows, squares0[e]);
+                }
+            }
+            return;
+        }
+        moments<float> whole0[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
+        for (uint32 s = down; mine && s < gridDim.y - 1; s += 1 * height) {
+            told<moments<float>> taken0[1][2];
+            bool waits = true;
+            while (waits) {
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        if (e >= columns) break;
+                        look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
+                    }
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        if (e >= columns) break;
+                        waits = waits || !is_there(taken0[u][e]);
+                    }
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                if (s + u * height >= gridDim.y - 1) break;
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (e >= columns) break;
+                    whole0[e] = squares::join(whole0[e], take(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                }
+            }
+        }
         if (mine && down == 0) {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
-                if (e >= columns) break;
-                put(slots + blockIdx.y * stride + e, p.rows, sum0[e]);
-                put(slots + blockIdx.y * stride + e + p.rows, p.rows, squares1[e]);
+                whole0[e] = squares::join(whole0[e], squares0[e]);
             }
         }
-        if (!comes_last(reinterpret_cast<uint32*>(p.scratch + blockIdx.x))) return;
-        double whole0[2] = {0.0, 0.0};
-        moments<float> whole1[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
-        for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            float taken0[1][2];
-            moments<float> taken1[1][2];
-#pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    if (e >= columns) break;
-                    taken0[u][e] = take<float>(slots + (s + u * height) * stride + e, p.rows);
-                    taken1[u][e] = take<moments<float>>(slots + (s + u * height) * stride + e + p.rows, p.rows);
-                }
-            }
-#pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = sum_double::join(whole0[e], taken0[u][e]);
-                    whole1[e] = squares::join(whole1[e], taken1[u][e]);
-                }
-            }
-        }
-        join_down<sum_double, 2>(whole0, room, p.across, down, height);
+        join_down<squares, 2>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            sum0[e] = float(whole0[e]);
-        }
-        join_down<squares, 2>(whole1, room, p.across, down, height);
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            squares1[e] = whole1[e];
+            squares0[e] = whole0[e];
         }
     }
     if (mine && down == 0) {
@@ -331,9 +328,8 @@ reduce(const __grid_constant__ arguments p) {
         for (unsigned int e = 0; e < 2; ++e) {
             if (e >= columns) break;
             const int32 i0 = int32(column + e);
-            const float t0 = sum0[e] / p.s0;
-            const float t1 = squares::about(squares1[e], t0);
-            __stcs(p.z0 + i0, t1 / p.s1);
+            const float t0 = squares::about_share(squares0[e], p.s0);
+            __stcs(p.z0 + i0, t0 / p.s1);
         }
     }
 }
