@@ -23,6 +23,10 @@ std::string_view word_of(std::uint32_t bytes) {
     }
 }
 
+std::string_view word_of(std::uint32_t bytes, dtype of) {
+    return bytes == 16 && of == dtype::f8 ? "double2" : word_of(bytes);
+}
+
 bool cuda_kernel::moves_along(const place& at, std::uint64_t axes) const {
     for (std::size_t a = 0; a < at.at->strides.size(); ++a)
         if ((axes >> a & 1u) != 0 && at.at->strides[a] != stride_class::broadcast) return true;
@@ -51,28 +55,30 @@ void cuda_kernel::store_element(const place& out, const std::string& offset, con
     }
 }
 
-std::string cuda_kernel::loader(reading how, std::uint32_t bytes) {
-    static constexpr std::string_view streamed[] = {
-        "    unsigned int w;\n"
-        "    asm volatile(\"ld.global.nc.L1::no_allocate.u32 %0, [%1];\" : \"=r\"(w) : \"l\"(from));\n",
-        "    uint2 w;\n"
-        "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : "
-        "\"l\"(from));\n",
-        "    uint4 w;\n"
-        "    asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"\n"
-        "                 : \"=r\"(w.x), \"=r\"(w.y), \"=r\"(w.z), \"=r\"(w.w) : \"l\"(from));\n"};
+std::string cuda_kernel::loader(reading how, std::string_view word) {
+    static constexpr std::pair<std::string_view, std::string_view> streamed[] = {
+        {"unsigned int",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.u32 %0, [%1];\" : \"=r\"(w) : \"l\"(from));\n"},
+        {"uint2",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : "
+         "\"l\"(from));\n"},
+        {"uint4",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"\n"
+         "                 : \"=r\"(w.x), \"=r\"(w.y), \"=r\"(w.z), \"=r\"(w.w) : \"l\"(from));\n"},
+        {"double2",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];\" : \"=d\"(w.x), \"=d\"(w.y) : "
+         "\"l\"(from));\n"}};
     std::string name = "load_cached", access = "__ldg", why = "Elements that other threads read too.";
+    const auto by = std::ranges::find(streamed, word, &std::pair<std::string_view, std::string_view>::first);
     if (how == reading::in_place) {
         name = "load_own", access = "__ldcs", why = "Elements of an array that this kernel also writes.";
-    } else if (how == reading::once && bytes >= 4) {
-        const std::string word(word_of(bytes));
+    } else if (how == reading::once && by != std::end(streamed)) {
+        const std::string type(word);
         name = "load_stream", access = "stream", why = "Elements that nobody reads again: past the first-level cache.";
         // Specialisations of one template: an overload added behind load_stream would not be found by it.
         needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
-        needs.add("stream " + word, "template <>\n" + function("") + word + " stream(const " + word + "* from) {\n" +
-                                        std::string(streamed[bytes == 4   ? 0
-                                                             : bytes == 8 ? 1
-                                                                          : 2]) +
+        needs.add("stream " + type, "template <>\n" + function("") + type + " stream(const " + type +
+                                        "* from) {\n    " + type + " w;\n" + std::string(by->second) +
                                         "    return w;\n}\n");
     }
     needs.add(name, function(why, "template <class word, class type, int n>\n") + "void " + name +

@@ -12,6 +12,8 @@ inline constexpr std::uint32_t statement_budget = 800;
 std::uint32_t bytes_of(const place& at);
 /// The built-in type of this many bytes.
 std::string_view word_of(std::uint32_t bytes);
+/// The same for elements of this type: doubles that are words of their own are not copied from pairs of words.
+std::string_view word_of(std::uint32_t bytes, dtype of);
 
 /// How an input is read: once by one thread, more than once (so cached), or from memory that the kernel also writes.
 enum class reading { once, again, in_place };
@@ -27,7 +29,8 @@ struct cuda_kernel : kernel_builder {
     std::string element(const place& in, const std::string& offset);
     void store_element(const place& out, const std::string& offset, const std::string& value);
     /// The name of a function, put into the prelude, that loads a vector: name<word>(array, from).
-    std::string loader(reading how, std::uint32_t bytes);
+    std::string loader(reading how, std::string_view word);
+    std::string loader(reading how, std::uint32_t bytes) { return loader(how, word_of(bytes)); }
     /// The same for a store: name<word>(to, array).
     std::string storer();
 

@@ -1,7 +1,8 @@
 // Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes (register_rows.hpp) from
 // its loads to its stores. Loops over a lane's elements are unrolled, so arrays are registers; a chunk that lies behind
 // the row's end is passed over, and elements past the end are what the fold starts with. Rows that begin anywhere are
-// held from the last aligned place before them, so that all but their ends are accessed by vectors.
+// held from the last aligned place before them, so that all but their ends are accessed by vectors. A lane's loads are
+// all under way before it waits for one of them: tests of single elements, and branches, stand behind them.
 #include <algorithm>
 
 #include "codegen/cuda_join.hpp"
@@ -36,7 +37,7 @@ public:
     void write(plan& p) {
         b_.name_scalars();
         write_row();
-        exchange_.begin();
+        exchange_.begin(folds_);
         load_streams();
         exchange_.meet();
         for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
@@ -246,56 +247,137 @@ private:
     }
     std::string fits(const place& at) const { return s_.shifted && at.name != leader_ ? at.name + "_fits && " : ""; }
 
-    /// Loads of one chunk into `name + suffix`; vectors where they are whole.
-    void load_chunk(const std::vector<const place*>& leaves, const std::string& suffix) {
+    /// Loads of one chunk into `name + suffix`, element by element. Beside the row's elements stand others of it, so
+    /// that nothing is computed from what is not there.
+    void load_elements(const std::vector<const place*>& leaves, const std::string& suffix, bool streamed = false) {
         source_writer& out = b_.code;
-        std::vector<const place*> vectors, singles;
-        for (const place* leaf : leaves) (packed(*leaf) ? vectors : singles).push_back(leaf);
-        const auto load_elements = [&](const std::vector<const place*>& some) {
-            open_elements();
-            // Beside the row's elements stand others of it, so that nothing is computed from what is not there.
-            const std::string at = s_.each == 1 ? "at" : is_inside() + " ? at + e : 0";
-            if (s_.each > 1) out.line("const ", u4(), " own = ", at, ";");
-            b_.write_digits(s_.each > 1 ? "own" : "at", r_.row);
-            for (const place* leaf : some)
-                out.line(leaf->name, suffix, s_.each > 1 ? "[e] = " : " = ", one(*leaf, all_axes()), ";");
-            close_elements();
-        };
-        for (const std::vector<const place*>& some : by_fit(vectors)) {
-            const std::string fit = fits(*some[0]);
-            out.open("if (", fit.empty() ? is_whole() : fit + '(' + is_whole() + ')', ")");
-            b_.write_digits("at", r_.row);
-            for (const place* leaf : some) {
-                const std::uint32_t bytes = bytes_of(*leaf) * s_.each;
-                out.line(b_.loader(b_.reading_of(*leaf, all_axes()), bytes), '<', word_of(bytes), ">(", leaf->name,
-                         suffix, ", ", b_.pointer(*leaf), b_.offset(*leaf, all_axes()), ");");
-            }
-            out.otherwise();
-            load_elements(some);
-            out.close();
-        }
-        if (!singles.empty()) load_elements(singles);
+        open_elements();
+        if (s_.each > 1) out.line("const ", u4(), " own = ", is_inside(), " ? at + e : 0;");
+        b_.write_digits(s_.each > 1 ? "own" : "at", r_.row);
+        for (const place* leaf : leaves)
+            out.line(leaf->name, suffix, s_.each > 1 ? "[e] = " : " = ",
+                     streamed && is_streamed(*leaf) ? streamed_element(*leaf) : one(*leaf, all_axes()), ";");
+        close_elements();
     }
+    /// Whether an element is loaded by an instruction that the compiler leaves where it is, before all uses.
+    bool is_streamed(const place& leaf) const {
+        return s_.each == 1 && leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 &&
+               bytes_of(leaf) <= 8 && b_.reading_of(leaf, all_axes()) == reading::once;
+    }
+    std::string streamed_element(const place& leaf) {
+        const std::string word(word_of(bytes_of(leaf))), type = b_.needs.type(leaf.at->head.type);
+        (void)b_.loader(reading::once, word);
+        b_.needs.add("stream_element",
+                     b_.function("An element that nobody reads again.", "template <class word, class type>\n") +
+                         "type stream_element(const type* from) {\n"
+                         "    const word w = stream(reinterpret_cast<const word*>(from));\n"
+                         "    return reinterpret_cast<const type&>(w);\n}\n");
+        return "stream_element<" + word + ">(" + b_.pointer(leaf) + b_.offset(leaf, all_axes()) + ')';
+    }
+    /// Opens the loads of a chunk by vectors.
+    void open_vectors(const std::vector<const place*>& leaves, const std::string& suffix, const std::string& test) {
+        source_writer& out = b_.code;
+        out.open("if (", test, ")");
+        b_.write_digits("at", r_.row);
+        for (const place* leaf : leaves) {
+            const std::string_view word = word_of(bytes_of(*leaf) * s_.each, leaf->at->head.type);
+            out.line(b_.loader(b_.reading_of(*leaf, all_axes()), word), '<', word, ">(", leaf->name, suffix, ", ",
+                     b_.pointer(*leaf), b_.offset(*leaf, all_axes()), ");");
+        }
+    }
+    /// Whether an array's chunk is accessed as a vector.
+    std::string is_vector(const place& at) { return and_fits(at, is_whole()); }
+    std::string and_fits(const place& at, const std::string& test) const {
+        const std::string fit = fits(at);
+        return fit.empty() ? test : fit + '(' + test + ')';
+    }
+    /// Whether the chunk of an array of rows is loaded as a vector. Between the first row and the last what stands
+    /// around a row may be read too.
+    std::string is_loaded(const place& at) {
+        return lies_amid() ? and_fits(at, known_or("at + slack < reach")) : is_vector(at);
+    }
+    bool lies_amid() const { return s_.each > 1 && r_.kept.size() == 1 && r_.bucket > 1; }
 
+    /// All vectors are under way before anything waits for one, so what ends a row in the midst of a chunk comes later.
     void load_streams() {
         source_writer& out = b_.code;
-        std::vector<const place*> streams;
+        std::vector<const place*> vectors, singles;
         for (const place& leaf : leaves_) {
             if (!is_stream(leaf)) continue;
-            streams.push_back(&leaf);
+            (packed(leaf) ? vectors : singles).push_back(&leaf);
             declare(leaf.at->head.type, leaf.name, packed(leaf));
             b_.body.name(leaf.node, leaf.name + along_);
         }
-        if (streams.empty()) return;
+        if (vectors.empty() && singles.empty()) return;
+        if (!vectors.empty() && lies_amid()) {
+            const std::string beside = std::to_string(s_.each - 1);
+            out.line("const ", u4(), " slack = row > 0 && row + 1 < ", rows(), " ? ", beside,
+                     " : 0, reach = ", length(), " - ", beside, " + 2 * slack;");
+        }
+        if (vectors.empty()) return load_singles(singles);
+        open_chunks();
+        for (const std::vector<const place*>& some : by_fit(vectors)) {
+            open_vectors(some, "[u]", is_loaded(*some[0]));
+            out.close();
+        }
+        out.close();
+        if (!singles.empty()) load_singles(singles);
+        out.open("if (", may_be_ragged(vectors), ")");
         open_chunks();
         leave_absent();
-        load_chunk(streams, "[u]");
+        for (const std::vector<const place*>& some : by_fit(vectors)) {
+            out.open("if (!(", is_loaded(*some[0]), "))");
+            load_elements(some, "[u]");
+            out.close();
+        }
         out.close();
+        out.close();
+    }
+    /// Few single elements are under way at once too; of many each is tested for being there after the one before it,
+    /// which takes fewer registers.
+    void load_singles(const std::vector<const place*>& leaves) {
+        constexpr std::uint32_t few = 8;
+        open_chunks();
+        if (s_.each > 1 || s_.chunks > few) {
+            leave_absent();
+            load_elements(leaves, "[u]");
+        } else {
+            const std::string present = is_present();
+            if (!present.empty()) b_.code.open("if (", present, ")");
+            load_elements(leaves, "[u]", true);
+            if (!present.empty()) b_.code.close();
+        }
+        b_.code.close();
+    }
+    /// Holds where a lane has elements in a chunk that is not loaded as a vector.
+    std::string may_be_ragged(const std::vector<const place*>& vectors) {
+        const std::string each = of(s_.each);
+        std::string test = length() + " % " + each + " != 0";
+        if (s_.shifted)
+            test = lane_ + " == 0 || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
+        if (lies_amid()) test = "slack == 0 && (" + test + ')';
+        if (!s_.shifted) return test;
+        for (const place* leaf : vectors)
+            if (leaf->name != leader_) test += " || !" + leaf->name + "_fits";
+        return test;
     }
     void declare(dtype t, const std::string& name, bool vectors) {
         const std::string aligned = vectors ? "alignas(" + std::to_string(size_of(t) * s_.each) + ") " : "";
         b_.code.line(aligned, b_.needs.type(t), ' ', name, '[', s_.chunks, ']',
                      s_.each > 1 ? '[' + std::to_string(s_.each) + ']' : "", ";");
+    }
+
+    /// Loads of one chunk, by vectors where they are whole.
+    void load_chunk(const std::vector<const place*>& leaves) {
+        std::vector<const place*> vectors, singles;
+        for (const place* leaf : leaves) (packed(*leaf) ? vectors : singles).push_back(leaf);
+        for (const std::vector<const place*>& some : by_fit(vectors)) {
+            open_vectors(some, "", is_vector(*some[0]));
+            b_.code.otherwise();
+            load_elements(some, "");
+            b_.code.close();
+        }
+        if (!singles.empty()) load_elements(singles, "");
     }
 
     /// Loads what all rows read alike and these values need of a chunk.
@@ -314,7 +396,7 @@ private:
                 out.line(type, ' ', leaf.name, " = ", type, "();");
             b_.body.name(leaf.node, leaf.name + (s_.each > 1 ? "[e]" : ""));
         }
-        if (!leaves.empty()) load_chunk(leaves, "");
+        if (!leaves.empty()) load_chunk(leaves);
     }
     void open_elements() {
         if (s_.each > 1) open_unrolled("e", s_.each);
@@ -379,10 +461,17 @@ private:
                     out.line(f.part(), "[u] = ", element, ";");
                     continue;
                 }
-                const std::string start = f.start();
-                out.line(value(i), "[e] = ", is_inside(), " ? ", element, " : ", start, ";");
+                out.line(value(i), "[e] = ", element, ";");
             }
         });
+        if (s_.each > 1) {
+            out.open("if (!(", is_whole(), "))");
+            open_elements();
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                out.line("if (!(", is_inside(), ")) ", value(i), "[e] = ", folds[i].start(), ";");
+            close_elements();
+            out.close();
+        }
         if (s_.each > 1)
             for (std::size_t i = 0; i < folds.size(); ++i)
                 out.line(folds[i].part(), "[u] = ", joined(folds[i], value(i), s_.each), ";");
@@ -457,8 +546,7 @@ private:
             close_elements();
         };
         for (const std::vector<const place*>& some : by_fit(vectors)) {
-            const std::string fit = fits(*some[0]);
-            out.open("if (", fit.empty() ? is_whole() : fit + '(' + is_whole() + ')', ")");
+            out.open("if (", is_vector(*some[0]), ")");
             b_.write_digits("at", r_.row);
             for (const place* z : some)
                 out.line(b_.storer(), '<', word_of(bytes_of(*z) * s_.each), ">(", b_.pointer(*z),

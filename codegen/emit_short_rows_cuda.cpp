@@ -9,6 +9,7 @@
 // that a block holds all of them, are staged as the runs of memory that they are, and threads side by side read
 // neighbours of a run.
 #include <algorithm>
+#include <bit>
 
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/fold.hpp"
@@ -57,7 +58,7 @@ private:
     std::string number_of(const slab& s) const { return std::to_string(&s - slabs_.all().data()); }
     /// The array in shared memory, and the variable by which its chunks are skewed.
     std::string array_of(const slab& s) const { return "rows" + number_of(s); }
-    static std::string skew_of(const slab& s) { return s.chunked ? "skew" + std::to_string(s.bytes()) : "31"; }
+    static std::string skew_of(const slab& s) { return "skew" + std::to_string(s.bytes()); }
 
     /// The block's rows, how many threads work on each, and where they lie in shared memory.
     void write_block() {
@@ -66,28 +67,14 @@ private:
         const std::string n = b_.count({.axes = rows_.row_bits()}, "n");
         const auto narrow = [&](const std::string& value) { return b_.wide() ? type + '(' + value + ')' : value; };
         out.line("const ", type, " n = ", narrow(n), ";");
-        b_.needs.add(
-            "height_of",
-            b_.function("Rows of a block: as many as its memory holds and its threads share evenly, "
-                        "each `side` of them whole.") +
-                "unsigned int height_of(unsigned int n, unsigned int side) {\n"
-                "    constexpr unsigned int threads = " +
-                std::to_string(threads) +
-                ";\n"
-                "    const unsigned int most = max(" +
-                std::to_string(room_.elements) +
-                " / (n * side), 1) * side;\n"
-                "    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : "
-                "most / threads * threads;\n"
-                "    const unsigned int rows = max(even / side, 1) * side;\n"
-                "    // Where threads are to spare, a power of two of them works on a row.\n"
-                "    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };\n"
-                "    return most >= threads || busy(rows) > busy(most) ? rows : most;\n}\n");
         if (in_runs_) {
             const std::string side = side_by_side();
             out.line("const ", type, " side = ", narrow(side), ";");
         }
-        out.line("const ", type, " height = height_of(n, ", in_runs_ ? "side" : "1", ");");
+        formula points = grid();
+        points.of_room = true;
+        out.line("const ", type, " height = ", narrow(b_.count(points, in_runs_ ? "runs" : "height")),
+                 in_runs_ ? " * side;" : ";");
         out.line("const ", index, " first = ", b_.wide() ? index + "(blockIdx.x)" : "blockIdx.x", " * height;");
         out.line("const ", type, " rows = ", count, " - first < height ? ", narrow(count + " - first"), " : height;");
         if (shared_) {
@@ -95,8 +82,10 @@ private:
                          b_.function("How many threads work on a row, as a power of two: those that a block has to "
                                      "spare, one for each group of elements.") +
                              "unsigned int spread_of(unsigned int rows, unsigned int groups) {\n"
-                             "    return 31 - __clz(max(min(" +
-                             std::to_string(threads) + " / rows, groups), 1));\n}\n");
+                             "    const int to_spare = " +
+                             std::to_string(std::bit_width(threads) - 1) +
+                             " - (32 - __clz(rows - 1));\n"
+                             "    return max(min(to_spare, 31 - __clz(groups)), 0);\n}\n");
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");
         }
@@ -163,15 +152,17 @@ private:
                          "reinterpret_cast<const uint4*>(from) + q);",
                          "to[i + (apart(i / each) - i / each) * each] = from[i];");
         else
-            add_walk("load_rows",
-                     "copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), "
-                     "reinterpret_cast<const uint4*>(from) + q);");
+            for (const slab& s : slabs_.all())
+                if (s.is_loaded())
+                    add_walk(s, "load",
+                             "copy_chunk(reinterpret_cast<uint4*>(to) + " + place_of(s) +
+                                 ", reinterpret_cast<const uint4*>(from) + q);");
         for (const slab& s : slabs_.all())
             if (s.is_loaded() && in_runs_)
                 copy_runs(s, "load_runs", "p." + b_.names[b_.graph.nodes[s.holds[0]].index], true);
             else if (s.is_loaded())
-                out.line("load_rows(", array_of(s), ", p.", b_.names[b_.graph.nodes[s.holds[0]].index],
-                         " + first * n, rows * n, ", skew_of(s), ");");
+                out.line(walk_over(s, "load"), '(', array_of(s), ", p.", b_.names[b_.graph.nodes[s.holds[0]].index],
+                         " + first * n, rows * n", s.chunked ? ", " + skew_of(s) : "", ");");
         if (asynchronous) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
         out.line("__syncthreads();");
     }
@@ -183,31 +174,45 @@ private:
                          "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);",
                          "to[i] = from[i + (apart(i / each) - i / each) * each];");
         else
-            add_walk("store_rows",
-                     "__stcs(reinterpret_cast<uint4*>(to) + q, "
-                     "reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);");
+            for (const slab& s : slabs_.all())
+                if (s.output >= 0)
+                    add_walk(s, "store",
+                             "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[" +
+                                 place_of(s) + "]);");
         b_.code.line("__syncthreads();");
         for (const slab& s : slabs_.all())
             if (s.output >= 0 && in_runs_)
                 copy_runs(s, "store_runs", "p.z" + std::to_string(s.output), false);
             else if (s.output >= 0)
-                b_.code.line("store_rows(p.z", s.output, " + first * n, ", array_of(s), ", rows * n, ", skew_of(s),
-                             ");");
+                b_.code.line(walk_over(s, "store"), "(p.z", s.output, " + first * n, ", array_of(s), ", rows * n",
+                             s.chunked ? ", " + skew_of(s) : "", ");");
     }
 
     /// A function by which a block walks over n elements, in chunks, and over those behind the last whole chunk.
-    void add_walk(const std::string& name, const std::string& chunk) {
-        b_.needs.add(name, "template <class type>\n__device__ __forceinline__ void " + name +
-                               "(type* to, const type* from, unsigned int n, unsigned int skew) {\n"
-                               "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                               std::to_string(threads) +
-                               ";\n"
-                               "    const unsigned int chunks = n / each;\n"
-                               "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        " +
-                               chunk +
-                               "\n    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = "
-                               "from[i];\n}\n");
+    void add_walk(const slab& s, const std::string& what, const std::string& chunk) {
+        // All of a thread's loads are under way at once.
+        const std::string each_chunk =
+            what == "load" ? "    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)\n"
+                             "#pragma unroll\n"
+                             "        for (unsigned int k = 0; k < 8; ++k)\n"
+                             "            if (const unsigned int q = begin + k * threads; q < chunks)\n                "
+                           : "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        ";
+        b_.needs.add(walk_over(s, what), "template <class type>\n__device__ __forceinline__ void " +
+                                             walk_over(s, what) + "(type* to, const type* from, unsigned int n" +
+                                             (s.chunked ? ", unsigned int skew" : "") +
+                                             ") {\n"
+                                             "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
+                                             std::to_string(threads) +
+                                             ";\n"
+                                             "    const unsigned int chunks = n / each;\n" +
+                                             each_chunk + chunk +
+                                             "\n    const unsigned int i = chunks * each + threadIdx.x;\n"
+                                             "    if (i < n) to[i] = from[i];\n}\n");
     }
+    static std::string walk_over(const slab& s, const std::string& what) {
+        return what + (s.chunked ? "_skewed_rows" : "_rows");
+    }
+    static std::string place_of(const slab& s) { return s.chunked ? "skewed(q, skew)" : "q"; }
 
     /// The same over runs, between which lies a gap. What is stored begins within its first chunk.
     void add_run_walk(const std::string& name, const std::string& parameter, const std::string& chunk,
@@ -467,16 +472,20 @@ private:
         if (shared_) b_.code.close();
     }
 
+    formula grid() const {
+        const std::uint64_t side = in_runs_ ? axis_bit(rows_.kept.back()) : 0;
+        return {.axes = rows_.kept_bits() & ~side,
+                .inner = rows_.row_bits() | side,
+                .room = room_.elements,
+                .threads = threads,
+                .each_stands_for = side};
+    }
+
     void describe(plan& p) {
         launch& step = b_.step;
         step.kernel = "short_rows";
         step.threads = threads;
-        const std::uint64_t side = in_runs_ ? axis_bit(rows_.kept.back()) : 0;
-        step.grid[0] = {.axes = rows_.kept_bits() & ~side,
-                        .inner = rows_.row_bits() | side,
-                        .room = room_.elements,
-                        .threads = threads,
-                        .each_stands_for = side};
+        step.grid[0] = grid();
         step.pattern = rows_.phases.size() > 1 || slabs_.writes_rows() ? "row program" : "row reduction";
         step.reason = in_runs_  ? "runs of memory staged in shared memory, each of some rows"
                       : shared_ ? "rows staged in shared memory, as many threads a row as a block has to spare"

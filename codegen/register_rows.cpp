@@ -3,6 +3,7 @@
 #include "codegen/register_rows.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "codegen/cuda_kernel.hpp"
 
@@ -138,16 +139,16 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
     struct choice {
         std::uint32_t lanes, cluster, most_bytes, blocks;
     };
-    static constexpr choice choices[] = {{8, 1, 16, 1},     {16, 1, 16, 1},    {32, 1, 128, 1},  {64, 1, 128, 1},
-                                         {512, 1, 32, 1},   {256, 1, 128, 4},  {512, 1, 128, 2}, {1024, 1, 128, 1},
-                                         {2048, 2, 128, 1}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
+    static constexpr choice choices[] = {{8, 1, 16, 1},     {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 16},
+                                         {512, 1, 32, 1},   {256, 1, 128, 4},  {512, 1, 128, 2},  {1024, 2, 128, 2},
+                                         {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
     // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle.
     static constexpr choice shifted_choices[] = {
-        {8, 1, 16, 1},    {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 1},   {128, 1, 128, 1}, {256, 1, 128, 4},
+        {8, 1, 16, 1},    {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 16},  {128, 1, 128, 1}, {256, 1, 128, 4},
         {512, 1, 128, 2}, {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
-    for (const choice& c : s.shifted ? shifted_choices : choices) {
+    for (const choice& c : s.shifted ? std::span<const choice>(shifted_choices) : std::span<const choice>(choices)) {
         if (capacity * bytes > c.lanes * c.most_bytes) continue;
-        if (c.cluster > 1 && architecture < cluster_architecture) return false;
+        if (c.cluster > 1 && architecture < cluster_architecture) continue;
         s.lanes = c.lanes;
         s.cluster = c.cluster;
         s.blocks = c.blocks;

@@ -1,5 +1,6 @@
 // Slots in shared memory hold one value of each lane, or of each warp; every phase has slots of its own, so that none
-// waits for another's readers.
+// waits for another's readers. Blocks of a cluster send what they found into each other's slots, and a barrier there
+// counts the bytes that came: nobody waits for a fence of all memory, nor for a block that has sent already.
 #include "codegen/row_exchange_cuda.hpp"
 
 #include <algorithm>
@@ -14,8 +15,27 @@ std::string of(std::uint32_t n) { return std::to_string(n) + 'u'; }
 
 }  // namespace
 
-void row_exchange::begin() {
-    if (s_.cluster > 1) b_.code.line(cluster_barrier("cluster_arrive", "arrive.relaxed.aligned"), "();");
+void row_exchange::begin(std::vector<std::vector<fold_writer>>& phases) {
+    if (s_.cluster == 1) return;
+    source_writer& out = b_.code;
+    out.line("__shared__ ", b_.needs.type(dtype::u8), " arrived[", phases.size(), "];");
+    out.open("if (threadIdx.x == 0)");
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (!is_sent(phases[i])) continue;
+        std::string bytes;
+        for (fold_writer& f : phases[i]) bytes += (bytes.empty() ? "sizeof(" : " + sizeof(") + f.type() + ')';
+        if (phases[i].size() > 1) bytes = '(' + bytes + ')';
+        const std::uint32_t slots = s_.across ? s_.cluster * s_.rows : s_.lanes / 32;
+        out.line(expect(), "(&arrived[", i, "], ", slots, " * ", bytes, ");");
+    }
+    out.line("asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");");
+    out.close();
+    out.line(cluster_barrier("cluster_arrive", "arrive.relaxed.aligned"), "();");
+}
+
+/// Whether a phase's values are of whole words, which can be sent.
+bool row_exchange::is_sent(const std::vector<fold_writer>& folds) {
+    return std::ranges::all_of(folds, [](const fold_writer& f) { return f.bytes() % 4 == 0; });
 }
 
 void row_exchange::meet() {
@@ -23,6 +43,7 @@ void row_exchange::meet() {
 }
 
 void row_exchange::write(std::vector<fold_writer>& folds) {
+    ++phase_;
     if (s_.in_runs) return in_runs(folds);
     if (s_.lanes == 1) return;
     s_.across ? across(folds) : along(folds);
@@ -39,17 +60,13 @@ void row_exchange::along(std::vector<fold_writer>& folds) {
     for (fold_writer& f : folds) out.line("__shared__ ", f.type(), ' ', f.whole(), '[', slots, "];");
     if (s_.cluster > 1) {
         out.open("if (threadIdx.x % 32 < ", s_.cluster, ")");
-        for (fold_writer& f : folds)
-            out.line("*", in_block(), "(&", f.whole(), "[lane / 32], threadIdx.x % 32) = ", f.name(), ";");
+        for (fold_writer& f : folds) put(f, f.whole() + "[lane / 32]", "threadIdx.x % 32", is_sent(folds));
+        out.close();
+        await(is_sent(folds));
     } else {
         out.open("if (threadIdx.x % 32 == 0)");
         for (fold_writer& f : folds) out.line(f.whole(), "[threadIdx.x / 32] = ", f.name(), ";");
-    }
-    out.close();
-    if (s_.cluster > 1) {
-        out.line(cluster_barrier("cluster_publish", "arrive.release.aligned"), "();");
-        out.line(cluster_barrier("cluster_wait", "wait.acquire.aligned"), "();");
-    } else {
+        out.close();
         out.line("__syncthreads();");
     }
     for (fold_writer& f : folds) {
@@ -97,11 +114,10 @@ void row_exchange::among_blocks(std::vector<fold_writer>& folds) {
     for (fold_writer& f : folds) out.line("__shared__ ", f.type(), ' ', f.name(), "_of[", s_.cluster * s_.rows, "];");
     out.open("if (threadIdx.x < ", s_.cluster * s_.rows, ")");
     for (fold_writer& f : folds)
-        out.line("*", in_block(), "(&", f.name(), "_of[blockIdx.x % ", of(s_.cluster), " * ", rows, " + threadIdx.x % ",
-                 rows, "], threadIdx.x / ", rows, ") = ", f.name(), ";");
+        put(f, f.name() + "_of[blockIdx.x % " + of(s_.cluster) + " * " + rows + " + threadIdx.x % " + rows + "]",
+            "threadIdx.x / " + rows, is_sent(folds));
     out.close();
-    out.line(cluster_barrier("cluster_publish", "arrive.release.aligned"), "();");
-    out.line(cluster_barrier("cluster_wait", "wait.acquire.aligned"), "();");
+    await(is_sent(folds));
     for (fold_writer& f : folds) {
         const std::string from = f.name() + "_of[threadIdx.x % " + rows;
         out.line(f.name(), " = ", from, "];");
@@ -133,6 +149,73 @@ void row_exchange::in_runs(std::vector<fold_writer>& folds) {
     out.close();
     out.line("__syncthreads();");
     for (fold_writer& f : folds) out.line(f.name(), " = ", f.name(), "_of[threadIdx.x % side];");
+}
+
+/// What a thread has found goes to a slot of a block of the cluster.
+void row_exchange::put(const fold_writer& f, const std::string& slot, const std::string& block, bool sent) {
+    if (!sent)
+        b_.code.line("*", in_block(), "(&", slot, ", ", block, ") = ", f.name(), ";");
+    else
+        b_.code.line(send(), "(&", slot, ", ", f.name(), ", &arrived[", phase_ - 1, "], ", block, ");");
+}
+
+/// Until all blocks have put theirs here.
+void row_exchange::await(bool sent) {
+    if (sent) {
+        b_.code.line(wait_for(), "(&arrived[", phase_ - 1, "]);");
+    } else {
+        b_.code.line(cluster_barrier("cluster_publish", "arrive.release.aligned"), "();");
+        b_.code.line(cluster_barrier("cluster_wait", "wait.acquire.aligned"), "();");
+    }
+}
+
+std::string row_exchange::expect() {
+    b_.needs.add("expect",
+                 b_.function("A barrier in shared memory that opens when so many bytes have come.") +
+                     "void expect(unsigned long long* arrived, unsigned int bytes) {\n"
+                     "    const unsigned int at = __cvta_generic_to_shared(arrived);\n"
+                     "    asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\" :: \"r\"(at) : \"memory\");\n"
+                     "    asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\"\n"
+                     "                 :: \"r\"(at), \"r\"(bytes) : \"memory\");\n}\n");
+    return "expect";
+}
+
+std::string row_exchange::send() {
+    b_.needs.add(
+        "send",
+        b_.function("Writes to the same place in another block of the cluster, whose barrier counts the bytes.",
+                    "template <class type>\n") +
+            "void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {\n"
+            "    unsigned int to, barrier;\n"
+            "    asm volatile(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
+            "                 : \"=r\"(to) : \"r\"(unsigned(__cvta_generic_to_shared(mine))), \"r\"(block));\n"
+            "    asm volatile(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n"
+            "                 : \"=r\"(barrier) : \"r\"(unsigned(__cvta_generic_to_shared(arrived))), "
+            "\"r\"(block));\n"
+            "    if constexpr (sizeof(type) == 8)\n"
+            "        asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];\"\n"
+            "                     :: \"r\"(to), \"l\"(reinterpret_cast<const unsigned long long&>(value)), "
+            "\"r\"(barrier) : \"memory\");\n"
+            "    else\n"
+            "#pragma unroll\n"
+            "        for (unsigned int i = 0; i < sizeof(type) / 4; ++i)\n"
+            "            asm volatile(\"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\"\n"
+            "                         :: \"r\"(to + 4 * i), \"r\"(reinterpret_cast<const unsigned int*>(&value)[i]), "
+            "\"r\"(barrier) : \"memory\");\n}\n");
+    return "send";
+}
+
+std::string row_exchange::wait_for() {
+    b_.needs.add(
+        "wait_for",
+        b_.function("Until all bytes that a barrier expects have come.") +
+            "void wait_for(const unsigned long long* arrived) {\n"
+            "    const unsigned int at = __cvta_generic_to_shared(arrived);\n"
+            "    unsigned int open;\n"
+            "    do asm volatile(\"{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\\n\"\n"
+            "                    \"selp.u32 %0, 1, 0, p;\\n}\" : \"=r\"(open) : \"r\"(at) : \"memory\");\n"
+            "    while (open == 0);\n}\n");
+    return "wait_for";
 }
 
 std::string row_exchange::in_block() {

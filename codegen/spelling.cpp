@@ -35,16 +35,19 @@ const quick_facts* quick_body(op o, dtype t) {
 
 /// Instructions of a GPU that have no intrinsic, with subnormals flushed.
 struct instruction {
-    std::string_view name, text;
+    std::string_view name;
+    dtype type;
+    std::string_view text;
 };
-constexpr instruction instructions[] = {{"rcp_approx", "rcp.approx.ftz.f32"},
-                                        {"rsqrt_approx", "rsqrt.approx.ftz.f32"},
-                                        {"exp2_approx", "ex2.approx.ftz.f32"},
-                                        {"log2_approx", "lg2.approx.ftz.f32"}};
+constexpr instruction instructions[] = {{"rcp_approx", dtype::f4, "rcp.approx.ftz.f32"},
+                                        {"rcp_approx", dtype::f8, "rcp.approx.ftz.f64"},
+                                        {"rsqrt_approx", dtype::f4, "rsqrt.approx.ftz.f32"},
+                                        {"exp2_approx", dtype::f4, "ex2.approx.ftz.f32"},
+                                        {"log2_approx", dtype::f4, "lg2.approx.ftz.f32"}};
 
-const instruction* instruction_named(std::string_view name) {
+const instruction* instruction_named(std::string_view name, dtype t) {
     for (const instruction& i : instructions)
-        if (i.name == name) return &i;
+        if (i.name == name && i.type == t) return &i;
     return nullptr;
 }
 
@@ -160,8 +163,10 @@ std::string spell_reinterpretation(std::string_view function, const body_types& 
 }
 
 std::string spell_instruction(const instruction& i, prelude& needs) {
-    return std::string(needs.function_prefix()) + " float " + std::string(i.name) + "(float a) {\n    float y;\n" +
-           "    asm(\"" + std::string(i.text) + " %0, %1;\" : \"=f\"(y) : \"f\"(a));\n    return y;\n}\n";
+    const std::string type = needs.type(i.type), letter = i.type == dtype::f8 ? "d" : "f";
+    return std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' + type + " a) {\n    " +
+           type + " y;\n    asm(\"" + std::string(i.text) + " %0, %1;\" : \"=" + letter + "\"(y) : \"" + letter +
+           "\"(a));\n    return y;\n}\n";
 }
 
 /// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
@@ -197,8 +202,8 @@ std::string substitute(std::string_view body, const body_types& types, const std
             out += name;
             if (name == "bits_of" || name == "from_bits")
                 needs.add(std::string(name) + type_name(types.computed), spell_reinterpretation(name, types, needs));
-            else if (const instruction* own = instruction_named(name))
-                needs.add(name, spell_instruction(*own, needs));
+            else if (const instruction* own = instruction_named(name, types.computed))
+                needs.add(std::string(name) + type_name(own->type), spell_instruction(*own, needs));
             else if (function_named(name))
                 needs.calls(name, types.computed);
         }

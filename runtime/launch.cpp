@@ -46,6 +46,7 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
     if (f.room != 0 && parts != 0) {
         const std::uint64_t together = points_of_room(f, parts, side);
+        if (f.of_room) return together;
         const std::uint64_t rooms = (outer + together - 1) / together;
         return (rooms + f.divide_by - 1) / f.divide_by;
     }

@@ -48,10 +48,33 @@ float __fmul_rz(float a, float b) {
 
 #define INGOT_SPELLING(name, where, type, ulp, ...) \
     float where##_##name(float a) { __VA_ARGS__ }
-#define INGOT_QUICK(name, type, ...) \
+#define INGOT_QUICK(name, type, ...) INGOT_QUICK_##type(name, __VA_ARGS__)
+#define INGOT_QUICK_f4(name, ...) \
     float quick_##name(float a, [[maybe_unused]] float b, bool& rare) { __VA_ARGS__ }
+#define INGOT_QUICK_f8(...)
+#include <ingot/operators.def>
+#undef INGOT_QUICK_f4
+#undef INGOT_QUICK_f8
+
+namespace wide {
+
+using U = std::uint64_t;
+
+U bits_of(double x) { return std::bit_cast<U>(x); }
+double from_bits(U x) { return std::bit_cast<double>(x); }
+/// The upper word of a double, without subnormal numbers.
+double rcp_approx(double a) {
+    const double y = std::abs(a) < 0x1p-1022 ? 1 / std::copysign(0.0, a) : 1 / a;
+    return std::abs(y) < 0x1p-1022 ? std::copysign(0.0, y) : from_bits(bits_of(y) & ~U{0xffffffff});
+}
+
+#define INGOT_QUICK(name, type, ...) INGOT_QUICK_##type(name, __VA_ARGS__)
+#define INGOT_QUICK_f4(...)
+#define INGOT_QUICK_f8(name, ...) \
+    double quick_##name(double a, [[maybe_unused]] double b, bool& rare) { __VA_ARGS__ }
 #include <ingot/operators.def>
 
+}  // namespace wide
 }  // namespace bodies
 
 double exact(ingot::detail::op row, double a) {
@@ -204,4 +227,61 @@ TEST_CASE("quick bodies are correctly rounded or call a value rare, and call no 
         CHECK_MESSAGE(wrong == 0, std::string(q.name));
         CHECK_MESSAGE(needless == 0, std::string(q.name));
     }
+}
+
+TEST_CASE("quick bodies of doubles divide as the hardware does and are exponentials, or call a value rare") {
+    constexpr double edges[] = {0.0,
+                                0x1p-1074,
+                                0x1p-1023,
+                                0x1p-1022,
+                                0x1.8p-1021,
+                                0x1p-969,
+                                0x1p-960,
+                                0x1p-500,
+                                1.0,
+                                3.0,
+                                0x1p900,
+                                0x1p1000,
+                                0x1p1016,
+                                0x1p1021,
+                                0x1p1022,
+                                0x1p1023,
+                                708.0,
+                                709.0,
+                                745.0,
+                                750.0,
+                                std::nextafter(2.0, 0.0),
+                                std::numeric_limits<double>::max(),
+                                std::numeric_limits<double>::infinity(),
+                                std::numeric_limits<double>::quiet_NaN()};
+    std::mt19937_64 generator(1);
+    const auto any_double = [&] { return std::bit_cast<double>(generator()); };
+    const auto near_one = [&] { return std::bit_cast<double>(generator() >> 12 | 0x3ff0000000000000u); };
+    std::size_t wrong = 0, needless = 0;
+    const auto divide = [&](double a, double b) {
+        bool rare = false;
+        const double got = bodies::wide::quick_divide(a, b, rare), exact = a / b;
+        if (!rare && (got != exact || std::signbit(got) != std::signbit(exact))) ++wrong;
+        const auto ordinary = [](double x) { return std::abs(x) > 0x1p-500 && std::abs(x) < 0x1p500; };
+        if (rare && ordinary(a) && ordinary(b)) ++needless;
+    };
+    const auto exponential = [&](double a) {
+        bool rare = false;
+        const double got = bodies::wide::quick_exp(a, a, rare), exact = std::exp(a);
+        if (!rare && !(std::abs(got - exact) <= 2 * std::ldexp(1.0, std::ilogb(exact) - 52))) ++wrong;
+        if (rare && std::abs(a) < 708) ++needless;
+    };
+    for (const double a : edges)
+        for (const double b : edges)
+            for (const double sign : {1.0, -1.0}) divide(sign * a, b), divide(sign * a, -b);
+    for (const double a : edges) exponential(a), exponential(-a);
+    for (int k = 0; k < 1'000'000; ++k) {
+        divide(any_double(), any_double());
+        divide(near_one(), near_one());
+        divide(near_one(), std::bit_cast<double>(0x3fffffffffffffff - (generator() >> 48)));
+        exponential(any_double());
+        exponential(1420 * (near_one() - 1.5));
+    }
+    CHECK(wrong == 0);
+    CHECK(needless == 0);
 }

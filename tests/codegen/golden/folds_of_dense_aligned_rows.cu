@@ -4,20 +4,10 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 
-/// Rows of a block: as many as its memory holds and its threads share evenly, each `side` of them whole.
-__device__ __forceinline__ unsigned int height_of(unsigned int n, unsigned int side) {
-    constexpr unsigned int threads = 128;
-    const unsigned int most = max(1638 / (n * side), 1) * side;
-    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : most / threads * threads;
-    const unsigned int rows = max(even / side, 1) * side;
-    // Where threads are to spare, a power of two of them works on a row.
-    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };
-    return most >= threads || busy(rows) > busy(most) ? rows : most;
-}
-
 /// How many threads work on a row, as a power of two: those that a block has to spare, one for each group of elements.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
-    return 31 - __clz(max(min(128 / rows, groups), 1));
+    const int to_spare = 7 - (32 - __clz(rows - 1));
+    return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
 /// By how much rows of so many chunks are skewed; 31 is not at all.
@@ -37,12 +27,29 @@ __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
 }
 
 template <class type>
-__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+__device__ __forceinline__ void load_skewed_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
-    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)
+#pragma unroll
+        for (unsigned int k = 0; k < 8; ++k)
+            if (const unsigned int q = begin + k * threads; q < chunks)
+                copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
+}
+
+template <class type>
+__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n) {
+    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    const unsigned int chunks = n / each;
+    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)
+#pragma unroll
+        for (unsigned int k = 0; k < 8; ++k)
+            if (const unsigned int q = begin + k * threads; q < chunks)
+                copy_chunk(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
 }
 
 /// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
@@ -107,6 +114,7 @@ struct arguments {
     int64* z1;
     uint32 rows;
     uint32 n;
+    uint32 height;
     divisor by_n1;
     uint32 n1;
     int32 z0_stride0;
@@ -116,7 +124,7 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
-    const uint32 height = height_of(n, 1);
+    const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     const uint32 spread = spread_of(height, n / 2);
@@ -124,8 +132,8 @@ short_rows(const __grid_constant__ arguments p) {
     const uint32 skew8 = skew_of(n / 2, spread);
     __shared__ alignas(128) double rows0[1648];
     __shared__ alignas(128) int16 rows1[1648];
-    load_rows(rows0, p.x0 + first * n, rows * n, skew8);
-    load_rows(rows1, p.x3 + first * n, rows * n, 31);
+    load_skewed_rows(rows0, p.x0 + first * n, rows * n, skew8);
+    load_rows(rows1, p.x3 + first * n, rows * n);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x >> spread; mine < rows; mine += 128 >> spread) {

@@ -2,17 +2,6 @@
 using int32 = int;
 using uint32 = unsigned int;
 
-/// Rows of a block: as many as its memory holds and its threads share evenly, each `side` of them whole.
-__device__ __forceinline__ unsigned int height_of(unsigned int n, unsigned int side) {
-    constexpr unsigned int threads = 128;
-    const unsigned int most = max(4096 / (n * side), 1) * side;
-    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : most / threads * threads;
-    const unsigned int rows = max(even / side, 1) * side;
-    // Where threads are to spare, a power of two of them works on a row.
-    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };
-    return most >= threads || busy(rows) > busy(most) ? rows : most;
-}
-
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
@@ -25,12 +14,16 @@ __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
 }
 
 template <class type>
-__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
-    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)
+#pragma unroll
+        for (unsigned int k = 0; k < 8; ++k)
+            if (const unsigned int q = begin + k * threads; q < chunks)
+                copy_chunk(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
 }
 
 __device__ __forceinline__ float exp_float(float a) {
@@ -84,16 +77,17 @@ struct arguments {
     float* z0;
     uint32 rows;
     uint32 n;
+    uint32 height;
 };
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
-    const uint32 height = height_of(n, 1);
+    const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     __shared__ alignas(128) float rows0[4096];
-    load_rows(rows0, p.x0 + first * n, rows * n, 31);
+    load_rows(rows0, p.x0 + first * n, rows * n);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {

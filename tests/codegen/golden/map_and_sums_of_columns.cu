@@ -1,6 +1,15 @@
 // sqrt(x0); sum(x0)
 using int32 = int;
 using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// A barrier in shared memory that opens when so many bytes have come.
+__device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :: "r"(at), "r"(bytes) : "memory");
+}
 
 __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -35,16 +44,31 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// The same place in the shared memory of another block of the cluster.
+/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
 template <class type>
-__device__ __forceinline__ type* in_block(type* mine, unsigned int block) {
-    unsigned long long other;
-    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(mine), "r"(block));
-    return reinterpret_cast<type*>(other);
+__device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
+    unsigned int to, barrier;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(to) : "r"(unsigned(__cvta_generic_to_shared(mine))), "r"(block));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(barrier) : "r"(unsigned(__cvta_generic_to_shared(arrived))), "r"(block));
+    if constexpr (sizeof(type) == 8)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                     :: "r"(to), "l"(reinterpret_cast<const unsigned long long&>(value)), "r"(barrier) : "memory");
+    else
+#pragma unroll
+        for (unsigned int i = 0; i < sizeof(type) / 4; ++i)
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                         :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
 }
 
-__device__ __forceinline__ void cluster_publish() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+/// Until all bytes that a barrier expects have come.
+__device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    unsigned int open;
+    do asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                    "selp.u32 %0, 1, 0, p;\n}" : "=r"(open) : "r"(at) : "memory");
+    while (open == 0);
 }
 
 __device__ __forceinline__ float rsqrt_approx(float a) {
@@ -77,6 +101,11 @@ rows(const __grid_constant__ arguments p) {
     const uint32 mine = blockIdx.x / 8u * 32u + threadIdx.x % 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i1 = int32(row);
+    __shared__ uint64 arrived[1];
+    if (threadIdx.x == 0) {
+        expect(&arrived[0], 256 * sizeof(float));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
     cluster_arrive();
     float x0[32];
 #pragma unroll
@@ -111,10 +140,9 @@ rows(const __grid_constant__ arguments p) {
     sum0 = whole0[threadIdx.x % 32u];
     __shared__ float sum0_of[256];
     if (threadIdx.x < 256) {
-        *in_block(&sum0_of[blockIdx.x % 8u * 32u + threadIdx.x % 32u], threadIdx.x / 32u) = sum0;
+        send(&sum0_of[blockIdx.x % 8u * 32u + threadIdx.x % 32u], sum0, &arrived[0], threadIdx.x / 32u);
     }
-    cluster_publish();
-    cluster_wait();
+    wait_for(&arrived[0]);
     sum0 = sum0_of[threadIdx.x % 32u];
     sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 32u]);
     sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 64u]);

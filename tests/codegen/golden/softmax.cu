@@ -99,6 +99,7 @@ struct arguments {
     const float* x0;
     float* z0;
     uint32 length;
+    uint32 rows;
     int32 x0_stride0;
     int32 z0_stride0;
 };
@@ -108,19 +109,27 @@ rows(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     alignas(16) float x0[2][4];
+    const uint32 slack = row > 0 && row + 1 < p.rows ? 3 : 0, reach = p.length - 3 + 2 * slack;
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
         const uint32 at = (u * 512u + threadIdx.x) * 4u;
-        if (!(u < 1 || at < p.length)) break;
-        if (u < 1 || at + 4 <= p.length) {
+        if (u < 1 || at + slack < reach) {
             const int32 i1 = int32(at);
             load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
-        } else {
+        }
+    }
+    if (slack == 0 && (p.length % 4u != 0)) {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 own = u < 1 || at + e < p.length ? at + e : 0;
-                const int32 i1 = int32(own);
-                x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        for (unsigned int u = 0; u < 2; ++u) {
+            const uint32 at = (u * 512u + threadIdx.x) * 4u;
+            if (!(u < 1 || at < p.length)) break;
+            if (!(u < 1 || at + slack < reach)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 own = u < 1 || at + e < p.length ? at + e : 0;
+                    const int32 i1 = int32(own);
+                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                }
             }
         }
     }
@@ -132,7 +141,13 @@ rows(const __grid_constant__ arguments p) {
             float value0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                value0[e] = u < 1 || at + e < p.length ? x0[u][e] : -__int_as_float(0x7f800000);
+                value0[e] = x0[u][e];
+            }
+            if (!(u < 1 || at + 4 <= p.length)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (!(u < 1 || at + e < p.length)) value0[e] = -__int_as_float(0x7f800000);
+                }
             }
             part0[u] = join_pairs<max_float, 4>(value0);
         } else {
@@ -159,7 +174,13 @@ rows(const __grid_constant__ arguments p) {
                 const float t0 = x0[u][e] - max0;
                 const float t1 = exp_float(t0);
                 kept0[u][e] = t1;
-                value0[e] = u < 1 || at + e < p.length ? kept0[u][e] : 0.0f;
+                value0[e] = kept0[u][e];
+            }
+            if (!(u < 1 || at + 4 <= p.length)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (!(u < 1 || at + e < p.length)) value0[e] = 0.0f;
+                }
             }
             part1[u] = join_pairs<sum_float, 4>(value0);
         } else {

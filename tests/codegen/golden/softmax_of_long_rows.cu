@@ -1,6 +1,15 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using int32 = int;
 using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// A barrier in shared memory that opens when so many bytes have come.
+__device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :: "r"(at), "r"(bytes) : "memory");
+}
 
 __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -60,16 +69,31 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
-/// The same place in the shared memory of another block of the cluster.
+/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
 template <class type>
-__device__ __forceinline__ type* in_block(type* mine, unsigned int block) {
-    unsigned long long other;
-    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(mine), "r"(block));
-    return reinterpret_cast<type*>(other);
+__device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
+    unsigned int to, barrier;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(to) : "r"(unsigned(__cvta_generic_to_shared(mine))), "r"(block));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(barrier) : "r"(unsigned(__cvta_generic_to_shared(arrived))), "r"(block));
+    if constexpr (sizeof(type) == 8)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                     :: "r"(to), "l"(reinterpret_cast<const unsigned long long&>(value)), "r"(barrier) : "memory");
+    else
+#pragma unroll
+        for (unsigned int i = 0; i < sizeof(type) / 4; ++i)
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                         :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
 }
 
-__device__ __forceinline__ void cluster_publish() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+/// Until all bytes that a barrier expects have come.
+__device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    unsigned int open;
+    do asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                    "selp.u32 %0, 1, 0, p;\n}" : "=r"(open) : "r"(at) : "memory");
+    while (open == 0);
 }
 
 /// Joins n values in shared memory; every lane of the warp has the result.
@@ -119,30 +143,45 @@ struct arguments {
     const float* x0;
     float* z0;
     uint32 length;
+    uint32 rows;
     int32 x0_stride0;
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
-    const uint32 lane = blockIdx.x % 2u * 1024u + threadIdx.x;
-    const uint32 row = blockIdx.x / 2u;
+    const uint32 lane = blockIdx.x % 4u * 512u + threadIdx.x;
+    const uint32 row = blockIdx.x / 4u;
     const int32 i0 = int32(row);
+    __shared__ uint64 arrived[2];
+    if (threadIdx.x == 0) {
+        expect(&arrived[0], 64 * sizeof(float));
+        expect(&arrived[1], 64 * sizeof(float));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
     cluster_arrive();
     alignas(16) float x0[8][4];
+    const uint32 slack = row > 0 && row + 1 < p.rows ? 3 : 0, reach = p.length - 3 + 2 * slack;
 #pragma unroll
     for (unsigned int u = 0; u < 8; ++u) {
         const uint32 at = (u * 2048u + lane) * 4u;
-        if (!(u < 4 || at < p.length)) break;
-        if (u < 4 || at + 4 <= p.length) {
+        if (u < 4 || at + slack < reach) {
             const int32 i1 = int32(at);
             load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
-        } else {
+        }
+    }
+    if (slack == 0 && (p.length % 4u != 0)) {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 own = u < 4 || at + e < p.length ? at + e : 0;
-                const int32 i1 = int32(own);
-                x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        for (unsigned int u = 0; u < 8; ++u) {
+            const uint32 at = (u * 2048u + lane) * 4u;
+            if (!(u < 4 || at < p.length)) break;
+            if (!(u < 4 || at + slack < reach)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 own = u < 4 || at + e < p.length ? at + e : 0;
+                    const int32 i1 = int32(own);
+                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                }
             }
         }
     }
@@ -155,7 +194,13 @@ rows(const __grid_constant__ arguments p) {
             float value0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                value0[e] = u < 4 || at + e < p.length ? x0[u][e] : -__int_as_float(0x7f800000);
+                value0[e] = x0[u][e];
+            }
+            if (!(u < 4 || at + 4 <= p.length)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (!(u < 4 || at + e < p.length)) value0[e] = -__int_as_float(0x7f800000);
+                }
             }
             part0[u] = join_pairs<max_float, 4>(value0);
         } else {
@@ -165,11 +210,10 @@ rows(const __grid_constant__ arguments p) {
     float max0 = join_pairs<max_float, 8>(part0);
     max0 = join_lanes<max_float, 32>(max0);
     __shared__ float whole0[64];
-    if (threadIdx.x % 32 < 2) {
-        *in_block(&whole0[lane / 32], threadIdx.x % 32) = max0;
+    if (threadIdx.x % 32 < 4) {
+        send(&whole0[lane / 32], max0, &arrived[0], threadIdx.x % 32);
     }
-    cluster_publish();
-    cluster_wait();
+    wait_for(&arrived[0]);
     max0 = join_slots<max_float, 64>(whole0);
     float kept0[8][4];
     float part1[8];
@@ -183,7 +227,13 @@ rows(const __grid_constant__ arguments p) {
                 const float t0 = x0[u][e] - max0;
                 const float t1 = exp_float(t0);
                 kept0[u][e] = t1;
-                value0[e] = u < 4 || at + e < p.length ? kept0[u][e] : 0.0f;
+                value0[e] = kept0[u][e];
+            }
+            if (!(u < 4 || at + 4 <= p.length)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    if (!(u < 4 || at + e < p.length)) value0[e] = 0.0f;
+                }
             }
             part1[u] = join_pairs<sum_float, 4>(value0);
         } else {
@@ -193,11 +243,10 @@ rows(const __grid_constant__ arguments p) {
     float sum1 = join_pairs<sum_float, 8>(part1);
     sum1 = join_lanes<sum_float, 32>(sum1);
     __shared__ float whole1[64];
-    if (threadIdx.x % 32 < 2) {
-        *in_block(&whole1[lane / 32], threadIdx.x % 32) = sum1;
+    if (threadIdx.x % 32 < 4) {
+        send(&whole1[lane / 32], sum1, &arrived[1], threadIdx.x % 32);
     }
-    cluster_publish();
-    cluster_wait();
+    wait_for(&arrived[1]);
     sum1 = join_slots<sum_float, 64>(whole1);
 #pragma unroll
     for (unsigned int u = 0; u < 8; ++u) {

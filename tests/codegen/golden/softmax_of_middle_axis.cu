@@ -1,20 +1,10 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// Rows of a block: as many as its memory holds and its threads share evenly, each `side` of them whole.
-__device__ __forceinline__ unsigned int height_of(unsigned int n, unsigned int side) {
-    constexpr unsigned int threads = 128;
-    const unsigned int most = max(3072 / (n * side), 1) * side;
-    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : most / threads * threads;
-    const unsigned int rows = max(even / side, 1) * side;
-    // Where threads are to spare, a power of two of them works on a row.
-    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };
-    return most >= threads || busy(rows) > busy(most) ? rows : most;
-}
-
 /// How many threads work on a row, as a power of two: those that a block has to spare, one for each group of elements.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
-    return 31 - __clz(max(min(128 / rows, groups), 1));
+    const int to_spare = 7 - (32 - __clz(rows - 1));
+    return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
@@ -122,6 +112,7 @@ struct arguments {
     uint32 rows;
     uint32 n;
     uint32 side;
+    uint32 runs;
     divisor by_n2;
     divisor by_run4;
 };
@@ -130,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
     const uint32 side = p.side;
-    const uint32 height = height_of(n, side);
+    const uint32 height = p.runs * side;
     const uint32 first = blockIdx.x * height;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     const uint32 spread = spread_of(height, n / 4);

@@ -7,10 +7,9 @@ template <class word>
 __device__ word stream(const word* from);
 
 template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+__device__ __forceinline__ double2 stream(const double2* from) {
+    double2 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(w.x), "=d"(w.y) : "l"(from));
     return w;
 }
 
@@ -55,9 +54,53 @@ __device__ __forceinline__ type join_slots(const type* slots) {
     return join_lanes<fold, lanes>(v);
 }
 
+__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
+
+__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
+
+__device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
+    double shifted = fma(a, 1.4426950408889634, 6755399441055744.0);
+    double n = shifted - 6755399441055744.0;
+    double r = fma(n, -0.6931471805599453, a);
+    r = fma(n, -2.3190468138462996e-17, r);
+    double p = 2.502232253650299e-08;
+    p = fma(p, r, 2.763090348817311e-07);
+    p = fma(p, r, 2.755751454588244e-06);
+    p = fma(p, r, 2.4801491039099165e-05);
+    p = fma(p, r, 0.00019841269589115497);
+    p = fma(p, r, 0.001388888894591638);
+    p = fma(p, r, 0.008333333333455043);
+    p = fma(p, r, 0.041666666666519754);
+    p = fma(p, r, 0.16666666666666477);
+    p = fma(p, r, 0.5000000000000012);
+    p = fma(p, r, 1.0);
+    p = fma(p, r, 1.0);
+    rare |= !(abs(a) < 708.0);
+    return from_bits(bits_of(p) + (bits_of(shifted) << 52));
+}
+
 struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
+
+__device__ __forceinline__ double rcp_approx(double a) {
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+    return y;
+}
+
+__device__ __forceinline__ double quick_divide_double(double a, double b, bool& rare) {
+    double r = from_bits(bits_of(rcp_approx(b)) | 1u);
+    double e = fma(-b, r, 1.0);
+    r = fma(r, fma(e, e, e), r);
+    r = fma(r, fma(-b, r, 1.0), r);
+    double q = a * r;
+    q = fma(fma(-b, q, a), r, q);
+    rare |= !(abs(b) <= 1e300);
+    rare |= !(abs(a) >= 1e-290);
+    rare |= !(abs(q) >= 4.5e-308);
+    return q;
+}
 
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
@@ -71,28 +114,37 @@ struct arguments {
     int32 x0_stride0;
     int32 z0_stride0;
     uint32 length;
+    uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 16)
 rows(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     const uint32 shift = reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8 % 2;
     const bool z0_fits = reinterpret_cast<uint64>(p.z0 + i0 * p.z0_stride0) % 16 == shift * 8;
     alignas(16) double x0[9][2];
+    const uint32 slack = row > 0 && row + 1 < p.rows ? 1 : 0, reach = p.length - 1 + 2 * slack;
 #pragma unroll
     for (unsigned int u = 0; u < 9; ++u) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
-        if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
-        if (u - 1 < 3 || (at < p.length && at + 2 <= p.length)) {
+        if (u - 1 < 3 || at + slack < reach) {
             const int32 i1 = int32(at);
-            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
-        } else {
+            load_stream<double2>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+        }
+    }
+    if (slack == 0 && (threadIdx.x == 0 || threadIdx.x == (shift + p.length) / 2u % 64u)) {
 #pragma unroll
-            for (unsigned int e = 0; e < 2; ++e) {
-                const uint32 own = u - 1 < 3 || at + e < p.length ? at + e : 0;
-                const int32 i1 = int32(own);
-                x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        for (unsigned int u = 0; u < 9; ++u) {
+            const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
+            if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
+            if (!(u - 1 < 3 || at + slack < reach)) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    const uint32 own = u - 1 < 3 || at + e < p.length ? at + e : 0;
+                    const int32 i1 = int32(own);
+                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                }
             }
         }
     }
@@ -104,7 +156,13 @@ rows(const __grid_constant__ arguments p) {
             double value0[2];
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
-                value0[e] = u - 1 < 3 || at + e < p.length ? x0[u][e] : -__longlong_as_double(0x7ff0000000000000ll);
+                value0[e] = x0[u][e];
+            }
+            if (!(u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (!(u - 1 < 3 || at + e < p.length)) value0[e] = -__longlong_as_double(0x7ff0000000000000ll);
+                }
             }
             part0[u] = join_pairs<max_double, 2>(value0);
         } else {
@@ -126,12 +184,28 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
         if (u < 4 || at < p.length || at + 1 < p.length) {
             double value0[2];
+            bool rare = false;
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 const double t0 = x0[u][e] - max0;
-                const double t1 = exp(t0);
+                const double t1 = quick_exp_double(t0, rare);
                 kept0[u][e] = t1;
-                value0[e] = u - 1 < 3 || at + e < p.length ? kept0[u][e] : 0.0;
+                value0[e] = kept0[u][e];
+            }
+            if (rare) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    const double t2 = x0[u][e] - max0;
+                    const double t3 = exp(t2);
+                    kept0[u][e] = t3;
+                    value0[e] = kept0[u][e];
+                }
+            }
+            if (!(u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    if (!(u - 1 < 3 || at + e < p.length)) value0[e] = 0.0;
+                }
             }
             part1[u] = join_pairs<sum_double, 2>(value0);
         } else {
@@ -151,9 +225,16 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
         if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
         alignas(16) double z0[2];
+        bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            z0[e] = kept0[u][e] / sum1;
+            z0[e] = quick_divide_double(kept0[u][e], sum1, rare);
+        }
+        if (rare) {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                z0[e] = kept0[u][e] / sum1;
+            }
         }
         if (z0_fits && (u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
             const int32 i1 = int32(at);

@@ -1,17 +1,6 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// Rows of a block: as many as its memory holds and its threads share evenly, each `side` of them whole.
-__device__ __forceinline__ unsigned int height_of(unsigned int n, unsigned int side) {
-    constexpr unsigned int threads = 128;
-    const unsigned int most = max(4096 / (n * side), 1) * side;
-    const unsigned int even = most < threads ? 1u << (31 - __clz(most)) : most / threads * threads;
-    const unsigned int rows = max(even / side, 1) * side;
-    // Where threads are to spare, a power of two of them works on a row.
-    const auto busy = [](unsigned int rows) { return rows << (31 - __clz(threads / rows)); };
-    return most >= threads || busy(rows) > busy(most) ? rows : most;
-}
-
 /// By how much rows of so many chunks are skewed; 31 is not at all.
 __device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread) {
     return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
@@ -29,12 +18,16 @@ __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
 }
 
 template <class type>
-__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+__device__ __forceinline__ void load_skewed_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
-    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)
+#pragma unroll
+        for (unsigned int k = 0; k < 8; ++k)
+            if (const unsigned int q = begin + k * threads; q < chunks)
+                copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
 }
 
 struct max_float {
@@ -84,12 +77,13 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
 }
 
 template <class type>
-__device__ __forceinline__ void store_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
+__device__ __forceinline__ void store_skewed_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
     for (unsigned int q = threadIdx.x; q < chunks; q += threads)
         __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[skewed(q, skew)]);
-    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i] = from[i];
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
 }
 
 struct arguments {
@@ -97,17 +91,18 @@ struct arguments {
     float* z0;
     uint32 rows;
     uint32 n;
+    uint32 height;
 };
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
-    const uint32 height = height_of(n, 1);
+    const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
     const uint32 skew4 = skew_of(n / 4, 0);
     __shared__ alignas(128) float rows0[4096];
-    load_rows(rows0, p.x0 + first * n, rows * n, skew4);
+    load_skewed_rows(rows0, p.x0 + first * n, rows * n, skew4);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
@@ -158,5 +153,5 @@ short_rows(const __grid_constant__ arguments p) {
         }
     }
     __syncthreads();
-    store_rows(p.z0 + first * n, rows0, rows * n, skew4);
+    store_skewed_rows(p.z0 + first * n, rows0, rows * n, skew4);
 }
