@@ -213,8 +213,9 @@ namespace {
 /// them again. What the program says, kinds and dtypes, is not looked at. Calls `on_distinct` for each leaf that is
 /// like none before it.
 template <class Leaf, class F>
-bool confirm(const line& l, std::span<const Leaf> leaves, const std::uint32_t* expected, met_operands<Leaf> met,
-             F on_distinct) {
+bool confirm(const line& l, std::span<const Leaf> leaves, const std::uint32_t* expected,
+             std::vector<std::uint16_t>& displaced, F on_distinct) {
+    met_operands met(leaves.data(), displaced);
     for (std::size_t i = 0; i < leaves.size(); ++i, expected += 2) {
         const Leaf& o = leaves[i];
         const std::size_t same_as = *expected >> 16;
@@ -252,8 +253,7 @@ bool confirm_head(const line& l, environment_class env, std::size_t program, std
 bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
     const line l(s.operands, s.outputs);
     if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words) ||
-        !confirm(l, s.operands, words.data() + line_words, met_operands(s.operands.data(), distinct_),
-                 [](std::uint16_t, const operand&) {}))
+        !confirm(l, s.operands, words.data() + line_words, distinct_, [](std::uint16_t, const operand&) {}))
         return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
@@ -275,7 +275,7 @@ bool classifier::confirm_line(const tree_statement& s, environment_class env, st
             o.bits[0] = leaf.value.bits;
         }
     };
-    if (!confirm(l, s.leaves, words.data() + line_words, met_operands(s.leaves.data(), distinct_), keep)) return false;
+    if (!confirm(l, s.leaves, words.data() + line_words, distinct_, keep)) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
 }
