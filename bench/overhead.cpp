@@ -11,8 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <ingot/ingot.hpp>
 
@@ -219,6 +222,14 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
     return {of[0], of[1] + of[2], of[3] + of[6], of[4], of[5]};
 }
 
+/// A row of the results: a statement against the bare launch, and, where it is split, its parts.
+struct measurement {
+    std::string name;
+    double goal;
+    std::function<pair_of_times()> time;
+    std::function<parts()> split;
+};
+
 /// What a copy of an array costs at the least: a count up and down again, of memory that nobody else uses.
 double reference_time() {
     const array<float> a = zeros<float>(elements);
@@ -245,16 +256,6 @@ int run(int argc, char** argv) {
     const bench::hand_kernel empty_96("empty.cu", "empty", {"-DARGUMENT_BYTES=96"});
 
     const std::string section = stub ? "overhead, stub driver" : "overhead";
-    const auto add = [&](const std::string& name, const pair_of_times& times, double goal) {
-        out.add({.section = section,
-                 .name = name,
-                 .unit = "ns",
-                 .time = median(times.statement),
-                 .baseline = "bare launch",
-                 .baseline_time = median(times.bare),
-                 .kind = promise::excess,
-                 .goal = goal});
-    };
     const auto add_parts = [&](const std::string& name, const pair_of_times& times, const parts& of) {
         const double bare = median(times.bare), launch = of.launch - bare;
         const auto part = [&](const char* what, double time) {
@@ -267,24 +268,50 @@ int run(int argc, char** argv) {
         part("the tree is dropped", of.drop);
         part("the rest", median(times.statement) - bare - of.build - of.key - of.pool - launch - of.drop);
     };
-    const auto all = [&](const std::string& suffix, bool with_parts) {
-        const auto one = [&](const char* name, const bench::hand_kernel& bare, auto expression, double goal) {
-            const pair_of_times times = time_against_bare(bare, blocks, [&] { const array<float> r = expression(in); });
-            add(name + suffix, times, goal);
-            if (with_parts) add_parts(name, times, time_parts(in, std::max<std::size_t>(1, blocks / 4), expression));
-        };
-        one("where, 1024 elements", empty_48, choice, 500);
-        one("30 nodes over 8 arrays", empty_96, thirty_nodes, 1000);
-        one("sqrt(sum(a * a, -1)), (256, 1024)", empty_48, row_norms, 700);
+    // What else the machine does slows everything down for seconds. So each is measured in turns, and that turn counts
+    // in which the bare launch took least.
+    const auto add_all = [&](const std::vector<measurement>& all, const std::string& suffix) {
+        std::vector<pair_of_times> best(all.size());
+        for (int turn = 0; turn < 3; ++turn)
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                pair_of_times times = all[i].time();
+                if (turn == 0 || median(times.bare) < median(best[i].bare)) best[i] = std::move(times);
+            }
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            out.add({.section = section,
+                     .name = all[i].name + suffix,
+                     .unit = "ns",
+                     .time = median(best[i].statement),
+                     .baseline = "bare launch",
+                     .baseline_time = median(best[i].bare),
+                     .kind = promise::excess,
+                     .goal = all[i].goal});
+            if (all[i].split && suffix.empty()) add_parts(all[i].name, best[i], all[i].split());
+        }
+    };
+    const auto one = [&](const char* name, const bench::hand_kernel& bare, auto expression, double goal) {
+        return measurement{
+            name, goal,
+            [&in, &bare, blocks, expression] {
+                return time_against_bare(bare, blocks, [&] { const array<float> r = expression(in); });
+            },
+            [&in, blocks, expression] { return time_parts(in, std::max<std::size_t>(1, blocks / 4), expression); }};
     };
     out.add({.section = section, .name = "a reference taken and given back", .unit = "ns", .time = reference_time()});
-    all("", true);
-    add("where, from 8 threads", time_from_threads(8, empty_48, std::max<std::size_t>(1, blocks / 8), choice), 500);
+    std::vector<measurement> all{one("where, 1024 elements", empty_48, choice, 500),
+                                 one("30 nodes over 8 arrays", empty_96, thirty_nodes, 1000),
+                                 one("sqrt(sum(a * a, -1)), (256, 1024)", empty_48, row_norms, 700)};
+    all.push_back({"where, from 8 threads",
+                   500,
+                   [&] { return time_from_threads(8, empty_48, std::max<std::size_t>(1, blocks / 8), choice); },
+                   {}});
+    add_all(all, "");
+    all.pop_back();
     const auto before = counters();
     const std::size_t kernels = stub ? 100 : 1000;
     load_kernels(kernels, in);
     if (counters().kernel_launches - before.kernel_launches < kernels) throw std::runtime_error("too few kernels ran");
-    all(", " + std::to_string(kernels) + " kernels loaded", false);
+    add_all(all, ", " + std::to_string(kernels) + " kernels loaded");
     return 0;
 }
 

@@ -33,13 +33,15 @@ const nvrtc_api& need_nvrtc() {
         "the toolkit or put the folder of libnvrtc.so in LD_LIBRARY_PATH");
 }
 
-/// The options' architecture: the exact one, or the newest PTX that NVRTC knows for a GPU that is newer than NVRTC.
+/// The options' architecture: the exact one, the PTX that is asked for (compute_90), or the newest PTX that NVRTC knows
+/// for a GPU that is newer than NVRTC.
 struct architecture_choice {
     std::string option;
     bool ptx = false;
 };
 
 architecture_choice choose_architecture(const nvrtc_api& api, const std::string& wanted) {
+    if (wanted.starts_with("compute_")) return {"--gpu-architecture=" + wanted, true};
     int count = 0;
     check(api.nvrtcGetNumSupportedArchs(&count), "list architectures");
     std::vector<int> known(static_cast<std::size_t>(count));

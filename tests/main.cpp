@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "codegen/key.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 using namespace ingot;
 
-std::vector<std::uint32_t> architectures;
+std::vector<std::string> architectures;  // sm_90; or compute_90, for which no more than PTX is made
 std::atomic<int> host_keys{0}, cuda_kernels{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
@@ -42,12 +43,15 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
     ++host_keys;
     const auto start = std::chrono::steady_clock::now();
     if (!key.axes.empty()) add_fine_classes(key);
-    for (const std::uint32_t architecture : architectures) {
+    for (const std::string& architecture : architectures) {
         key.header.where = detail::target::cuda;
-        key.header.architecture = architecture;
+        key.header.architecture =
+            static_cast<std::uint32_t>(std::stoul(architecture.substr(architecture.find('_') + 1)));
         const codegen::plan plan = codegen::make_plan(key);
         if (!plan.missing.empty()) continue;
-        runtime::kernels().code(runtime::source_of(key, plan));
+        runtime::source_text source = runtime::source_of(key, plan);
+        source.architecture = architecture;
+        runtime::kernels().code(source);
         ++cuda_kernels;
     }
     cuda_nanoseconds += (std::chrono::steady_clock::now() - start).count();
@@ -57,7 +61,7 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
 
 int main(int argc, char** argv) {
     std::istringstream list(std::getenv("INGOT_TEST_ARCHITECTURES") ? std::getenv("INGOT_TEST_ARCHITECTURES") : "");
-    for (std::uint32_t architecture; list >> architecture;) architectures.push_back(architecture);
+    for (std::string architecture; list >> architecture;) architectures.push_back(architecture);
     if (!runtime::nvrtc_path()) architectures.clear();
     runtime::observe_new_keys(compile_for_cuda);
 
