@@ -192,7 +192,7 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" *
             for (int k = 0; !stop; ++k) (void)eval(chain(x, 14 + (k + t) % 4));
         });
     int well = 0;
-    for (int child = 0; child < 10; ++child) {
+    for (int child = 0; child < 30; ++child) {
         const int status = test::exit_status(test::start_child([&] {
             runtime::observe_new_keys(nullptr);
             const int wrong = failures(8, [&](int t) {
@@ -206,6 +206,6 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" *
     }
     stop = true;
     for (std::thread& t : busy) t.join();
-    CHECK(well == 10);
+    CHECK(well == 30);
     CHECK(is_chain(chain(x, 14), 14));
 }
