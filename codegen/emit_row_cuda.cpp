@@ -311,8 +311,9 @@ private:
         if (vectors.empty() && singles.empty()) return;
         if (!vectors.empty() && lies_amid()) {
             const std::string beside = std::to_string(s_.each - 1);
-            out.line("const ", u4(), " slack = row > 0 && row + 1 < ", rows(), " ? ", beside,
-                     " : 0, reach = ", length(), " - ", beside, " + 2 * slack;");
+            const std::string all = length(), many = rows();  // one after the other: each may become an argument
+            out.line("const ", u4(), " slack = row > 0 && row + 1 < ", many, " ? ", beside, " : 0, reach = ", all,
+                     " - ", beside, " + 2 * slack;");
         }
         if (vectors.empty()) return load_singles(singles);
         open_chunks();
