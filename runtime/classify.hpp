@@ -37,6 +37,7 @@ struct statement {
     std::span<const output> outputs;
     std::uint8_t kinds = 0;                            // program_kinds, or 0 where nobody has looked yet
     std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
+    bool no_line = false;                              // the slot knows no line that it is
 };
 
 /// A statement whose tree is a list of leaves, into one output.

@@ -1,7 +1,10 @@
 // The door: a statement comes in, its kernel is found or made, and runs.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include <ingot/door.hpp>
 #include <ingot/error.hpp>
@@ -178,7 +181,8 @@ void evaluate(slot& cache, statement s) {
     const place where = place_of(s);
     classifier& workspace = of_thread();
     const executable* found = nullptr;
-    if ((s.kinds & has_binders) == 0 && s.shapes.empty()) found = find_line(cache, workspace, s, where.environment);
+    if (!s.no_line && (s.kinds & has_binders) == 0 && s.shapes.empty())
+        found = find_line(cache, workspace, s, where.environment);
     const classified& c = found != nullptr ? workspace.confirmed() : workspace.classify(s, where.environment);
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
@@ -195,6 +199,10 @@ void evaluate(slot& cache, statement s) {
     run(e, c, s, *where.stream);
 }
 
+namespace {
+
+/// Evaluates a tree over contiguous arrays of one shape whose kernel the slot knows. Returns false, and does nothing,
+/// where it is another.
 bool evaluate_line(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     const auto first = std::ranges::find_if(s.leaves, [](const detail::leaf_record& l) { return bool(l.memory); });
@@ -215,6 +223,8 @@ bool evaluate_line(slot& cache, const tree_statement& s) {
     return true;
 }
 
+}  // namespace
+
 }  // namespace runtime
 
 inline namespace v1 {
@@ -227,10 +237,22 @@ void evaluate(slot& cache, std::span<const detail::word> program, std::span<cons
 void evaluate_leaves(slot& cache, std::span<const detail::word> program, std::span<const detail::leaf_record> leaves,
                      const output& out) {
     if (runtime::evaluate_line(cache, {program, leaves, out})) return;
-    std::vector<operand> operands(leaves.size());
-    detail::cursor c{operands.data(), nullptr};
+    // A warm statement allocates nothing but its result, unless it is of very many leaves.
+    constexpr std::size_t most_here = 64;
+    alignas(operand) std::byte room[most_here * sizeof(operand)];
+    std::vector<operand> many;
+    operand* operands = reinterpret_cast<operand*>(room);
+    if (leaves.size() <= most_here) {
+        std::uninitialized_value_construct_n(operands, leaves.size());
+    } else {
+        many.resize(leaves.size());
+        operands = many.data();
+    }
+    detail::cursor c{operands, nullptr};
     detail::leaf_span(const_cast<detail::leaf_record*>(leaves.data()), static_cast<int>(leaves.size())).gather(c);
-    runtime::evaluate(cache, {program, operands, {}, {&out, 1}});
+    runtime::statement s{program, {operands, leaves.size()}, {}, {&out, 1}};
+    s.no_line = true;
+    runtime::evaluate(cache, s);
 }
 
 }  // namespace v1

@@ -20,10 +20,6 @@ place place_on(device_id);
 /// Evaluates a statement; the slot is its type's.
 void evaluate(slot&, statement);
 
-/// Evaluates a tree over contiguous arrays of one shape whose kernel the slot knows. Returns false, and does nothing,
-/// where it is another.
-bool evaluate_line(slot&, const tree_statement&);
-
 /// Calls `f` with the statement, or with the flat one that stands for it.
 template <class F>
 auto with_flat(const statement& s, F f) {
