@@ -1,6 +1,6 @@
-// Random reductions and row programs: a kind of shape, a size from 2^24 to 2^27 elements, an expression. Each is timed
+// Random reductions and row programs: a kind of shape, a size from 128 MiB to 1 GiB, an expression. Each is timed
 // beside a streaming kernel that moves as many bytes (the nearest mix of reads and writes), both over places of one
-// large array that rotate, so that nothing is found in a cache; some of its results are compared with double's.
+// array of 1 GiB that rotate, so that nothing is found in a cache; some of its results are compared with double's.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ public:
     draw next() {
         static constexpr const char* expressions[] = {"sum", "max", "mean", "var", "softmax"};
         draw d{"", expressions[below(std::size(expressions))], 1, 1, 1, below(8) == 0};
-        const auto total = static_cast<std::uint64_t>(std::exp2(24 + 3 * fraction()));
+        const auto total = static_cast<std::uint64_t>(std::exp2(27 + 3 * fraction())) / d.item();
         switch (below(5)) {
             case 0:
                 d.kind = "rows of 2 to 32";
@@ -73,12 +73,12 @@ public:
                 break;
             case 1:
                 d.kind = "odd lengths";
-                d.length = logarithmic(33, 20000) | 1;
+                d.length = logarithmic(33, 200000) | 1;
                 d.outer = total / d.length;
                 break;
             case 2:
-                d.kind = "few long rows";
-                d.outer = 1 + below(200);
+                d.kind = "few rows of millions";
+                d.outer = 1 + below(total >> 22);
                 d.length = total / d.outer;
                 break;
             case 3:
@@ -147,20 +147,57 @@ private:
     std::size_t floats_;
 };
 
-/// Draws over one array, of which every evaluation reads another place.
+/// What draws are over: one array of floats, and its first half as doubles.
+class drawn_arrays {
+public:
+    drawn_arrays(const ingot::array<float>& x, const std::vector<float>& x_host)
+        : x_(x),
+          x_host_(x_host),
+          doubles_host_(x_host.begin(), x_host.begin() + x_host.size() / 2),
+          doubles_(ingot::asarray(doubles_host_)) {}
+
+    /// Calls use(make, values) where make(i) is the draw's expression over place i of the array with those values.
+    template <class Use>
+    void over(const draw& d, Use use) const {
+        if (d.doubles)
+            expression_over(doubles_, d, [&](auto make) { use(make, doubles_host_); });
+        else
+            expression_over(x_, d, [&](auto make) { use(make, x_host_); });
+    }
+
+private:
+    template <class T, class Use>
+    static void expression_over(const ingot::array<T>& all, const draw& d, Use use) {
+        using namespace ingot;
+        // Places of 256 bytes' alignment, as many as there are.
+        const std::uint64_t apart = (d.elements() + 63) / 64 * 64;
+        const std::uint64_t places = static_cast<std::uint64_t>(all.size()) / apart;
+        const auto x = [&, places, apart](int repeat) {
+            const auto from = static_cast<index_t>(static_cast<std::uint64_t>(repeat) % places * apart);
+            return reshape(all(slice(from, from + static_cast<index_t>(d.elements()))), shape_like(d.shape()));
+        };
+        const axes along(d.axis());
+        if (d.is("sum")) return use([&](int i) { return sum(x(i), along); });
+        if (d.is("max")) return use([&](int i) { return max(x(i), along); });
+        if (d.is("mean")) return use([&](int i) { return mean(x(i), along); });
+        if (d.is("var")) return use([&](int i) { return var(x(i), along); });
+        use([&](int i) { return softmax(x(i), along); });
+    }
+
+    const ingot::array<float>& x_;
+    const std::vector<float>& x_host_;
+    std::vector<double> doubles_host_;
+    ingot::array<double> doubles_;
+};
+
+/// Draws over arrays of which every evaluation reads another place.
 class drawn_measurements {
 public:
     drawn_measurements(session& s, const ingot::array<float>& x, const std::vector<float>& x_host)
-        : s_(s), x_(x), x_host_(x_host), room_(ingot::empty<float>(x.size())), stream_(x, room_) {
-        for (std::size_t i = 0; i < x_host.size() / 2; ++i) doubles_host_.push_back(x_host[i]);
-        doubles_ = ingot::asarray(doubles_host_);
-    }
+        : s_(s), arrays_(x, x_host), room_(ingot::empty<float>(x.size())), stream_(x, room_) {}
 
     void measure(const draw& d) {
-        if (d.doubles)
-            measure_in(d, doubles_, doubles_host_);
-        else
-            measure_in(d, x_, x_host_);
+        arrays_.over(d, [&](auto make, const auto& values) { time(d, values, make); });
     }
 
     /// Sorted shares: their median, their twentieth, the least.
@@ -185,24 +222,6 @@ public:
     }
 
 private:
-    template <class T>
-    void measure_in(const draw& d, const ingot::array<T>& all, const std::vector<T>& host) {
-        using namespace ingot;
-        // Places of 256 bytes' alignment, as many as there are: four of the largest draws do not fit a cache.
-        const std::uint64_t apart = (d.elements() + 63) / 64 * 64, places = host.size() / apart;
-        const auto at = [&](int repeat) { return static_cast<std::uint64_t>(repeat) % places * apart; };
-        const auto x = [&](int repeat) {
-            const auto from = static_cast<index_t>(at(repeat));
-            return reshape(all(slice(from, from + static_cast<index_t>(d.elements()))), shape_like(d.shape()));
-        };
-        const axes over(d.axis());
-        if (d.is("sum")) return time(d, host, [&](int i) { return sum(x(i), over); });
-        if (d.is("max")) return time(d, host, [&](int i) { return max(x(i), over); });
-        if (d.is("mean")) return time(d, host, [&](int i) { return mean(x(i), over); });
-        if (d.is("var")) return time(d, host, [&](int i) { return var(x(i), over); });
-        time(d, host, [&](int i) { return softmax(x(i), over); });
-    }
-
     template <class T, class Make>
     void time(const draw& d, const std::vector<T>& host, Make make) {
         ingot::array<T> result = make(0);
@@ -216,7 +235,7 @@ private:
         roof *= streaming.scale;
         const double share = roof / median(times[0]);
         shares_.push_back(share);
-        if (share >= 0.9) return;
+        if (share >= 0.9) return static_cast<void>(std::printf("%.3f %s\n", share, d.text().c_str()));
         std::ostringstream kernels;
         for (const ingot::kernel_explanation& k : ingot::explain(make(0)).kernels)
             kernels << (kernels.tellp() > 0 ? "; " : "") << k.pattern << ", grid (" << k.grid[0] << ", " << k.grid[1]
@@ -239,27 +258,30 @@ private:
     void check(const draw& d, const std::vector<T>& host, const ingot::array<T>& result) {
         using namespace ingot;
         const array<T> flat = ravel(result);
-        const std::uint64_t samples = std::clamp<std::uint64_t>((1 << 22) / d.length, 2, 16);
+        const std::uint64_t samples = std::clamp<std::uint64_t>((1 << 22) / d.length, 1, 16);
         for (std::uint64_t i = 0; i < samples; ++i) {
             const std::uint64_t kept = mixed(i + 1) % d.results(), row = kept / d.inner, column = kept % d.inner;
             const auto element = [&](std::uint64_t k) {
                 return static_cast<double>(host[(row * d.length + k) * d.inner + column]);
             };
-            double sum = 0, size = 0, largest = element(0), squares = 0, exponentials = 0;
-            for (std::uint64_t k = 0; k < d.length; ++k) {
-                sum += element(k);
-                size += std::abs(element(k));
-                largest = std::max(largest, element(k));
-                exponentials += std::exp(element(k));
-            }
-            const double n = static_cast<double>(d.length), mean = sum / n;
-            for (std::uint64_t k = 0; k < d.length; ++k) squares += (element(k) - mean) * (element(k) - mean);
+            const auto total = [&](auto of) {
+                double sum = 0;
+                for (std::uint64_t k = 0; k < d.length; ++k) sum += of(element(k));
+                return sum;
+            };
+            const double n = static_cast<double>(d.length), sum = total([](double x) { return x; }), mean = sum / n;
+            const double size = total([](double x) { return std::abs(x); });
             const std::uint64_t picked = mixed(i + 77) % d.length;
-            const double wanted = d.is("sum")    ? sum
-                                  : d.is("mean") ? mean
-                                  : d.is("max")  ? largest
-                                  : d.is("var")  ? squares / n
-                                                 : std::exp(element(picked)) / exponentials;
+            const auto wanted_value = [&] {
+                if (d.is("sum")) return sum;
+                if (d.is("mean")) return mean;
+                if (d.is("var")) return total([=](double x) { return (x - mean) * (x - mean); }) / n;
+                if (d.is("softmax")) return std::exp(element(picked)) / total([](double x) { return std::exp(x); });
+                double largest = element(0);
+                total([&](double x) { return largest = std::max(largest, x); });
+                return largest;
+            };
+            const double wanted = wanted_value();
             const double bound = d.is("sum") ? 1e-6 * size : d.is("mean") ? 1e-6 * size / n : 1e-5 * std::abs(wanted);
             const auto place = static_cast<index_t>(d.is_map() ? (row * d.length + picked) * d.inner + column : kept);
             const auto got = static_cast<double>(flat(slice(place, place + 1)).to_host()[0]);
@@ -268,26 +290,38 @@ private:
     }
 
     session& s_;
-    const ingot::array<float>& x_;
-    const std::vector<float>& x_host_;
-    std::vector<double> doubles_host_;
-    ingot::array<double> doubles_;
+    drawn_arrays arrays_;
     ingot::array<float> room_;
     streams stream_;
     std::vector<double> shares_;
 };
 
-/// The first draws of a seed; only those whose text has `only` in it.
+/// Calls f with each of the first draws of a seed whose text has `only` in it.
+template <class F>
+void for_draws(std::uint64_t seed, std::size_t count, const char* only, F f) {
+    draws from(seed);
+    for (std::size_t i = 0; i < count; ++i)
+        if (const draw d = from.next(); d.text().find(only) != std::string::npos) f(d);
+}
+
 inline void measure_draws(session& s, const ingot::array<float>& x, const std::vector<float>& x_host,
                           std::uint64_t seed, std::size_t count, const char* only) {
     drawn_measurements all(s, x, x_host);
-    draws from(seed);
-    for (std::size_t i = 0; i < count; ++i) {
-        const draw d = from.next();
-        if (d.text().find(only) == std::string::npos) continue;
-        s.attempt(d.text(), [&] { all.measure(d); });
-    }
+    for_draws(seed, count, only, [&](const draw& d) { s.attempt(d.text(), [&] { all.measure(d); }); });
     all.summarise();
+}
+
+/// Launches the kernels of each draw once, for a profiler that counts what they do, and prints how many they were.
+inline void launch_draws(const ingot::array<float>& x, const std::vector<float>& x_host, std::uint64_t seed,
+                         std::size_t count) {
+    const drawn_arrays all(x, x_host);
+    for_draws(seed, count, "", [&](const draw& d) {
+        const std::uint64_t before = ingot::counters().kernel_launches;
+        all.over(d, [](auto make, const auto&) {
+            const ingot::array<typename decltype(make(0))::value_type> result = make(0);
+        });
+        std::printf("%d\t%s\n", static_cast<int>(ingot::counters().kernel_launches - before), d.text().c_str());
+    });
 }
 
 }  // namespace bench

@@ -409,17 +409,22 @@ private:
 int run(int argc, char** argv) {
     if (argc < 2) {
         std::fprintf(stderr,
-                     "usage: reductions RESULTS.jsonl [PART_OF_A_NAME | --draws SEED COUNT [PART_OF_A_NAME]]\n");
+                     "usage: reductions RESULTS.jsonl [PART_OF_A_NAME | --draws SEED COUNT [PART_OF_A_NAME]]\n"
+                     "       reductions --launch-draws SEED COUNT\n");
         return 2;
     }
+    const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+    const auto x_host = uniform<float>(elements, 1, low, high);
+    const array<float> x = asarray(x_host);
+    if (argc > 3 && std::strcmp(argv[1], "--launch-draws") == 0)
+        return bench::launch_draws(x, x_host, number(2), number(3)), 0;
+    const auto y_host = uniform<float>(elements, 2, low, high);
+    const array<float> y = asarray(y_host);
     bench::report out(argv[1]);
-    const auto x_host = uniform<float>(elements, 1, low, high), y_host = uniform<float>(elements, 2, low, high);
-    const array<float> x = asarray(x_host), y = asarray(y_host);
     const bench::roofs roof(out, x, y);
     bench::session s{out, roof};
     if (argc > 4 && std::strcmp(argv[2], "--draws") == 0)
-        bench::measure_draws(s, x, x_host, std::strtoull(argv[3], nullptr, 10), std::strtoul(argv[4], nullptr, 10),
-                             argc > 5 ? argv[5] : "");
+        bench::measure_draws(s, x, x_host, number(3), number(4), argc > 5 ? argv[5] : "");
     else
         table(s, argc > 2 ? argv[2] : "", x, y, x_host, y_host).run();
     return s.failures == 0 ? 0 : 1;
