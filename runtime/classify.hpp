@@ -43,7 +43,7 @@ struct statement {
 /// A statement whose tree is a list of leaves, into one output.
 struct tree_statement {
     std::span<const detail::word> program;
-    std::span<const detail::leaf_record> leaves;
+    detail::leaf_block& leaves;
     const output& out;
 };
 
@@ -154,6 +154,7 @@ private:
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
     std::vector<operand> line_operands_;
+    std::vector<const detail::leaf_record*> line_firsts_;  // the leaves of these operands
     std::vector<std::uint16_t> line_arrays_;
     std::size_t bound_axes_ = 0;  // of the key's
     std::vector<int> picks_;      // of each binder that is a scan its operand, else -1

@@ -9,6 +9,7 @@
 
 namespace ingot::runtime {
 
+using detail::leaf_block;
 using detail::leaf_record;
 using detail::operand_kind;
 
@@ -33,26 +34,26 @@ bool is_same_scalar(const Leaf& a, const Leaf& b) {
 }
 
 /// Where operands were met before. A statement has many leaves and few different ones: each is looked for where its
-/// hash says, and compared with others only where two that differ want the same place.
-template <class Leaf>
+/// hash says, and compared with others only where two that differ want the same place. Leaves: has those that are like
+/// none before them under their numbers.
+template <class Leaves>
 class met_operands {
 public:
     static constexpr std::uint16_t nobody = 0xffff;
 
-    met_operands(const Leaf* operands, std::vector<std::uint16_t>& displaced)
-        : operands_(operands), displaced_(displaced) {
+    met_operands(Leaves leaves, std::vector<std::uint16_t>& displaced) : leaves_(leaves), displaced_(displaced) {
         std::fill_n(lines_, line_count, nobody);
         displaced_.clear();
     }
-    /// An earlier operand that is the same view of an array as `i`, or nobody.
-    std::uint16_t array_like(std::uint16_t i) {
-        const Leaf& o = operands_[i];
+    /// An earlier operand that is the same view of an array as number `i`, or nobody.
+    template <class Leaf>
+    std::uint16_t array_like(std::uint16_t i, const Leaf& o) {
         return like(
             i, reinterpret_cast<std::uintptr_t>(memory_of(o)) + static_cast<std::uint64_t>(where_of(o).offset),
             [&](const Leaf& p) { return p.kind == operand_kind::array && p.type == o.type && is_same_array(p, o); });
     }
-    std::uint16_t scalar_like(std::uint16_t i) {
-        const Leaf& o = operands_[i];
+    template <class Leaf>
+    std::uint16_t scalar_like(std::uint16_t i, const Leaf& o) {
         return like(i, value_of(o).serial, [&](const Leaf& p) {
             return p.kind == o.kind && p.type == o.type && p.exponent == o.exponent && is_same_scalar(p, o);
         });
@@ -66,9 +67,9 @@ private:
             line = i;
             return nobody;
         }
-        if (same(operands_[line])) return line;
+        if (same(leaves_[line])) return line;
         for (const std::uint16_t k : displaced_)
-            if (same(operands_[k])) return k;
+            if (same(leaves_[k])) return k;
         displaced_.push_back(i);
         return nobody;
     }
@@ -76,7 +77,7 @@ private:
     static constexpr int line_bits = 5;
     static constexpr std::size_t line_count = std::size_t{1} << line_bits;
     std::uint16_t lines_[line_count];
-    const Leaf* operands_;
+    Leaves leaves_;
     std::vector<std::uint16_t>& displaced_;
 };
 
@@ -90,25 +91,13 @@ struct line {
     int rank = 0;
     const index_t* numbers = nullptr;  // shape, and strides behind
 
-    template <class Leaf>
-    line(std::span<const Leaf> leaves, std::span<const output> outputs) {
-        for (const output& o : outputs)
-            if (*o.memory) return;
-        for (const Leaf& o : leaves)
-            if (o.kind == operand_kind::array) {
-                first = &where_of(o);
-                break;
-            }
-        if (first == nullptr) return;
-        rank = first->rank();
-        numbers = first->shape();
-        index_t n = 1;
-        for (int j = rank - 1; j >= 0; --j) {
-            if (numbers[rank + j] != n) return;
-            n *= numbers[j];
-        }
-        size = n;
+    explicit line(const statement& s) {
+        if (std::ranges::any_of(s.outputs, [](const output& o) { return bool(*o.memory); })) return;
+        const auto array = std::ranges::find(s.operands, operand_kind::array, &operand::kind);
+        if (array != s.operands.end()) measure(*array->where);
     }
+    explicit line(const tree_statement& s) { measure(s.leaves.holder->where); }
+
     bool differs(const detail::layout& own) const {
         if (own.rank() != rank) return true;
         const index_t* n = own.shape();
@@ -117,6 +106,17 @@ struct line {
         return n[0] != numbers[0] || n[1] != numbers[1];
     }
     bool is_far(dtype t) const { return (size - 1) * static_cast<index_t>(detail::size_of(t)) >= narrow_reach; }
+    void measure(const detail::layout& of) {
+        first = &of;
+        rank = of.rank();
+        numbers = of.shape();
+        index_t n = 1;
+        for (int j = rank - 1; j >= 0; --j) {
+            if (numbers[rank + j] != n) return;
+            n *= numbers[j];
+        }
+        size = n;
+    }
     void write_head(environment_class env, std::size_t outputs, std::size_t program, std::size_t operands,
                     std::uint32_t* to) const {
         detail::key_header header;
@@ -140,6 +140,12 @@ bool is_aligned(const Leaf& o) {
     return address % vector_bytes == 0;
 }
 
+/// Leaves of a tree by number.
+struct leaf_pointers {
+    const leaf_record* const* first;
+    const leaf_record& operator[](std::size_t i) const { return *first[i]; }
+};
+
 /// Two words of the key at once, for a processor waits where it reads what it wrote in other pieces (slot::entry).
 struct word_pair {
     std::uint32_t first, second;
@@ -153,7 +159,7 @@ void copy_pair(std::uint32_t* to, const std::uint32_t* from) { std::memcpy(to, f
 /// contiguous and has the result's shape. The words are those that the general path would write. False where it is
 /// another.
 bool classifier::classify_line(const statement& s, environment_class env) {
-    const line l(s.operands, s.outputs);
+    const line l(s);
     if (l.size <= 1) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     const std::size_t rows = s.operands.size() + s.outputs.size();
@@ -162,7 +168,7 @@ bool classifier::classify_line(const statement& s, environment_class env) {
     l.write_head(env, s.outputs.size(), s.program.size(), s.operands.size(), c_.words.data());
 
     const operand* const operands = s.operands.data();
-    met_operands met(operands, distinct_);
+    met_operands met(s.operands, distinct_);
     std::uint32_t* out = c_.words.data() + line_words;
     const std::uint32_t* const pairs = out;
     index_t* stride = c_.strides.data();
@@ -173,10 +179,10 @@ bool classifier::classify_line(const statement& s, environment_class env) {
         std::uint16_t like;
         if (moves) {
             if (l.differs(*o.where)) return false;
-            like = met.array_like(number);
+            like = met.array_like(number, o);
         } else {
             if (o.kind != operand_kind::scalar) return false;
-            like = met.scalar_like(number);
+            like = met.scalar_like(number, o);
         }
         *stride++ = moves;
         if (like != met.nobody) {
@@ -210,31 +216,34 @@ bool classifier::classify_line(const statement& s, environment_class env) {
 namespace {
 
 /// Whether leaves have the words that others of their program had, which classify_line wrote: less work than to write
-/// them again. What the program says, kinds and dtypes, is not looked at. Calls `on_distinct` for each leaf that is
-/// like none before it.
-template <class Leaf, class F>
-bool confirm(const line& l, std::span<const Leaf> leaves, const std::uint32_t* expected,
-             std::vector<std::uint16_t>& displaced, F on_distinct) {
-    met_operands met(leaves.data(), displaced);
-    for (std::size_t i = 0; i < leaves.size(); ++i, expected += 2) {
-        const Leaf& o = leaves[i];
-        const std::size_t same_as = *expected >> 16;
+/// them again. What the program says, kinds and dtypes, is not looked at.
+template <class Leaves>
+class confirmation {
+public:
+    confirmation(const line& l, Leaves leaves, const std::uint32_t* expected, std::vector<std::uint16_t>& displaced)
+        : line_(l), leaves_(leaves), expected_(expected), met_(leaves, displaced) {}
+
+    /// Looks at leaf number i. Calls `on_distinct` where it has to be like none before it, before it compares it with
+    /// those.
+    template <class Leaf, class F>
+    bool agrees(std::uint16_t i, const Leaf& o, F on_distinct) {
+        const std::uint32_t word = expected_[2 * std::size_t{i}];
+        const std::size_t same_as = word >> 16;
         const bool moves = o.kind == operand_kind::array;
-        if (moves ? l.differs(where_of(o)) : o.kind != operand_kind::scalar) return false;
-        if (same_as != i) {
-            const Leaf& p = leaves[same_as];
-            if (!(moves ? is_same_array(o, p) : is_same_scalar(o, p))) return false;
-            continue;
-        }
-        const auto number = static_cast<std::uint16_t>(i);
-        if ((moves ? met.array_like(number) : met.scalar_like(number)) != met.nobody) return false;
-        const auto was = detail::operand_head::decode(*expected);
-        if (moves ? was.vector != is_aligned(o) || was.wide != l.is_far(o.type) : was.exponent != o.exponent)
-            return false;
-        on_distinct(number, o);
+        if (moves ? line_.differs(where_of(o)) : o.kind != operand_kind::scalar) return false;
+        if (same_as != i) return moves ? is_same_array(o, leaves_[same_as]) : is_same_scalar(o, leaves_[same_as]);
+        on_distinct();
+        if ((moves ? met_.array_like(i, o) : met_.scalar_like(i, o)) != met_.nobody) return false;
+        const auto was = detail::operand_head::decode(word);
+        return moves ? was.vector == is_aligned(o) && was.wide == line_.is_far(o.type) : was.exponent == o.exponent;
     }
-    return true;
-}
+
+private:
+    const line& line_;
+    Leaves leaves_;
+    const std::uint32_t* expected_;
+    met_operands<Leaves> met_;
+};
 
 bool confirm_head(const line& l, environment_class env, std::size_t program, std::size_t operands,
                   std::span<const output> outputs, std::span<const std::uint32_t> words) {
@@ -251,31 +260,43 @@ bool confirm_head(const line& l, environment_class env, std::size_t program, std
 }  // namespace
 
 bool classifier::confirm_line(const statement& s, environment_class env, std::span<const std::uint32_t> words) {
-    const line l(s.operands, s.outputs);
-    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words) ||
-        !confirm(l, s.operands, words.data() + line_words, distinct_, [](std::uint16_t, const operand&) {}))
-        return false;
+    const line l(s);
+    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.operands.size(), s.outputs, words)) return false;
+    confirmation all(l, s.operands, words.data() + line_words, distinct_);
+    for (std::size_t i = 0; i < s.operands.size(); ++i)
+        if (!all.agrees(static_cast<std::uint16_t>(i), s.operands[i], [] {})) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
 }
 
 bool classifier::confirm_line(const tree_statement& s, environment_class env, std::span<const std::uint32_t> words) {
-    const line l(s.leaves, {&s.out, 1});
-    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), s.leaves.size(), {&s.out, 1}, words)) return false;
-    if (line_operands_.size() < s.leaves.size()) line_operands_.resize(s.leaves.size());
+    const line l(s);
+    const auto leaves = static_cast<std::size_t>(s.leaves.total);
+    if (l.size <= 1 || !confirm_head(l, env, s.program.size(), leaves, {&s.out, 1}, words)) return false;
+    if (line_operands_.size() < leaves) {
+        line_operands_.resize(leaves);
+        line_firsts_.resize(leaves);
+    }
     line_arrays_.clear();
-    const auto keep = [&](std::uint16_t i, const leaf_record& leaf) {
-        operand& o = line_operands_[i];
-        o.type = leaf.type;
-        if (leaf.is_array()) {
-            o.where = &leaf.where;
-            o.memory = leaf.memory.get();
-            line_arrays_.push_back(i);
-        } else {
-            o.bits[0] = leaf.value.bits;
+    confirmation all(l, leaf_pointers{line_firsts_.data()}, words.data() + line_words, distinct_);
+    std::uint16_t i = 0;
+    for (leaf_block* part = &s.leaves; part != nullptr; part = part->next)
+        for (const leaf_record& leaf : *part) {
+            const auto keep = [&] {
+                line_firsts_[i] = &leaf;
+                operand& o = line_operands_[i];
+                o.type = leaf.type;
+                if (leaf.is_array()) {
+                    o.where = &leaf.where;
+                    o.memory = leaf.memory.get();
+                    line_arrays_.push_back(i);
+                } else {
+                    o.bits[0] = leaf.value.bits;
+                }
+            };
+            if (!all.agrees(i, leaf, keep)) return false;
+            ++i;
         }
-    };
-    if (!confirm(l, s.leaves, words.data() + line_words, distinct_, keep)) return false;
     c_.set_line(l.first->shape(), l.first->rank(), l.size);
     return true;
 }

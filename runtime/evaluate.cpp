@@ -205,9 +205,8 @@ namespace {
 /// where it is another.
 bool evaluate_line(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
-    const auto first = std::ranges::find_if(s.leaves, [](const detail::leaf_record& l) { return bool(l.memory); });
-    if (first == s.leaves.end()) return false;
-    const place where = place_on(first->memory->device);
+    if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
+    const place where = place_on(s.leaves.holder->memory->device);
     classifier& workspace = of_thread();
     const executable* found = find_line(cache, workspace, s, where.environment);
     if (found == nullptr) return false;
@@ -234,7 +233,7 @@ void evaluate(slot& cache, std::span<const detail::word> program, std::span<cons
     runtime::evaluate(cache, {program, operands, attributes, outputs});
 }
 
-void evaluate_leaves(slot& cache, std::span<const detail::word> program, std::span<const detail::leaf_record> leaves,
+void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
                      const output& out) {
     if (runtime::evaluate_line(cache, {program, leaves, out})) return;
     // A warm statement allocates nothing but its result, unless it is of very many leaves.
@@ -242,15 +241,16 @@ void evaluate_leaves(slot& cache, std::span<const detail::word> program, std::sp
     alignas(operand) std::byte room[most_here * sizeof(operand)];
     std::vector<operand> many;
     operand* operands = reinterpret_cast<operand*>(room);
-    if (leaves.size() <= most_here) {
-        std::uninitialized_value_construct_n(operands, leaves.size());
+    const auto n = static_cast<std::size_t>(leaves.total);
+    if (n <= most_here) {
+        std::uninitialized_value_construct_n(operands, n);
     } else {
-        many.resize(leaves.size());
+        many.resize(n);
         operands = many.data();
     }
     detail::cursor c{operands, nullptr};
-    detail::leaf_span(const_cast<detail::leaf_record*>(leaves.data()), static_cast<int>(leaves.size())).gather(c);
-    runtime::statement s{program, {operands, leaves.size()}, {}, {&out, 1}};
+    detail::leaf_span(leaves).gather(c);
+    runtime::statement s{program, {operands, n}, {}, {&out, 1}};
     s.no_line = true;
     runtime::evaluate(cache, s);
 }

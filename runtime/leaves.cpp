@@ -1,6 +1,6 @@
-// What is done to the leaves of a tree. A tree is built from the left, so a node takes over the list of its first
-// operand and appends the leaves of the others: few are moved, as bytes, and no more of them than their rank fills.
-// References to one buffer are taken and given back together (spare_references), lists are recycled (spare_blocks).
+// What is done to the leaves of a tree. A node links the lists of its operands: leaves are copied where they are an
+// array's or a tree's that stays, as bytes, and no more of them than their rank fills. References to one buffer are
+// taken and given back together (spare_references), parts of lists are recycled (spare_blocks).
 #include <ingot/leaves.hpp>
 
 #include <algorithm>
@@ -14,20 +14,6 @@ namespace ingot {
 namespace detail {
 
 namespace {
-
-/// Moves leaves, none of a higher rank than the one given, to where none are, and leaves none behind. Nothing in a leaf
-/// points into it.
-void relocate(leaf_record* to, const leaf_record* from, int n, int rank) noexcept {
-    constexpr std::size_t head = sizeof(leaf_record) - sizeof(layout) + layout::bytes_of_rank(1);
-    if (rank > 1) {
-        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): what moves is not used again where it was
-        std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(n) * sizeof(leaf_record));
-        return;
-    }
-    for (const leaf_record* end = from + n; from != end; ++from, ++to)
-        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation)
-        std::memcpy(static_cast<void*>(to), from, head);
-}
 
 void drop_references(buffer* b, std::uint32_t count) noexcept {
     // The only holder needs no atomic subtraction: nobody is left who could copy a reference meanwhile.
@@ -46,17 +32,14 @@ class spare_references {
 public:
     void take(buffer& b) noexcept {
         line& l = line_of(b);
-        if (l.of != &b || l.count == 0) [[unlikely]] {
-            end_with_thread();
-            claim(l, b);
-            b.references.fetch_add(handful, std::memory_order_relaxed);
-            l.count = handful;
-        }
+        if (l.of != &b || l.count == 0) [[unlikely]]
+            return refill(l, b);
         --l.count;
     }
     void put(buffer& b) noexcept {
         line& l = line_of(b);
-        if (l.of != &b) claim(l, b);
+        if (l.of != &b) [[unlikely]]
+            claim(l, b);
         ++l.count;
     }
     void settle() noexcept {
@@ -75,7 +58,13 @@ private:
     line& line_of(buffer& b) noexcept {
         return lines_[reinterpret_cast<std::uintptr_t>(&b) / sizeof(buffer) % line_count];
     }
-    void claim(line& l, buffer& b) noexcept {
+    [[gnu::noinline]] void refill(line& l, buffer& b) noexcept {
+        end_with_thread();
+        claim(l, b);
+        b.references.fetch_add(handful, std::memory_order_relaxed);
+        l.count = handful - 1;
+    }
+    [[gnu::noinline]] void claim(line& l, buffer& b) noexcept {
         empty(l);
         l.of = &b;
         claimed_ |= 1u << (&l - lines_);
@@ -88,60 +77,46 @@ private:
     std::uint32_t claimed_ = 0;  // bit i: line i
 };
 
-/// Blocks that a thread has to spare: every statement builds and drops a tree.
+/// Parts of lists that a thread has to spare: every statement builds and drops a tree.
 class spare_blocks {
 public:
-    /// An empty one with room for `leaves` and a few more.
-    leaf_block& take(int leaves) {
-        const int c = class_of(leaves);
-        if (c == class_count) return *::new (allocate(leaves)) leaf_block{.room = static_cast<std::int16_t>(leaves)};
-        shelf& s = shelves_[c];
-        leaf_block* block = s.first;
+    /// An empty one, in no list.
+    leaf_block& take() {
+        leaf_block* block = first_;
         if (block == nullptr) [[unlikely]]
-            return *::new (allocate(rooms[c])) leaf_block{.room = rooms[c]};
-        s.first = block->next;
-        --s.count;
+            return make();
+        first_ = block->next;
+        ++free_;
+        block->next = nullptr;
         return *block;
     }
-    /// Its records have ended.
-    void put(leaf_block& block) noexcept {
-        const int c = class_of(block.room);
-        if (c == class_count || shelves_[c].count == most || !keeps_) [[unlikely]]
-            return release(&block);
-        shelf& s = shelves_[c];
-        block.count = block.rank = 0;
-        block.next = std::exchange(s.first, &block);
-        ++s.count;
+    /// A whole list, all of whose leaves have ended.
+    void put(leaf_block& list, int parts) noexcept {
+        if (parts > free_) [[unlikely]]
+            return release(&list);
+        free_ -= parts;
+        list.last->next = first_;
+        first_ = &list;
     }
+    /// Keeps none from here on.
     void give_back() noexcept {
-        keeps_ = false;
-        for (shelf& s : shelves_)
-            while (s.first != nullptr) release(std::exchange(s.first, s.first->next));
+        release(std::exchange(first_, nullptr));
+        free_ = 0;
     }
 
 private:
-    static constexpr int class_count = 2;
-    static constexpr std::int16_t rooms[class_count] = {32, 128};
-    static constexpr std::uint32_t most = 16;
-    struct shelf {
-        leaf_block* first = nullptr;
-        std::uint32_t count = 0;
-    };
-
-    static int class_of(int leaves) noexcept {
-        int c = 0;
-        while (c < class_count && rooms[c] < leaves) ++c;
-        return c;
-    }
-    static void* allocate(int leaves) {
+    [[gnu::noinline]] static leaf_block& make() {
         end_with_thread();
-        return ::operator new(sizeof(leaf_block) + static_cast<std::size_t>(leaves) * sizeof(leaf_record),
-                              std::align_val_t{alignof(leaf_block)});
+        return *::new (::operator new(sizeof(leaf_block) + leaf_block::room * sizeof(leaf_record),
+                                      std::align_val_t{alignof(leaf_block)})) leaf_block;
     }
-    static void release(leaf_block* block) noexcept { ::operator delete(block, std::align_val_t{alignof(leaf_block)}); }
+    [[gnu::noinline]] static void release(leaf_block* list) noexcept {
+        while (list != nullptr)
+            ::operator delete(std::exchange(list, list->next), std::align_val_t{alignof(leaf_block)});
+    }
 
-    shelf shelves_[class_count];
-    bool keeps_ = true;  // until the thread ends
+    leaf_block* first_ = nullptr;
+    int free_ = 128;  // places for more of them
 };
 
 struct tree_memory {
@@ -162,13 +137,25 @@ void end_with_thread() noexcept {
     static_cast<void>(at_end);
 }
 
-/// Copies a leaf to where none is. By the same stores, for a processor waits where it reads what it wrote in other
+/// Moves a leaf, as bytes and no more of them than its rank fills, to where none is, and leaves none behind. Nothing in
+/// a leaf points into it.
+inline void relocate(leaf_record* to, const leaf_record* from, int rank) noexcept {
+    constexpr std::size_t head = sizeof(leaf_record) - sizeof(layout) + layout::bytes_of_rank(1);
+    if (rank > 1)
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation): what moves is not used again where it was
+        std::memcpy(static_cast<void*>(to), from, sizeof(leaf_record));
+    else
+        // NOLINTNEXTLINE(bugprone-undefined-memory-manipulation)
+        std::memcpy(static_cast<void*>(to), from, head);
+}
+
+/// Copies a leaf to where none is. By the stores of a move, for a processor waits where it reads what it wrote in other
 /// pieces.
 inline void duplicate(spare_references& references, leaf_record* to, const leaf_record* from, int rank) {
     if (rank > inline_rank) [[unlikely]] {
         ::new (to) leaf_record(*from);
     } else {
-        relocate(to, from, 1, rank);
+        relocate(to, from, rank);
         if (buffer* b = from->memory.get()) references.take(*b);
     }
 }
@@ -186,15 +173,13 @@ void widen(shape_room& room, int& rank, extents_ref shape) noexcept {
     }
 }
 
-int count_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->count : part.single ? 1 : 0; }
-leaf_record* first_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->records() : part.single; }
+int count_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->total : part.single ? 1 : 0; }
+leaf_span leaves_of(const leaf_part& part) noexcept {
+    return part.list ? leaf_span(**part.list) : leaf_span(*part.single);
+}
 
 /// The leaf that has an operand's shape, or null.
-const leaf_record* holder_of(const leaf_part& part) noexcept {
-    if (!part.list) return part.single;
-    leaf_block& block = **part.list;
-    return block.shape_at >= 0 ? block.records() + block.shape_at : nullptr;
-}
+const leaf_record* holder_of(const leaf_part& part) noexcept { return part.list ? (*part.list)->holder : part.single; }
 
 /// What operands are most often: arrays of one shape on one device, and scalars after them.
 bool all_alike(const leaf_part* parts, int n) noexcept {
@@ -219,7 +204,7 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     for (int k = 0; k < n; ++k) {
         device_id own = no_device;
         if (!parts[k].other) {
-            const leaf_span leaves(first_of(parts[k]), count_of(parts[k]));
+            const leaf_span leaves = leaves_of(parts[k]);
             const leaf_record* holder = holder_of(parts[k]);
             shapes[k] = holder ? holder->extents() : leaves.extents(rooms[k]);
             own = leaves.on_device();
@@ -236,44 +221,70 @@ bool all_alike(const leaf_part* parts, int n) noexcept {
     return broadcast_shapes(operation, shapes, n, room, rank);
 }
 
-/// An operand that is one leaf or a list of them.
-struct run {
-    leaf_record* first;
-    const leaf_record* holder;  // of its shape
-    int count, rank;
-
-    explicit run(const leaf_part& part) noexcept {
-        if (part.list) {
-            leaf_block& block = **part.list;
-            first = block.records();
-            holder = block.shape_at >= 0 ? first + block.shape_at : nullptr;
-            count = block.count;
-            rank = block.rank;
-        } else {
-            holder = first = part.single;
-            count = 1;
-            rank = first->rank();
-        }
+/// The part of a list that has room for another leaf behind all others.
+inline leaf_block& part_with_room(spare_blocks& blocks, leaf_block& list) {
+    leaf_block* part = list.last;
+    if (part->count == leaf_block::room) {
+        part = list.last = part->next = &blocks.take();
+        part->count = 0;
     }
-};
+    return *part;
+}
 
-/// Appends an operand's leaves to a list that has room for them.
-inline void append(tree_memory& memory, leaf_block& block, const leaf_part& part, const run& of) {
-    if (of.rank > block.rank) block.rank = static_cast<std::int16_t>(of.rank);  // first, for a copy may throw
-    leaf_record* to = block.records() + block.count;
-    if (!part.taken) {
-        for (const leaf_record* from = of.first; from != of.first + of.count; ++from, ++to) {
-            duplicate(memory.references, to, from, of.rank);
-            ++block.count;
-        }
-    } else {
-        relocate(to, of.first, of.count, of.rank);
-        block.count = static_cast<std::int16_t>(block.count + of.count);
-        if (part.single)
-            ::new (of.first) leaf_record(of.first->type);
-        else if (*part.list != &no_leaves)
-            memory.blocks.put(*std::exchange(*part.list, &no_leaves));
+/// Appends a copy of a leaf, whose rank the list has.
+inline leaf_record* append(tree_memory& memory, leaf_block& list, const leaf_record& leaf) {
+    leaf_block& part = part_with_room(memory.blocks, list);
+    leaf_record* const to = part.end();
+    duplicate(memory.references, to, &leaf, list.rank);
+    ++part.count;
+    ++list.total;
+    return to;
+}
+
+inline void link(leaf_block& list, leaf_block& behind) noexcept {
+    list.last->next = &behind;
+    list.last = behind.last;
+    list.total += behind.total;
+    if (behind.rank > list.rank) list.rank = behind.rank;
+}
+
+/// An empty list.
+inline leaf_block& make_list(spare_blocks& blocks) {
+    leaf_block& list = blocks.take();
+    list.count = list.rank = 0;
+    list.total = 0;
+    list.holder = nullptr;
+    list.last = &list;
+    return list;
+}
+
+/// Appends an operand's leaves. Returns where the one is that has its shape, or null.
+leaf_record* append(tree_memory& memory, leaf_block& list, const leaf_part& part) {
+    if (part.other) return nullptr;
+    if (part.list && part.taken) {
+        if (*part.list == &no_leaves) return nullptr;
+        leaf_block& behind = *std::exchange(*part.list, &no_leaves);
+        link(list, behind);
+        return behind.holder;
     }
+    const leaf_record* const holder = holder_of(part);
+    const int rank = part.list ? (*part.list)->rank : holder->rank();
+    if (rank > list.rank) list.rank = static_cast<std::int16_t>(rank);
+    if (part.single && part.taken) {
+        leaf_block& end = part_with_room(memory.blocks, list);
+        leaf_record* const to = end.end();
+        relocate(to, part.single, rank);
+        ++end.count;
+        ++list.total;
+        ::new (part.single) leaf_record(part.single->type);
+        return to;
+    }
+    leaf_record* copy_of_holder = nullptr;
+    leaves_of(part).for_each([&](const leaf_record& leaf) {
+        leaf_record* const copy = append(memory, list, leaf);
+        if (&leaf == holder) copy_of_holder = copy;
+    });
+    return copy_of_holder;
 }
 
 /// Whether two leaves are what operands are most often: arrays of one shape on one device, or an array and a scalar.
@@ -299,101 +310,109 @@ void join_leaves(const char* operation, leaf_block*& to, const leaf_part* parts,
     for (int k = 0; k < n; ++k) total += count_of(parts[k]);
     if (total == 0) return;
     tree_memory& memory = of_thread;
-    const bool extend = parts[0].taken && parts[0].list && (*parts[0].list)->room >= total;
-    leaf_block& block = extend ? *std::exchange(*parts[0].list, &no_leaves) : memory.blocks.take(total);
-    to = &block;
-    if (!extend || source != 0) block.shape_at = leaf_block::not_held;
+    const bool extend = parts[0].taken && parts[0].list && *parts[0].list != &no_leaves;
+    leaf_block& list = extend ? *std::exchange(*parts[0].list, &no_leaves) : make_list(memory.blocks);
+    to = &list;
+    leaf_record* holder = extend && source == 0 ? list.holder : nullptr;
+    list.holder = nullptr;
     for (int k = extend ? 1 : 0; k < n; ++k) {
-        const leaf_part& part = parts[k];
-        if (part.other) continue;
-        const run of(part);
-        if (k == source && of.holder) block.shape_at = static_cast<std::int16_t>(block.count + (of.holder - of.first));
-        append(memory, block, part, of);
+        leaf_record* const own = append(memory, list, parts[k]);
+        if (k == source) holder = own;
     }
+    list.holder = holder;
 }
 
+namespace {
+
+// What operands seldom are. Apart, so that the common join saves no registers for them.
+[[gnu::noinline]] void join_any(const char* operation, leaf_block*& to, const leaf_record& a, const leaf_record& b) {
+    const leaf_part parts[] = {{.single = const_cast<leaf_record*>(&a)}, {.single = const_cast<leaf_record*>(&b)}};
+    join_leaves(operation, to, parts, 2);
+}
+[[gnu::noinline]] void join_any(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record& b) {
+    const leaf_part parts[] = {{.list = &tree, .taken = true}, {.single = const_cast<leaf_record*>(&b)}};
+    join_leaves(operation, to, parts, 2);
+}
+[[gnu::noinline]] void join_any(const char* operation, leaf_block*& to, leaf_block*& tree, leaf_block*& other) {
+    const leaf_part parts[] = {{.list = &tree, .taken = true}, {.list = &other, .taken = true}};
+    join_leaves(operation, to, parts, 2);
+}
+
+}  // namespace
+
 void join_leaves(const char* operation, leaf_block*& to, const leaf_record& a, const leaf_record& b) {
-    if (!are_alike(a, b)) {
-        const leaf_part parts[] = {{.single = const_cast<leaf_record*>(&a)}, {.single = const_cast<leaf_record*>(&b)}};
-        return join_leaves(operation, to, parts, 2);
-    }
+    if (!are_alike(a, b) || a.where.rank() > inline_rank) [[unlikely]]
+        return join_any(operation, to, a, b);
     tree_memory& memory = of_thread;
-    leaf_block& block = memory.blocks.take(2);
-    to = &block;
+    leaf_block& list = memory.blocks.take();
+    leaf_record* const leaves = list.begin();
     const int rank = a.where.rank();
-    block.rank = static_cast<std::int16_t>(rank);
-    block.shape_at = 0;
-    duplicate(memory.references, block.records(), &a, rank);
-    block.count = 1;
-    duplicate(memory.references, block.records() + 1, &b, rank);
-    block.count = 2;
+    to = &list;
+    list.rank = static_cast<std::int16_t>(rank);
+    list.count = 2;
+    list.total = 2;
+    list.holder = leaves;
+    list.last = &list;
+    relocate(leaves, &a, rank);
+    relocate(leaves + 1, &b, rank);
+    memory.references.take(*a.memory.get());
+    if (buffer* const other = b.memory.get()) memory.references.take(*other);
 }
 
 void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, const leaf_record& b) {
-    leaf_block& block = *tree;
-    if (block.shape_at < 0 || block.count == block.room || !are_alike(block.records()[block.shape_at], b)) {
-        const leaf_part parts[] = {{.list = &tree, .taken = true}, {.single = const_cast<leaf_record*>(&b)}};
-        return join_leaves(operation, to, parts, 2);
-    }
+    leaf_block& list = *tree;
+    if (list.holder == nullptr || !are_alike(*list.holder, b)) [[unlikely]]
+        return join_any(operation, to, tree, b);
     to = std::exchange(tree, &no_leaves);
-    duplicate(of_thread.references, block.records() + block.count, &b, block.rank);
-    ++block.count;
+    append(of_thread, list, b);
 }
 
 void join_leaves(const char* operation, leaf_block*& to, leaf_block*& tree, leaf_block*& other) {
-    leaf_block &block = *tree, &b = *other;
-    if (block.shape_at < 0 || b.shape_at < 0 || block.count + b.count > block.room || &block == &b ||
-        !are_alike(block.records()[block.shape_at], b.records()[b.shape_at])) {
-        const leaf_part parts[] = {{.list = &tree, .taken = true}, {.list = &other, .taken = true}};
-        return join_leaves(operation, to, parts, 2);
-    }
+    leaf_block &list = *tree, &behind = *other;
+    if (list.holder == nullptr || behind.holder == nullptr || &list == &behind ||
+        !are_alike(*list.holder, *behind.holder)) [[unlikely]]
+        return join_any(operation, to, tree, other);
+    other = &no_leaves;
     to = std::exchange(tree, &no_leaves);
-    relocate(block.records() + block.count, b.records(), b.count, b.rank);
-    block.count = static_cast<std::int16_t>(block.count + b.count);
-    if (b.rank > block.rank) block.rank = b.rank;
-    of_thread.blocks.put(*std::exchange(other, &no_leaves));
+    link(list, behind);
 }
 
 void throw_tree_moved_from() { throw error("this expression was moved from and has no value"); }
 
 void copy_leaves(leaf_block*& to, leaf_block& from) {
-    if (from.count == 0) return;
-    leaf_block& block = of_thread.blocks.take(from.count);
-    to = &block;
-    block.shape_at = from.shape_at;
-    block.rank = from.rank;
-    for (int i = 0; i < from.count; ++i) {
-        duplicate(of_thread.references, block.records() + i, from.records() + i, from.rank);
-        ++block.count;
-    }
+    if (from.total == 0) return;
+    leaf_block* list = &from;
+    leaf_block& copy = make_list(of_thread.blocks);
+    to = &copy;
+    copy.holder = append(of_thread, copy, {.list = &list});
 }
 
-void drop_leaves(leaf_block& block) noexcept {
+void drop_leaves(leaf_block& list) noexcept {
     tree_memory& memory = of_thread;
-    leaf_record* const leaves = block.records();
-    for (leaf_record *leaf = leaves, *end = leaves + block.count; leaf != end; ++leaf) {
-        if (buffer* b = leaf->memory.get()) memory.references.put(*b);  // the records end without their destructors
-        if (block.rank > inline_rank && leaf->is_array()) [[unlikely]]
-            leaf->where.~layout();
-    }
+    int parts = 0;
+    for (leaf_block* part = &list; part != nullptr; part = part->next, ++parts)
+        for (leaf_record& leaf : *part) {
+            if (buffer* b = leaf.memory.get()) memory.references.put(*b);  // leaves end without their destructors
+            if (list.rank > inline_rank && leaf.is_array()) [[unlikely]]
+                leaf.where.~layout();
+        }
     memory.references.settle();
-    memory.blocks.put(block);
+    memory.blocks.put(list, parts);
 }
 
-void measure_leaves(leaf_block& block) noexcept {
-    if (block.count == 0) return;
-    const leaf_record* const leaves = block.records();
-    block.shape_at = leaf_block::not_held;
-    block.rank = 0;
-    for (int i = block.count - 1; i >= 0; --i) {
-        if (!leaves[i].is_array()) continue;
-        block.shape_at = static_cast<std::int16_t>(i);
-        block.rank = std::max(block.rank, static_cast<std::int16_t>(leaves[i].rank()));
-    }
+void measure_leaves(leaf_block& list) noexcept {
+    if (list.total == 0) return;
+    list.holder = nullptr;
+    list.rank = 0;
+    leaf_span(list).for_each([&](leaf_record& leaf) {
+        if (!leaf.is_array()) return;
+        if (list.holder == nullptr) list.holder = &leaf;
+        list.rank = std::max(list.rank, static_cast<std::int16_t>(leaf.rank()));
+    });
 }
 
 void leaf_span::gather(cursor& c) const noexcept {
-    for (const leaf_record& leaf : std::span(first_, static_cast<std::size_t>(count_))) {
+    for_each([&](const leaf_record& leaf) {
         operand& o = *c.operands++;
         o.kind = leaf.kind;
         o.type = leaf.type;
@@ -405,35 +424,40 @@ void leaf_span::gather(cursor& c) const noexcept {
             o.bits[0] = leaf.value.bits;
             o.serial = leaf.value.serial;
         }
-    }
+    });
 }
 
 extents_ref leaf_span::extents(shape_room& room) const noexcept {
     int rank = 0;
-    for (int i = 0; i < count_; ++i) widen(room, rank, first_[i].extents());
+    for_each([&](const leaf_record& leaf) { widen(room, rank, leaf.extents()); });
     return {room, rank};
 }
 
 void leaf_span::apply(const axis_view& view, int bound) const {
-    for (int i = 0; i < count_; ++i)
-        if (first_[i].is_array()) first_[i].where = compose(first_[i].where, view, bound);
+    for_each([&](leaf_record& leaf) {
+        if (leaf.is_array()) leaf.where = compose(leaf.where, view, bound);
+    });
 }
 
 bool leaf_span::try_reshape(std::span<const index_t> shape, int bound) const {
-    for (int i = 0; i < count_; ++i)
-        if (first_[i].is_array() && !detail::try_reshape(first_[i].where, shape, bound)) return false;
-    return true;
+    bool possible = true;
+    for_each([&](leaf_record& leaf) {
+        possible = possible && (!leaf.is_array() || detail::try_reshape(leaf.where, shape, bound));
+    });
+    return possible;
 }
 
 device_id leaf_span::on_device() const noexcept {
-    for (int i = 0; i < count_; ++i)
-        if (first_[i].memory) return first_[i].memory->device;
-    return no_device;
+    device_id device = no_device;
+    for_each([&](const leaf_record& leaf) {
+        if (device == no_device && leaf.memory) device = leaf.memory->device;
+    });
+    return device;
 }
 
 std::uint32_t leaf_span::count(const buffer* b) const noexcept {
     std::uint32_t references = 0;
-    for (int i = 0; i < count_; ++i) references += first_[i].memory.get() == b;
+    for_each([&](const leaf_record& leaf) { references += leaf.memory.get() == b; });
     return references;
 }
 

@@ -16,8 +16,9 @@
 
 namespace ingot {
 namespace detail {
+struct leaf_block;
 struct leaf_record;
-}
+}  // namespace detail
 inline namespace v1 {
 
 /// A leaf of a tree, as the evaluator sees it. Everything pointed to lives in the tree.
@@ -51,8 +52,8 @@ struct slot {
 };
 
 /// Evaluates a tree that is a list of leaves into one output, as `evaluate` does.
-INGOT_API void evaluate_leaves(slot& cache, std::span<const detail::word> program,
-                               std::span<const detail::leaf_record> leaves, const output& out);
+INGOT_API void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
+                               const output& out);
 
 /// Evaluates one tree for each output, all of one shape, on the current stream. Throws what the statement deserves.
 INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std::span<const operand> operands,

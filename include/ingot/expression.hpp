@@ -182,11 +182,11 @@ public:
         for_each([&](const auto& part) { part.gather(c); });
     }
     /// All leaves, in program order.
-    std::span<const leaf_record> records() const
+    leaf_block& list() const
         requires flat
     {
         if (leaves_.count() != leaves) throw_tree_moved_from();
-        return {leaves_.records(), static_cast<std::size_t>(leaves)};
+        return leaves_.block();
     }
     extents_ref extents(shape_room& room) const {
         if (const leaf_record* one = leaves_.holder()) return one->extents();
@@ -240,7 +240,7 @@ private:
     using others = typename std::conditional_t<flat, std::type_identity<nothing>,
                                                std::type_identity<boost::hana::tuple<held<Args>...>>>::type;
 
-    leaf_span whole() const noexcept { return {leaves_.records(), leaves_.count()}; }
+    leaf_span whole() const noexcept { return leaf_span(leaves_.block()); }
 
     /// f of every operand in order: of a listed one's leaves, or of the node itself. All at once where all are listed.
     template <class F>
@@ -260,7 +260,7 @@ private:
             int at = 0;
             const auto visit = [&]<class N>(N& other, int n) {
                 if constexpr (std::is_same_v<std::remove_const_t<N>, listed>) {
-                    leaf_span own(self.leaves_.records() + at, n);
+                    leaf_span own(self.leaves_.block(), at, n);
                     f(own);
                 } else {
                     f(other);
@@ -383,8 +383,8 @@ private:
 template <class T, class E>
 void evaluate_into(const E& e, buffer_ref& memory, layout& where) {
     const output out{dtype_of<T>, &memory, &where};
-    if constexpr (flat_node<E>) {
-        v1::evaluate_leaves(slot_of<T, E>::cache, E::program, e.records(), out);
+    if constexpr (requires { e.list(); }) {
+        v1::evaluate_leaves(slot_of<T, E>::cache, E::program, e.list(), out);
     } else {
         operand operands[E::operands];
         word attributes[E::binders + 1];

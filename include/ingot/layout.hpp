@@ -66,7 +66,12 @@ private:
     void copy_numbers(const layout& other) noexcept {
         const index_t* from = other.shape();
         index_t* to = shape();
-        for (int j = 0; j < 2 * rank_; ++j) to[j] = from[j];
+        // By pairs: of one run of numbers compilers make a string instruction, which takes longer to begin than this.
+        for (int j = 0; j < rank_; ++j) {
+            const index_t first = from[2 * j], second = from[2 * j + 1];
+            to[2 * j] = first;
+            to[2 * j + 1] = second;
+        }
     }
     void take_numbers(layout& other) noexcept {
         if (rank_ > inline_rank) {

@@ -86,10 +86,48 @@ struct alignas(16) leaf_record {
     device_id device() const noexcept { return memory ? memory->device : no_device; }
 };
 
-/// Leaves that stand side by side, with what every node has (expression.hpp).
+/// Some of the leaves of a tree, and behind them the rest of it. A tree that becomes another's operand is linked behind
+/// what comes before it, and no leaf moves. Parts are recycled by the threads that build trees (runtime/leaves.cpp).
+/// Aligned so that what is used of a leaf of a low rank lies in one cache line.
+struct alignas(64) leaf_block {
+    static constexpr int room = 4;  // for as many leaves
+    std::int16_t count = 0;         // here
+    leaf_block* next = nullptr;     // what is behind it; or of those that nobody uses
+    // What the first part of a tree knows of all.
+    std::int16_t rank = 0;          // the highest
+    std::int32_t total = 0;         // 0: moved from
+    leaf_record* holder = nullptr;  // a leaf that has the shape of the whole, or null
+    leaf_block* last = nullptr;
+
+    leaf_record* begin() noexcept { return reinterpret_cast<leaf_record*>(this + 1); }
+    leaf_record* end() noexcept { return begin() + count; }
+};
+
+/// Leaves one after the other, one alone or some of a tree's, with what every node has (expression.hpp).
 class leaf_span {
 public:
-    leaf_span(leaf_record* first, int count) noexcept : first_(first), count_(count) {}
+    explicit leaf_span(leaf_record& one) noexcept : first_(&one), count_(1) {}
+    /// All leaves of a tree.
+    explicit leaf_span(leaf_block& all) noexcept : first_(all.begin()), block_(&all), count_(all.total) {}
+    /// As many as `count` of them, from number `from`.
+    leaf_span(leaf_block& all, int from, int count) noexcept : first_(nullptr), block_(&all), count_(count) {
+        for (; from >= block_->count && block_->next != nullptr; block_ = block_->next) from -= block_->count;
+        first_ = block_->begin() + from;
+    }
+
+    /// Calls f with each.
+    template <class F>
+    void for_each(F f) const {
+        leaf_record* at = first_;
+        leaf_block* part = block_;
+        for (int left = count_; left != 0;) {
+            const leaf_record* const end = part != nullptr ? part->end() : at + 1;
+            for (; at != end && left != 0; ++at, --left) f(*at);
+            if (left == 0) return;
+            part = part->next;
+            at = part->begin();
+        }
+    }
 
     INGOT_API void gather(cursor&) const noexcept;
     /// The shape to which they broadcast together, which they do.
@@ -101,21 +139,10 @@ public:
 
 private:
     leaf_record* first_;
+    leaf_block* block_ = nullptr;  // in which the first is; null where it is alone
     int count_;
 };
 
-/// The leaves of one tree, side by side behind what is known of them all. Blocks are recycled by the threads that build
-/// trees (runtime/leaves.cpp). Aligned so that what is used of a leaf of a low rank lies in one cache line.
-struct alignas(64) leaf_block {
-    static constexpr std::int16_t not_held = -1;
-    std::int16_t count = 0;            // 0: moved from
-    std::int16_t shape_at = not_held;  // the leaf that has the shape of the whole
-    std::int16_t rank = 0;             // the highest
-    std::int16_t room = 0;             // for as many leaves
-    leaf_block* next = nullptr;        // of those that nobody uses
-
-    leaf_record* records() noexcept { return reinterpret_cast<leaf_record*>(this + 1); }
-};
 /// What a list has that was moved from. Nobody writes to it.
 INGOT_API extern leaf_block no_leaves;
 
@@ -155,12 +182,10 @@ public:
         if (block_ != &no_leaves) drop_leaves(*block_);
     }
 
-    leaf_record* records() const noexcept { return block_->records(); }
-    int count() const noexcept { return block_->count; }
+    leaf_block& block() const noexcept { return *block_; }
+    int count() const noexcept { return block_->total; }
     /// The shape of the whole where a leaf has it, else none.
-    const leaf_record* holder() const noexcept {
-        return block_->shape_at >= 0 ? records() + block_->shape_at : nullptr;
-    }
+    const leaf_record* holder() const noexcept { return block_->holder; }
     leaf_part part() const& noexcept { return {.list = const_cast<leaf_block**>(&block_)}; }
     leaf_part part() && noexcept { return {.list = &block_, .taken = true}; }
     void join(const char* operation, const leaf_part* parts, int n) { join_leaves(operation, block_, parts, n); }
@@ -187,7 +212,6 @@ public:
     static constexpr bool flat = true;
 
     void gather(cursor& c) const noexcept { span().gather(c); }
-    std::span<const leaf_record> records() const noexcept { return {&record_, 1}; }
     extents_ref extents(shape_room&) const noexcept { return record_.extents(); }
     void apply(const axis_view& v, int bound) { span().apply(v, bound); }
     bool try_reshape(std::span<const index_t> shape, int bound) { return span().try_reshape(shape, bound); }
@@ -204,7 +228,7 @@ protected:
     explicit single_leaf(dtype t, A&&... record) noexcept : record_(t, std::forward<A>(record)...) {}
     explicit single_leaf(const kernel_text& t) noexcept : record_(t) {}
 
-    leaf_span span() const noexcept { return {const_cast<leaf_record*>(&record_), 1}; }
+    leaf_span span() const noexcept { return leaf_span(const_cast<leaf_record&>(record_)); }
     leaf_record record_;
 };
 
