@@ -355,7 +355,7 @@ void join_leaves(const char* operation, leaf_block*& to, const leaf_record& a, c
     list.last = &list;
     relocate(leaves, &a, rank);
     relocate(leaves + 1, &b, rank);
-    memory.references.take(*a.memory.get());
+    memory.references.take(*a.memory);
     if (buffer* const other = b.memory.get()) memory.references.take(*other);
 }
 
