@@ -111,9 +111,12 @@ class streams {
 public:
     streams(const ingot::array<float>& from, ingot::array<float>& to)
         : from_(from.data()), to_(to.mutable_data()), floats_(static_cast<std::size_t>(from.size())) {
-        for (const char* name : {"read", "triad", "copy"})
-            for (const launch_shape& shape : shapes)
-                kernels_.push_back(std::make_unique<hand_kernel>("roof.cu", name, shape.options()));
+        for (const mix& m : mixes)
+            for (const launch_shape& shape : shapes) {
+                std::vector<std::string> options = shape.options();
+                if (m.is_fold()) options.push_back("-DREADS=" + std::to_string(m.reads));
+                kernels_.push_back(std::make_unique<hand_kernel>("roof.cu", m.kernel, options));
+            }
     }
 
     struct streaming {
@@ -122,24 +125,40 @@ public:
     };
     streaming of(std::uint64_t read, std::uint64_t written) const {
         const double share = static_cast<double>(read) / static_cast<double>(read + written);
-        const std::size_t mix = share > 0.84 ? 0 : share > 0.59 ? 1 : 2, reads = mix == 1 ? 2 : 1;
-        const std::size_t moves = reads + (mix == 0 ? 0 : 1), wanted = (read + written) / 16 / moves;
-        const std::size_t n = std::min(wanted, floats_ / 4 / reads), free = floats_ - 4 * n * reads;
-        streaming out{{}, static_cast<double>(wanted) / static_cast<double>(n)};
+        const auto nearest =
+            std::ranges::min_element(mixes, {}, [=](const mix& m) { return std::abs(m.share() - share); });
+        const mix& m = *nearest;
+        const auto first = static_cast<std::size_t>(nearest - mixes.begin()) * shapes.size();
+        // Vectors of what is read, or of each of the arrays that are.
+        const std::size_t arrays = m.is_fold() ? 1 : m.reads;
+        const auto all = static_cast<double>(read + written) / 16 * m.share() / static_cast<double>(arrays);
+        const auto n = std::min(static_cast<std::size_t>(all), floats_ / 4 / arrays), free = floats_ - 4 * n * arrays;
+        streaming out{{}, all / static_cast<double>(n)};
         for (std::size_t s = 0; s < shapes.size(); ++s)
             out.candidates.push_back([=, this](int repeat) {
-                const hand_kernel& kernel = *kernels_[mix * shapes.size() + s];
-                const std::size_t blocks = blocks_for(n, shapes[s].threads, shapes[s].vectors);
+                const hand_kernel& kernel = *kernels_[first + s];
+                const unsigned threads = shapes[s].threads;
+                const std::size_t blocks =
+                    blocks_for(n, threads, m.is_fold() ? static_cast<int>(m.reads) : shapes[s].vectors);
                 const std::size_t at = static_cast<std::size_t>(repeat) * 4 * n % (free + 1) / 64 * 64;
-                if (mix == 1)
-                    kernel(blocks, shapes[s].threads, from_ + at, from_ + at + 4 * n, to_, n);
+                if (arrays == 2)
+                    kernel(blocks, threads, from_ + at, from_ + at + 4 * n, to_, n);
                 else
-                    kernel(blocks, shapes[s].threads, from_ + at, to_, n);
+                    kernel(blocks, threads, from_ + at, to_, n);
             });
         return out;
     }
 
 private:
+    struct mix {
+        const char* kernel;
+        std::size_t reads;  // for as many writes
+        std::size_t writes;
+        double share() const { return static_cast<double>(reads) / static_cast<double>(reads + writes); }
+        bool is_fold() const { return writes == 1 && reads > 2; }
+    };
+    static constexpr std::array<mix, 6> mixes{
+        {{"copy", 1, 1}, {"triad", 2, 1}, {"fold", 4, 1}, {"fold", 8, 1}, {"fold", 16, 1}, {"read", 1, 0}}};
     static constexpr std::array<launch_shape, 3> shapes{{{256, 1}, {512, 1}, {512, 2}}};
     std::vector<std::unique_ptr<hand_kernel>> kernels_;
     const float* from_;
