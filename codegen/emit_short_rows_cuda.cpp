@@ -190,12 +190,17 @@ private:
 
     /// A function by which a block walks over n elements, in chunks, and over those behind the last whole chunk.
     void add_walk(const slab& s, const std::string& what, const std::string& chunk) {
-        // All of a thread's loads are under way at once.
+        // A copy is one instruction; what is left of the loop weighs as much.
         const std::string each_chunk =
-            what == "load" ? "    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)\n"
+            what == "load" ? "    unsigned int begin = threadIdx.x;\n"
+                             "    for (; begin + 3 * threads < chunks; begin += 4 * threads)\n"
                              "#pragma unroll\n"
-                             "        for (unsigned int k = 0; k < 8; ++k)\n"
-                             "            if (const unsigned int q = begin + k * threads; q < chunks)\n                "
+                             "        for (unsigned int k = 0; k < 4; ++k) {\n"
+                             "            const unsigned int q = begin + k * threads;\n            " +
+                                 chunk +
+                                 "\n        }\n"
+                                 "#pragma unroll 1\n"
+                                 "    for (unsigned int q = begin; q < chunks; q += threads)\n        "
                            : "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        ";
         b_.needs.add(walk_over(s, what), "template <class type>\n__device__ __forceinline__ void " +
                                              walk_over(s, what) + "(type* to, const type* from, unsigned int n" +

@@ -38,6 +38,7 @@ struct node {
     std::uint16_t pick = 0;
     std::uint8_t arity = 0;
     node_id arguments[detail::most_arguments] = {};
+    bool flushed = false;  // of a map node: subnormal results may be 0
     double value = 0;
     std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
     friend bool operator==(const node&, const node&) = default;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/beside_one.hpp"
 #include "codegen/host_rows.hpp"
 #include "codegen/one_pass.hpp"
 #include "codegen/reduction.hpp"
@@ -190,6 +191,7 @@ plan make_plan(const key& k) {
     if (has(g, node_kind::gather)) {
         plan_missing(k, g, p, "");
     } else {
+        if (cuda && k.header.math != math_mode::strict) flush_exponentials_beside_one(k, g);
         staging s = cut_into_stages(k, g, holds_rows);
         if (cuda && k.header.math != math_mode::strict) take_sums_in_one_pass(k, g, s);  // strict: no bit by a cut
         p.pattern = has(g, node_kind::scan)      ? "scan"

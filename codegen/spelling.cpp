@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include <ingot/operators.hpp>
 
@@ -16,22 +17,28 @@ namespace {
 
 using namespace detail;
 
-/// The quick bodies of the table.
-struct quick_facts {
+/// Bodies of the table beside the rows' own: quick ones, and those that flush.
+struct other_body {
     op of;
     dtype type;
     std::string_view body;
 };
-constexpr quick_facts quick_table[] = {
+constexpr other_body quick_table[] = {
 #define INGOT_QUICK(name, type, body) {op::name, dtype::type, #body},
 #include <ingot/operators.def>
 };
 
-const quick_facts* quick_body(op o, dtype t) {
-    for (const quick_facts& q : quick_table)
+constexpr other_body flushed_table[] = {
+#define INGOT_FLUSHED(name, type, body) {op::name, dtype::type, #body},
+#include <ingot/operators.def>
+};
+
+const other_body* body_among(std::span<const other_body> table, op o, dtype t) {
+    for (const other_body& q : table)
         if (q.of == o && q.type == t) return &q;
     return nullptr;
 }
+const other_body* quick_body(op o, dtype t) { return body_among(quick_table, o, t); }
 
 /// Instructions of a GPU that have no intrinsic, with subnormals flushed.
 struct instruction {
@@ -341,17 +348,23 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
     const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
     const dtype second = argument_types.size() == 2 ? argument_types[1] : argument_types[deciding];
     const body_types types{argument_types[deciding], n.type};
-    const quick_facts* const quick = needs.quick() ? quick_body(o, types.computed) : nullptr;
-    std::string_view body =
-        quick != nullptr ? quick->body : body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
+    const other_body* const quick = needs.quick() ? quick_body(o, types.computed) : nullptr;
+    const other_body* const flushed =
+        n.flushed && quick == nullptr ? body_among(flushed_table, o, types.computed) : nullptr;
+    std::string_view body = quick != nullptr ? quick->body
+                            : flushed != nullptr
+                                ? flushed->body
+                                : body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
     const bool expression = body.starts_with("return ") && body.find(';') == body.size() - 1;
     if (expression) {
         body.remove_prefix(7);
         body.remove_suffix(1);
         return substitute(body, types, arguments, needs);
     }
-    const std::string name =
-        (quick != nullptr ? "quick_" : "") + std::string(row.name) + '_' + type_name(types.computed);
+    const std::string name = (quick != nullptr     ? "quick_"
+                              : flushed != nullptr ? "flushed_"
+                                                   : "") +
+                             std::string(row.name) + '_' + type_name(types.computed);
     if (!needs.has(name)) {
         std::string head(needs.function_prefix());
         head += ' ' + needs.type(n.type) + ' ' + name + '(';

@@ -273,6 +273,14 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, row(17)).leaf(f4, "s1", false).map("exp").reduce(fold::sum, f4).map("log");
              return dense(b.output(f4, "1").done());
          }},
+        {"logsumexp_of_dense_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(17)).bound_axis(1, row(17), 2).leaf(f4, "s01", false);
+             b.same(f4, "s10", 0).reduce(fold::max, f4).map("isfinite").reference(2).scalar(f4).map("where");
+             b.map("subtract").map("exp").reduce(fold::sum, f4).map("log");
+             return dense(b.output(f4, "1").done());
+         }},
         {"folds_of_dense_aligned_rows",
          [row](target t) {
              key_builder b(t);

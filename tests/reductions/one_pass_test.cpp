@@ -93,6 +93,15 @@ TEST_CASE("infinite elements of a softmax and of a logsumexp, wherever they are"
     CHECK(std::isnan(softmax(nothing).eval().to_host()[3]));
 }
 
+TEST_CASE("exponentials that vanish beside their sum are none the less summed") {
+    for (const float far : {0.0f, -80.0f, -90.0f, -104.0f, -1e30f, -infinity}) {
+        const array<float> x = asarray(std::vector<float>{3, 3 + far, 3 + far, 3 + far, 3 + far}, {1, 5});
+        const array<float> rows = broadcast_to(x, {700, 5}) + 0;
+        const double wanted = 3 + std::log(1 + 4 * std::exp(static_cast<double>(far)));
+        for (const float got : logsumexp(rows, 1).eval().to_host()) CHECK(got == doctest::Approx(wanted).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("sums about any value, not the mean or the maximum alone") {
     const std::vector<float> values = noise(very_long, 3);
     const array<float> x = asarray(values);

@@ -21,11 +21,16 @@ template <class type>
 __device__ __forceinline__ void load_skewed_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
     constexpr unsigned int each = 16 / sizeof(type), threads = 128;
     const unsigned int chunks = n / each;
-    for (unsigned int begin = threadIdx.x; begin < chunks; begin += 8 * threads)
+    unsigned int begin = threadIdx.x;
+    for (; begin + 3 * threads < chunks; begin += 4 * threads)
 #pragma unroll
-        for (unsigned int k = 0; k < 8; ++k)
-            if (const unsigned int q = begin + k * threads; q < chunks)
-                copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+        for (unsigned int k = 0; k < 4; ++k) {
+            const unsigned int q = begin + k * threads;
+            copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+        }
+#pragma unroll 1
+    for (unsigned int q = begin; q < chunks; q += threads)
+        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
     const unsigned int i = chunks * each + threadIdx.x;
     if (i < n) to[i] = from[i];
 }
