@@ -15,6 +15,7 @@ namespace {
 using namespace detail;
 
 constexpr std::uint8_t block_bucket = 7;     // rows of more than 2^(bucket + 4) elements are shared by a block
+constexpr std::uint8_t pair_bucket = 8;      // those of up to 4096: by a large block in pairs, where they are many
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
 constexpr std::uint32_t column_threads = 256, column_loads = 8;  // of a block; in flight, of a thread with a column
 
@@ -28,11 +29,11 @@ public:
         const std::string size = std::to_string(tile());
         b_.step.pattern = "row scan";
         b_.step.reason = std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
-        finish(p, threads_, std::to_string(threads_));
+        finish(p, threads_, std::to_string(threads_) + (pairs_ ? ", 2" : ""));
     }
 
 private:
-    std::uint32_t tile() const { return lanes_ * each_ * unroll_; }
+    std::uint32_t tile() const { return lanes_ * each_ * (pairs_ ? 1 : unroll_); }
 
     // ---- the shape
 
@@ -47,6 +48,12 @@ private:
         const std::uint32_t widest = this->widest(), cost = this->cost();
         each_ = vectors ? 16 / widest : 1;
         while (each_ > 1 && each_ * cost > statement_budget) each_ /= 2;
+        if (can_pair()) {
+            pairs_ = true;
+            threads_ = lanes_ = 1024;
+            unroll_ = 2;
+            return;
+        }
         // So many that the longest row of the bucket is one tile, where registers hold that.
         const std::size_t arrays = std::max(folds_.size(), inputs_along().size());
         const std::uint64_t longest = std::uint64_t{1} << (s_.bucket + 4);
@@ -55,6 +62,14 @@ private:
             unroll_ *= 2;
         loops_ = tile() < longest;
     }
+    /// A block that reads and writes two neighbouring rows at once, a vector of each a thread, has the longer runs of
+    /// memory.
+    bool can_pair() const {
+        return s_.bucket == pair_bucket && each_ == 4 && b_.rank > 1 && folds_.size() == 1 && b_.generators.empty() &&
+               (b_.key.axes[0].bucket & bucket::few_rows) == 0 && b_.inputs.size() == 1 && inputs_along().size() == 1 &&
+               b_.outputs.size() == 1;
+    }
+
     // ---- rows
 
     void write_rows() {
@@ -75,7 +90,7 @@ private:
         else
             out.line("const ", index, " first = 0;");
         const std::string own =
-            lanes_ == threads_ ? "warp * " + std::to_string(32 * each_ * unroll_) + "u + lane * " : "lane * ";
+            lanes_ == threads_ ? "warp * " + std::to_string(tile() / (lanes_ / 32)) + "u + lane * " : "lane * ";
         out.line("const ", index, " mine = first + ", own, each_, "u;");
         if (each_ > 1) out.line("const bool whole = first + ", tile(), " <= ", n, ";");
         load_tile();
@@ -94,7 +109,12 @@ private:
         source_writer& out = b_.code;
         const std::vector<int> kept = axes_without(b_.rank, s_.axis);
         const formula rows{.axes = kept_bits()};
-        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = threads_ / lanes_};
+        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = pairs_ ? 2 : threads_ / lanes_};
+        if (pairs_) {
+            out.line("const ", b_.linear(), " first_row = ", b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x",
+                     " * 2;");
+            return;
+        }
         if (lanes_ == threads_) {
             if (!kept.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
         } else {
@@ -117,12 +137,19 @@ private:
     /// The place of a thread's vector `u`, or of its element e, and the digit along the scanned axis.
     void write_place(const std::string& further = "") {
         const std::string step = std::to_string(std::min(lanes_, 32u) * each_);
-        b_.code.line("const ", b_.linear(), " at = mine + u * ", step, 'u', further, ";");
+        b_.code.line("const ", b_.linear(), " at = mine", pairs_ ? "" : " + u * " + step + 'u', further, ";");
         b_.write_digits("at", {s_.axis});
+        if (!pairs_) return;
+        b_.code.line("const ", b_.linear(), " row = first_row + u < ", rows(), " ? first_row + u : first_row;");
+        b_.write_digits("row", axes_without(b_.rank, s_.axis));
     }
     std::string guard() {
         const std::string n = b_.count({.axes = s_.bit()}, "scanned");
-        return std::string(lanes_ < threads_ ? "active && " : "") + "at < " + n;
+        return active() + "at < " + n;
+    }
+    std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
+    std::string active() {
+        return pairs_ ? "first_row + u < " + rows() + " && " : lanes_ < threads_ ? "active && " : "";
     }
 
     /// Everything that moves along the row, in registers before anything is written.
@@ -200,10 +227,33 @@ private:
             out.line(f.part(), "[u] = ", f.name(), "[u][", each_ - 1, "];");
             out.close();
             const std::string fold = f.joiner();
+            if (pairs_) {
+                scan_pair(f);
+                continue;
+            }
             out.line("const ", f.type(), ' ', lanes_ == threads_ ? "warp_" + f.name() : f.whole(), " = ", scan_lanes(),
                      '<', fold, ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
         }
-        if (lanes_ == threads_) fold_block(threads_);
+        if (lanes_ == threads_ && !pairs_) fold_block(threads_);
+    }
+
+    /// What lies ahead of a thread's vector in each of two rows, for a block of 32 warps.
+    void scan_pair(fold_writer& f) {
+        source_writer& out = b_.code;
+        const std::string scan = scan_lanes() + '<' + f.joiner() + ", 32>(", part = f.part() + "[u]";
+        out.line("__shared__ ", f.type(), " warps[2][32];");
+        open_unrolled("u", 2);
+        out.line(f.type(), " own[1] = {", part, "};");
+        out.line("const ", f.type(), " all = ", scan, "own, ", f.start(), ", lane);");
+        out.line("if (lane == 0) warps[u][warp] = all;");
+        out.line(part, " = own[0];");
+        out.close();
+        out.line("__syncthreads();");
+        open_unrolled("u", 2);
+        out.line(f.type(), " ahead[1] = {warps[u][lane]};");
+        out.line(scan, "ahead, ", f.start(), ", lane);");
+        out.line(part, " = ", f.joined("__shfl_sync(0xffffffffu, ahead[0], warp)", part), ";");
+        out.close();
     }
 
     // ---- results
@@ -211,7 +261,7 @@ private:
     /// What lies before a thread's vector u, as a row's prefix.
     std::string prefix(fold_writer& f) {
         const std::string lanes =
-            lanes_ == threads_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
+            lanes_ == threads_ && !pairs_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
         return loops_ ? behind(f, cuda_scan::before(f), lanes) : lanes;
     }
 
@@ -254,7 +304,7 @@ private:
     }
     void store_vectors() {
         source_writer& out = b_.code;
-        out.open("if (whole", lanes_ < threads_ ? " && active" : "", ")");
+        out.open("if (", active(), "whole)");
         write_place();
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             const std::uint32_t bytes = bytes_of(b_.outputs[k]) * each_;
@@ -272,7 +322,7 @@ private:
         out.close();
     }
 
-    bool loops_ = false;
+    bool loops_ = false, pairs_ = false;
     std::uint32_t threads_ = 256, lanes_ = 32, each_ = 1, unroll_ = 1;
 };
 

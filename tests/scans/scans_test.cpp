@@ -78,6 +78,8 @@ TEST_CASE("scans of floats of every length are NumPy's, NaN and all") {
     folds_of_floats(c, values<float>({2, 3, 50}, 7), 1);
     folds_of_floats(c, values<float>({40, 3}, 8), 0);
     folds_of_floats(c, values<float>({3, 70'000}, 9), 1);
+    folds_of_floats(c, values<float>({265, 2500}, 10), 1);  // rows in pairs, and one alone
+    folds_of_floats(c, values<float>({266, 4096}, 11), 1);
     c.run();
 }
 

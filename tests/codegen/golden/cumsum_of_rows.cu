@@ -52,19 +52,6 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     return so_far;
 }
 
-/// What lies before a warp; `all`: what the block folds to.
-template <class fold, int warps, class type>
-__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, type& all) {
-    type before = start;
-    all = start;
-#pragma unroll
-    for (unsigned int w = 0; w < warps; ++w) {
-        if (w == warp) before = all;
-        all = fold::join(all, parts[w]);
-    }
-    return before;
-}
-
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
@@ -75,24 +62,26 @@ struct arguments {
     const float* x0;
     float* z0;
     uint32 scanned;
+    uint32 rows;
     int32 x0_stride0;
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(1024, 2)
 scan(const __grid_constant__ arguments p) {
     const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
-    const uint32 row = blockIdx.x;
-    const int32 i0 = int32(row);
+    const uint32 first_row = blockIdx.x * 2;
     const uint32 first = 0;
-    const uint32 mine = first + warp * 256u + lane * 4u;
+    const uint32 mine = first + warp * 128u + lane * 4u;
     const bool whole = first + 4096 <= p.scanned;
     alignas(16) float x0[2][4];
     if (whole) {
 #pragma unroll
         for (unsigned int u = 0; u < 2; ++u) {
-            const uint32 at = mine + u * 128u;
+            const uint32 at = mine;
             const int32 i1 = int32(at);
+            const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+            const int32 i0 = int32(row);
             load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
         }
     } else {
@@ -100,8 +89,10 @@ scan(const __grid_constant__ arguments p) {
         for (unsigned int u = 0; u < 2; ++u) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 at = mine + u * 128u + e;
+                const uint32 at = mine + e;
                 const int32 i1 = int32(at);
+                const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+                const int32 i0 = int32(row);
                 x0[u][e] = at < p.scanned ? __ldg(p.x0 + i0 * p.x0_stride0 + i1) : 0.0f;
             }
         }
@@ -123,31 +114,44 @@ scan(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 2; ++u) {
         part0[u] = sum0[u][3];
     }
-    const float warp_sum0 = scan_lanes<sum_float, 32>(part0, 0.0f, lane);
-    __shared__ float warps_sum0[16];
-    if (lane == 0) warps_sum0[warp] = warp_sum0;
-    __syncthreads();
-    float whole0;
-    const float ahead_sum0 = scan_warps<sum_float, 16>(warps_sum0, 0.0f, warp, whole0);
+    __shared__ float warps[2][32];
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
-        const float base_sum0 = sum_float::join(ahead_sum0, part0[u]);
+        float own[1] = {part0[u]};
+        const float all = scan_lanes<sum_float, 32>(own, 0.0f, lane);
+        if (lane == 0) warps[u][warp] = all;
+        part0[u] = own[0];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned int u = 0; u < 2; ++u) {
+        float ahead[1] = {warps[u][lane]};
+        scan_lanes<sum_float, 32>(ahead, 0.0f, lane);
+        part0[u] = sum_float::join(__shfl_sync(0xffffffffu, ahead[0], warp), part0[u]);
+    }
+#pragma unroll
+    for (unsigned int u = 0; u < 2; ++u) {
+        const float base_sum0 = part0[u];
         alignas(16) float r0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
             const float all_sum0 = sum_float::join(base_sum0, sum0[u][e]);
             r0[e] = all_sum0;
         }
-        if (whole) {
-            const uint32 at = mine + u * 128u;
+        if (first_row + u < p.rows && whole) {
+            const uint32 at = mine;
             const int32 i1 = int32(at);
+            const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+            const int32 i0 = int32(row);
             store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, r0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 at = mine + u * 128u + e;
+                const uint32 at = mine + e;
                 const int32 i1 = int32(at);
-                if (at < p.scanned) {
+                const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+                const int32 i0 = int32(row);
+                if (first_row + u < p.rows && at < p.scanned) {
                     __stcs(p.z0 + i0 * p.z0_stride0 + i1, r0[e]);
                 }
             }
