@@ -18,11 +18,12 @@ using namespace detail;
 /// Columns longer than 2^(bucket + 4) elements for this bucket are shared by several blocks. Where the results are few,
 /// these are large ones: the fewer there are, the sooner the last has joined what they found.
 constexpr std::uint8_t split_bucket = 6;
-constexpr std::uint32_t small_block = 256, medium_block = 512, large_block = 1024;
+constexpr std::uint32_t least_block = 128, small_block = 256, medium_block = 512, large_block = 1024;
 constexpr std::uint32_t resident_threads =
     1024;  // of a multiprocessor: with what each loads, enough to keep memory busy
 constexpr std::uint32_t most_across = 64;
 constexpr std::uint32_t shared_bytes = 48 * 1024;
+constexpr std::uint32_t wide_part_bytes = 16;
 
 class column_fold final : public cuda_fold {
 public:
@@ -33,12 +34,14 @@ public:
             return;
         }
         const bool few = few_results(k, b_.rank);
-        if (split_ && few) threads_ = large_block;
-        columns_ = vector_columns();
-        blocks_ = resident_ / threads_;
-        if (split_) least_blocks_ = blocks_;
         const bool narrow = b_.rank > 1 && (inner_bucket() & bucket::short_inner) != 0;
         layout_ = bucket_ == 1 ? layout::alone : !narrow ? layout::wide : split_ ? layout::narrow : layout::packed;
+        if (split_ && few) threads_ = large_block;
+        if (alone() || layout_ == layout::packed) threads_ = least_block;
+        columns_ = vector_columns();
+        if (threads_ == small_block && widest_part() > wide_part_bytes) resident_ -= small_block;  // for registers
+        blocks_ = resident_ / threads_;
+        if (split_) least_blocks_ = blocks_;
     }
 
 private:
@@ -82,19 +85,17 @@ private:
         const bool one = b_.rank == 1;
         layout_ = layout::gapless;
         each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
+        light_ = !one && words_ == 1 && inputs_of(spaces_[0]).size() == 1;
         while (each_ > 1 &&
                (each_ * cost_of(b_.graph, spaces_[0].values) > statement_budget || each_ * words_ > most_words))
             each_ /= 2;
-        threads_ = one ? (words_ > 2 ? medium_block : large_block) : words_ > 2 ? small_block : medium_block;
+        threads_ = one ? (words_ > 2 ? medium_block : large_block) : words_ > 2 || light_ ? small_block : medium_block;
         while (threads_ * (each_ + 1) * widest_part() > most_room) threads_ /= 2;
         // Parts of several words want registers.
-        const bool light = words_ == 1 && inputs_of(spaces_[0]).size() == 1;
         std::uint32_t bytes = 0;
         for (const fold_writer& f : folds_[0]) bytes += f.bytes();
-        const bool wide_parts = bytes > 16;
-        resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2
-                    : !one && light                   ? 2 * resident_threads
-                                                      : resident_threads;
+        const bool wide_parts = bytes > wide_part_bytes;
+        resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
         least_blocks_ = blocks_ = resident_ / threads_;
     }
 
@@ -105,6 +106,13 @@ private:
     std::string lanes() const override { return alone() ? "1" : "height"; }
     std::string first_result() const override { return "first"; }
     std::string mine() const override { return "mine && "; }
+    /// Of wide columns' moments the last block would have much to load.
+    std::string blocks_that_meet() override {
+        constexpr std::uint32_t group = 12, narrow = 20;
+        if (!gapless() || b_.rank > 1 || words_ <= 2) return "";
+        return b_.count({.axes = axis_bit(inner_)}, "width") + " < " + std::to_string(narrow) +
+               " ? gridDim.y : " + std::to_string(group);
+    }
     std::string owner() override { return alone() ? "if (mine)" : "if (mine && down == 0)"; }
 
     /// Neighbouring columns that a thread folds: more than one where all that moves along them and is folded does so by
@@ -142,10 +150,11 @@ private:
     std::uint32_t unroll(const folded_space& s) const {
         constexpr std::uint32_t bytes = 64, narrow_bytes = 32, least_bytes = 16;  // one by one is more work
         const bool heavy = alone() && words_ > 2;
+        if (layout_ == layout::wide && !split_) return unroll_of(s, bytes_at_once(s), 1, columns_, 2 * bytes);
         return unroll_of(s, bytes_at_once(s), 1, columns_,
-                         columns_ > 1 || split_ || layout_ == layout::wide ? bytes
-                         : heavy                                           ? least_bytes
-                                                                           : narrow_bytes);
+                         columns_ > 1 || split_ ? bytes
+                         : heavy                ? least_bytes
+                                                : narrow_bytes);
     }
     /// Rows of threads of a packed group: so many that each folds a tile, and that the widest group has room.
     std::uint32_t packed_height() const {
@@ -259,9 +268,7 @@ private:
         column_ = "(lane - quotient(lane, " + by_width + ") * " + width + ')';
     }
     std::uint32_t run_unroll() const {
-        const std::uint32_t wanted =
-            64 * 1024 /
-            (b_.rank == 1 ? resident_ : std::max(resident_, resident_threads));  // bytes of a thread, in flight
+        const std::uint32_t wanted = (light_ ? 128 : 64) * 1024 / resident_;  // bytes of a thread, in flight
         const folded_space& s = spaces_[0];
         return unroll_of(s, static_cast<std::uint32_t>(inputs_of(s).size()) * bytes_of(*inputs_of(s)[0]) * each_, each_,
                          each_, wanted);
@@ -305,7 +312,8 @@ private:
         return columns_ > 1 && words_ <= 2 ? 16 : 8;
     }
     bool has_rounds(const std::vector<fold_writer>& folds) const override {
-        return rounds(folds) && !(gapless() && b_.rank > 1);  // a thread has few tiles, and no registers to spare
+        // A thread has few tiles, and no registers to spare.
+        return rounds(folds) && !(gapless() && b_.rank > 1) && !(alone() && bucket_ == 1);
     }
     std::string results_of(const fold_writer& f) const override { return own(gapless() ? f.held() : f.name()); }
 
@@ -389,60 +397,66 @@ private:
         }
         join_parts(folds);
         columns_ = 1;
-        add_join_run();
+        add_run_of_columns();
         out.line("const run_of_columns run{", b_.count({.axes = axis_bit(inner_)}, "width"), ", ", column_, ", down, ",
                  "height, head, vectors * ", each, ", edges, ",
                  b_.rank == 1 ? std::string("0") : "group < groups ? group * active : 0", ", ",
                  b_.divisor({.axes = axis_bit(inner_)}, "by_width"), "};");
         for (fold_writer& f : folds)
-            out.line(f.name(), " = join_run<", f.joiner(), ", ", each_, ", ", threads_, ">(", each_ == 1 ? "&" : "",
-                     f.held(), ", ", f.edge(), ", ", f.start(), ", room, run);");
+            out.line(f.name(), " = ", add_join_run(f), '<', f.joiner(), ", ", each_, ", ", threads_, ">(",
+                     each_ == 1 ? "&" : "", f.held(), ", ", f.edge(), ", ", f.start(), ", room, run);");
         b_.body.leave(outside);
         out.close();
     }
 
-    void add_join_run() {
-        const std::string index = b_.linear();
-        b_.needs.add("join_run",
+    void add_run_of_columns() {
+        b_.needs.add("run_of_columns",
                      "/// Where this thread's column is found among the vectors of its group of threads.\n"
                      "struct run_of_columns {\n    " +
-                         index +
-                         " width, column, down, height, head, tail, edges, first_thread;\n    divisor by_width;\n};\n\n"
-                         "/// What the threads have of a column, each n variables and perhaps an edge. Every thread "
-                         "gets a part:\n"
-                         "/// those with the same column, `height` of them, have all of it together.\n"
-                         "template <class fold, int n, int threads, class type>\n"
-                         "__device__ __forceinline__ type join_run(const type* v, type edge, type start, void* room, "
-                         "run_of_columns run) {\n"
-                         "    type* const cells = static_cast<type*>(room);\n"
-                         "    type* const edges = cells + n * threads;\n"
-                         "    __syncthreads();\n"
-                         "#pragma unroll\n"
-                         "    for (int i = 0; i < n; ++i) cells[threadIdx.x * n + i] = v[i];\n"
-                         "    edges[threadIdx.x] = edge;\n"
-                         "    __syncthreads();\n"
-                         "    if (run.down >= run.height) return start;\n"
-                         "    const " +
-                         index +
-                         " shift = run.head - quotient(run.head, run.by_width) * run.width;\n"
-                         "    const " +
-                         index +
-                         " first = run.column < shift ? run.column + run.width - shift : run.column - shift;\n"
-                         "    const type* const own = cells + run.first_thread * n + first;\n"
-                         "    type all = own[run.down * run.width];\n"
-                         "#pragma unroll\n"
-                         "    for (int i = 1; i < n; ++i) all = fold::join(all, own[(run.down + i * run.height) * "
-                         "run.width]);\n"
-                         "    for (" +
-                         index +
-                         " i = 0; run.down == 0 && i < run.edges; ++i) {\n"
-                         "        const " +
-                         index +
-                         " at = i < run.head ? i : i + run.tail;\n"
-                         "        if (at - quotient(at, run.by_width) * run.width == run.column)\n"
-                         "            all = fold::join(all, edges[run.first_thread + i]);\n"
-                         "    }\n"
-                         "    return all;\n}\n");
+                         b_.linear() +
+                         " width, column, down, height, head, tail, edges, first_thread;\n    divisor by_width;\n};\n");
+    }
+
+    std::string add_join_run(const fold_writer& f) {
+        const std::string index = b_.linear(), name = f.joins_at_once() ? "join_run_at_once" : "join_run";
+        const std::string all = f.joins_at_once() ? "fold::join_all(parts)" : b_.join_pairs("fold", each_, "parts");
+        b_.needs.add(
+            name,
+            "/// What the threads have of a column, each n variables and perhaps an edge. Every thread gets a part:\n"
+            "/// those with the same column, `height` of them, have all of it together.\n"
+            "template <class fold, int n, int threads, class type>\n"
+            "__device__ __forceinline__ type " +
+                name +
+                "(const type* v, type edge, type start, void* room, run_of_columns run) {\n"
+                "    type* const cells = static_cast<type*>(room);\n"
+                "    type* const edges = cells + n * threads;\n"
+                "    __syncthreads();\n"
+                "#pragma unroll\n"
+                "    for (int i = 0; i < n; ++i) cells[threadIdx.x * n + i] = v[i];\n"
+                "    edges[threadIdx.x] = edge;\n"
+                "    __syncthreads();\n"
+                "    if (run.down >= run.height) return start;\n"
+                "    const " +
+                index +
+                " shift = run.head - quotient(run.head, run.by_width) * run.width;\n"
+                "    const " +
+                index +
+                " first = run.column < shift ? run.column + run.width - shift : run.column - shift;\n"
+                "    const type* const own = cells + run.first_thread * n + first;\n"
+                "    type parts[n];\n"
+                "#pragma unroll\n"
+                "    for (int i = 0; i < n; ++i) parts[i] = own[(run.down + i * run.height) * run.width];\n"
+                "    type all = " +
+                all + ";\n    for (" + index +
+                " i = 0; run.down == 0 && i < run.edges; ++i) {\n"
+                "        const " +
+                index +
+                " at = i < run.head ? i : i + run.tail;\n"
+                "        if (at - quotient(at, run.by_width) * run.width == run.column)\n"
+                "            all = fold::join(all, edges[run.first_thread + i]);\n"
+                "    }\n"
+                "    return all;\n}\n");
+        return name;
     }
 
     void write_space(std::size_t number) override {
@@ -484,14 +498,32 @@ private:
         out.close();
     }
 
-    void combine(fold_writer&, const std::string& joiner, const std::string& variable) override {
-        const std::string index = b_.linear();
+    void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
+        const std::string index = b_.linear(), name = f.joins_at_once() ? "join_down_at_once" : "join_down";
+        const std::string part =
+            f.joins_at_once()
+                ? "            for (int i = 0; i < n; ++i) {\n"
+                  "                type four[4] = {v[i]};\n"
+                  "#pragma unroll\n"
+                  "                for (int k = 1; k < 4; ++k)\n"
+                  "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
+                  "                own[i] = v[i] = fold::join_all(four);\n"
+                  "            }\n"
+                : "            for (int i = 0; i < n; ++i) own[i] = v[i];\n";
+        const std::string others =
+            f.joins_at_once() ? ""
+                              : "            for (" + index +
+                                    " other = down + part; other < height; other += part) {\n"
+                                    "#pragma unroll\n"
+                                    "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - "
+                                    "down) * across * n + i]);\n"
+                                    "            }\n";
         b_.needs.add(
-            "join_down",
+            name,
             "/// Joins over the rows of threads, each of n variables; those of the first row have the results.\n"
             "template <class fold, int n, class type>\n"
-            "__device__ __forceinline__ void join_down(type* v, void* room, " +
-                index + " across, " + index + " down, " + index +
+            "__device__ __forceinline__ void " +
+                name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
                 " height) {\n"
                 "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
                 "    __syncthreads();  // the last fold was in the same place\n"
@@ -502,20 +534,12 @@ private:
                 index +
                 " part = (height + 3) / 4;\n"
                 "        __syncthreads();\n"
-                "        if (down < part) {\n"
-                "            for (" +
-                index +
-                " other = down + part; other < height; other += part) {\n"
-                "#pragma unroll\n"
-                "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + "
-                "i]);\n"
-                "            }\n"
-                "#pragma unroll\n"
-                "            for (int i = 0; i < n; ++i) own[i] = v[i];\n"
+                "        if (down < part) {\n" +
+                others + "#pragma unroll\n" + part +
                 "        }\n"
                 "        height = part;\n"
                 "    }\n}\n");
-        b_.code.line("join_down<", joiner, ", ", columns_, ">(", columns_ == 1 ? "&" : "", variable, ", room, ",
+        b_.code.line(name, "<", joiner, ", ", columns_, ">(", columns_ == 1 ? "&" : "", variable, ", room, ",
                      gapless() ? "p.width" : "p.across", ", down, height);");
     }
 
@@ -533,6 +557,7 @@ private:
 
     int inner_;
     layout layout_ = layout::wide;
+    bool light_ = false;                         // one array and one word, on a middle axis
     std::uint32_t each_ = 1;                     // elements that a thread of a gapless layout loads at once
     std::uint32_t resident_ = resident_threads;  // threads of a multiprocessor
     std::uint32_t blocks_ = 1;                   // of a multiprocessor, where several share columns

@@ -12,14 +12,19 @@ namespace {
 using namespace detail;
 
 constexpr std::uint32_t usual_threads = 256;
+constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where blocks share rows
 
 class row_fold final : public cuda_fold {
 public:
     row_fold(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, usual_threads) {
         const bool few = few_results(b_.key, b_.rank);
         split_ = few && bucket_ >= long_row_bucket;
+        if (split_ && is_light()) threads_ = 2 * usual_threads;
         lanes_ = choose_lanes(few);
-        if (split_) least_blocks_ = resident_blocks();
+        // Of many rows that are not long, more blocks at once: some load while others join what they have.
+        constexpr std::uint8_t longest_bucket = 10;
+        if (lanes_ == threads_ && !few && bucket_ <= longest_bucket) lanes_ = threads_ = usual_threads / 2;
+        if (split_) least_blocks_ = resident_threads / threads_;
     }
 
 private:
@@ -32,12 +37,11 @@ private:
         return few ? warp : std::clamp(vectors / vectors_a_lane, 8u, warp);
     }
 
-    /// Blocks of a multiprocessor that share rows: the more, the better computing hides behind loading.
-    std::uint32_t resident_blocks() const {
-        constexpr std::uint32_t double_bytes = 8, few_words = 5;  // parts want more registers than six blocks have
-        const bool narrow = std::all_of(b_.inputs.begin(), b_.inputs.end(),
-                                        [](const place& in) { return bytes_of(in) < double_bytes; });
-        return narrow && words_ <= few_words ? 6 : 4;
+    /// Whether registers hold twice as many loads as else, beside the parts.
+    bool is_light() const {
+        constexpr std::uint32_t double_bytes = 8, few_words = 5;
+        return words_ <= few_words && std::all_of(b_.inputs.begin(), b_.inputs.end(),
+                                                  [](const place& in) { return bytes_of(in) < double_bytes; });
     }
 
     /// A row whose lanes fold but few tiles each is a short sum.
@@ -88,8 +92,9 @@ private:
         const std::vector<const place*> inputs = inputs_of(s);
         // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
         constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
-        const std::uint32_t unroll = unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each,
-                                               split_ || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
+        const std::uint32_t unroll =
+            unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each,
+                      (split_ && !is_light()) || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
         const std::uint32_t tile = lanes_ * unroll;
         const std::string type = b_.linear(), size = std::to_string(each);
         const bool shared = split_;  // shorter spaces too: what each block has is joined
@@ -288,7 +293,7 @@ private:
     /// As many blocks as are resident, each with some vectors at least for every thread.
     void split_rows(std::uint32_t each, std::uint32_t bytes) {
         constexpr std::uint32_t piece_bytes = 32 * 1024;
-        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_blocks(), 0, 1);
+        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_threads / threads_, 0, 1);
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every
@@ -313,6 +318,7 @@ private:
     }
 
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
+        if (f.joins_at_once()) return combine_at_once(joiner, variable);
         write_exchange(f);
         b_.needs.add("join_lanes",
                      "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
@@ -335,6 +341,23 @@ private:
                      "    __syncthreads();  // the next fold writes the same place\n"
                      "    return v;\n}\n");
         b_.code.line(variable, " = join_block<", joiner, ", ", threads_ / 32, ">(", variable, ");");
+    }
+
+    void combine_at_once(const std::string& joiner, const std::string& variable) {
+        if (lanes_ < threads_)
+            return b_.code.line(variable, " = ", joiner, "::join_lanes<", lanes_, ">(", variable, ");");
+        b_.needs.add("join_block_at_once",
+                     "/// Joins over a block; every thread has the result.\n"
+                     "template <class fold, int n, class type>\n"
+                     "__device__ __forceinline__ type join_block_at_once(type v) {\n"
+                     "    __shared__ type warps[n];\n"
+                     "    v = fold::template join_lanes<32>(v);\n"
+                     "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
+                     "    __syncthreads();\n"
+                     "    v = fold::template join_lanes<n>(warps[threadIdx.x % n]);\n"
+                     "    __syncthreads();  // the next fold writes the same place\n"
+                     "    return v;\n}\n");
+        b_.code.line(variable, " = join_block_at_once<", joiner, ", ", threads_ / 32, ">(", variable, ");");
     }
 
     std::string owner() override {

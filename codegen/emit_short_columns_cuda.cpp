@@ -11,7 +11,7 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t threads = 256, unroll = 4;
+constexpr std::uint32_t threads = 128, unroll = 2;
 constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 46 * 1024;  // of shared memory
 constexpr std::uint32_t widest_inner = 31;                                 // of the class of short inner axes
 

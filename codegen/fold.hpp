@@ -62,6 +62,8 @@ public:
     std::string with(const std::string& part, const std::string& array, const std::string& present);
     std::string with_one(const std::string& part, const std::string& entry);
     bool has_parts() const { return row_.of == detail::fold::squares; }
+    /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), quicker than joining one after the other.
+    bool joins_at_once() const { return row_.of == detail::fold::squares; }
     std::string of_part(const std::string& part);
     /// Whether missing entries must be counted, for no entry leaves a partial result alone.
     bool counts_entries() const { return is_about(); }

@@ -35,6 +35,43 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
+    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    template <class type, int n>
+    static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
+        type count = 0, near = 0, sum = 0, squares = 0, off[n];
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            near = count == 0 ? a[i].near : near;
+            count += a[i].count;
+        }
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            off[i] = (a[i].near - near) + a[i].mean;
+            sum += a[i].count * off[i];
+        }
+        const type mean = count == 0 ? 0 : share_of(sum, count);
+#pragma unroll
+        for (int i = 0; i < n; ++i) squares += a[i].squares + a[i].count * (off[i] - mean) * (off[i] - mean);
+        return {count, near, mean, squares};
+    }
+    template <int lanes, class type>
+    static __device__ __forceinline__ moments<type> join_lanes(moments<type> a) {
+        const unsigned int first = threadIdx.x & 31 & ~(lanes - 1);
+        const unsigned int there = __ballot_sync(~0u, a.count != 0) >> first & ~0u >> 32 - lanes;
+        const type near = __shfl_sync(~0u, a.near, first + (there == 0 ? 0 : __ffs(there) - 1));
+        const type off = (a.near - near) + a.mean;
+        type count = a.count, sum = a.count * off;
+#pragma unroll
+        for (int far = lanes / 2; far > 0; far >>= 1) {
+            count += __shfl_xor_sync(~0u, count, far);
+            sum += __shfl_xor_sync(~0u, sum, far);
+        }
+        const type mean = count == 0 ? 0 : share_of(sum, count);
+        type squares = a.squares + a.count * (off - mean) * (off - mean);
+#pragma unroll
+        for (int far = lanes / 2; far > 0; far >>= 1) squares += __shfl_xor_sync(~0u, squares, far);
+        return {count, near, mean, squares};
+    }
     template <class type, int n>
     static __device__ __forceinline__ sums_near<type> with(sums_near<type> a, const type (&v)[n],
                                                            unsigned int present = n) {
@@ -42,7 +79,7 @@ struct squares {
         if (a.count == 0) {
 #pragma unroll
             for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
-            a.near = v[0] + sum / present;
+            a.near = v[0] + share_of(sum, type(present));
             sum = 0;
         }
 #pragma unroll

@@ -252,10 +252,19 @@ void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std:
     out.close();
     b_.body.leave(outside);
     if (one) return;
-    out.open("if (k < ", n, ")");
-    write_tile(number, unroll, apart, n);
-    out.close();
-    b_.body.leave(outside);
+    const auto write_rest = [&](std::uint32_t rest, const std::string& bound) {
+        out.open("if (k ", rest == 1 || !bound.empty() ? "" : "+ " + std::to_string(rest - 1) + apart + ' ', "< ", n,
+                 ")");
+        write_tile(number, rest, apart, bound);
+        if (bound.empty() && rest > 1) out.line("k += ", rest, apart, ";");
+        out.close();
+        b_.body.leave(outside);
+    };
+    const std::vector<fold_writer>& folds = folds_[number];
+    constexpr std::uint32_t few = 4;
+    if (unroll <= few || std::ranges::none_of(folds, [](const fold_writer& f) { return f.counts_entries(); }))
+        return write_rest(unroll, n);
+    while ((unroll /= 2) > 0) write_rest(unroll, "");  // counting what is there costs more
 }
 
 void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
@@ -357,133 +366,6 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
     b_.step.scratch_bytes = 8 * slots_;
     b_.step.scratch_count = {
         .axes = kept_bits(), .per_processor = blocks * results, .inner = bits, .inner_divide = piece};
-}
-
-std::string cuda_fold::slot(std::uint32_t slots) {
-    std::string at = columns_ == 1 ? "" : " + e";
-    if (slots > 0) at += " + " + (slots == 1 ? "" : std::to_string(slots) + " * ") + rows();
-    return at;
-}
-
-/// Blocks of a result tell the last of them what they have, in slots of the scratch: one for each split, word and
-/// result. All of it is zero when the kernel begins, and again when it ends. Blocks begin in the order of their
-/// numbers, so the last waits for none that could not begin.
-void cuda_fold::write_finish() {
-    source_writer& out = b_.code;
-    const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
-    const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch");
-    b_.needs.add(
-        "slots",
-        "/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it\n"
-        "/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its "
-        "slots.\n"
-        "template <class type>\n"
-        "struct told {\n"
-        "    static constexpr int n = (sizeof(type) + 3) / 4;\n"
-        "    uint64 words[n];\n};\n\n"
-        "__device__ __forceinline__ uint64 look_at(const uint64* slot) {\n"
-        "    uint64 word;\n"
-        "    asm volatile(\"ld.relaxed.gpu.global.u64 %0, [%1];\" : \"=l\"(word) : \"l\"(slot) : \"memory\");\n"
-        "    return word;\n}\n\n"
-        "template <class type>\n"
-        "__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {\n"
-        "    alignas(16) uint32 words[told<type>::n] = {};\n"
-        "    reinterpret_cast<type&>(words) = v;\n"
-        "#pragma unroll\n"
-        "    for (int i = 0; i < told<type>::n; ++i)\n"
-        "        asm volatile(\"st.relaxed.gpu.global.u64 [%0], %1;\"\n"
-        "                     :: \"l\"(slot + i * apart), \"l\"(uint64(words[i]) << 32 | 1) : \"memory\");\n}\n\n"
-        "/// Looks for all of a value; whether it is there.\n"
-        "template <class type>\n"
-        "__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {\n"
-        "#pragma unroll\n"
-        "    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);\n}\n\n"
-        "template <class type>\n"
-        "__device__ __forceinline__ bool is_there(const told<type>& v) {\n"
-        "    bool all = true;\n"
-        "#pragma unroll\n"
-        "    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;\n"
-        "    return all;\n}\n\n"
-        "template <class type>\n"
-        "__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {\n"
-        "    alignas(16) uint32 words[told<type>::n];\n"
-        "#pragma unroll\n"
-        "    for (int i = 0; i < told<type>::n; ++i) {\n"
-        "        words[i] = v.words[i] >> 32;\n"
-        "        slot[i * apart] = 0;\n"
-        "    }\n"
-        "    return reinterpret_cast<const type&>(words);\n}\n");
-    const std::string count = rows(), first = first_result();
-    out.open("if (gridDim.y > 1)");
-    out.line(u8, "* const slots = ", scratch, first.empty() ? "" : " + " + first, ";");
-    out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", count, ");");
-    out.open("if (blockIdx.y < gridDim.y - 1)");
-    out.open(owner());
-    open_columns("columns");
-    std::uint32_t used = 0;
-    for (const std::vector<fold_writer>& folds : folds_)
-        for (const fold_writer& f : folds) {
-            out.line("tell(slots + blockIdx.y * stride", slot(used), ", ", count, ", ", own(f.name()), ");");
-            used += f.slots();
-        }
-    close_columns();
-    out.close();
-    out.line("return;");
-    out.close();
-    // Several loads at once, of all folds, again until all are there: who finishes keeps everybody waiting.
-    const std::uint32_t together = std::max(1u, slots_at_once() / (slots_ * columns_));
-    const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
-    for (std::vector<fold_writer>& folds : folds_)
-        for (fold_writer& f : folds) declare(f.wide_type(), f.whole(), f.wide_start());
-    out.open("for (", u4, " s = ", lane(), "; ", mine(), "s < gridDim.y - 1; s += ", at_once, " * ", lanes(), ")");
-    for (std::vector<fold_writer>& folds : folds_)
-        for (fold_writer& f : folds)
-            out.line("told<", f.type(), "> ", f.taken(), '[', at_once, ']',
-                     columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', ";");
-    const auto for_all = [&](const auto& write) {
-        open_unrolled("u", together);
-        out.line("if (", next, " >= gridDim.y - 1) break;");
-        open_columns("columns");
-        used = 0;
-        for (std::vector<fold_writer>& folds : folds_)
-            for (fold_writer& f : folds) {
-                write(f, own(f.taken() + "[u]"), "slots + (" + next + ") * stride" + slot(used) + ", " + count);
-                used += f.slots();
-            }
-        close_columns();
-        out.close();
-    };
-    out.line("bool waits = true;");
-    out.open("while (waits)");
-    out.line("waits = false;");
-    for_all([&](fold_writer&, const std::string& taken, const std::string& from) {
-        out.line("look(", taken, ", ", from, ");");
-    });
-    for_all([&](fold_writer&, const std::string& taken, const std::string&) {
-        out.line("waits = waits || !is_there(", taken, ");");
-    });
-    out.close();
-    for_all([&](fold_writer& f, const std::string& taken, const std::string& from) {
-        out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", take(", taken, ", ", from,
-                 "));");
-    });
-    out.close();
-    out.open(owner());
-    open_columns();
-    for (std::vector<fold_writer>& folds : folds_)
-        for (fold_writer& f : folds)
-            out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", own(f.name()), ");");
-    close_columns();
-    out.close();
-    for (std::vector<fold_writer>& folds : folds_)
-        for (fold_writer& f : folds) {
-            combine(f, f.wide_joiner(), f.whole());
-            open_columns();
-            const std::string whole = own(f.whole());
-            out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
-            close_columns();
-        }
-    out.close();
 }
 
 void cuda_fold::write_results() {

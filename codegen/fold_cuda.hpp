@@ -38,6 +38,8 @@ protected:
     virtual std::string mine() const { return ""; }
     /// Holds for the one thread that answers for its results.
     virtual std::string owner() = 0;
+    /// How many blocks of a result meet first, where not all of them meet at once.
+    virtual std::string blocks_that_meet() { return ""; }
     /// Slots that the thread which finishes loads at once.
     virtual std::uint32_t slots_at_once() const { return 8; }
     /// Closes what the place has opened.
@@ -131,9 +133,17 @@ protected:
     bool split_ = false;
 
 private:
-    void write_finish();
     void write_results();
+
+    // How the blocks of a result meet (fold_finish_cuda.cpp).
+
+    void write_finish();
+    void add_slots();
     std::string slot(std::uint32_t slots);
+    /// Each fold of each of the thread's results, and the text of where its slots are.
+    void for_each_slot(const std::function<void(fold_writer&, const std::string&)>& write);
+    void write_tell();
+    void write_gather(const std::string& begin, const std::string& apart, const std::string& end);
 };
 
 /// The schedules: lanes along memory share a row, or lie beside each other across it.

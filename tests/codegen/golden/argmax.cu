@@ -130,7 +130,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
     {
@@ -143,19 +143,19 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
         }
         const float* const x0_row = p.x0;
-        const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) float x0[4][4];
+        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 place_float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[e] = place_float{x0[u][e], int64((v + u * 256u) * 4 + e)};
+                    value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                 }
                 part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
             }
@@ -163,19 +163,19 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
         const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
         if (v < end) {
-            alignas(16) float x0[4][4];
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) break;
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) break;
                 place_float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[e] = place_float{x0[u][e], int64((v + u * 256u) * 4 + e)};
+                    value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                 }
                 part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
             }
@@ -185,7 +185,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         argmax0 = argmax_float::join(argmax0, part0);
     }
-    argmax0 = join_block<argmax_float, 8>(argmax0);
+    argmax0 = join_block<argmax_float, 16>(argmax0);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch;
         const uint64 stride = 4 * uint64(p.rows);
@@ -196,32 +196,32 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 256u) {
-            told<place_float> taken0[1];
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 512u) {
+            told<place_float> taken0[1] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
-                    look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
+                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
+                    if (s + u * 512u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 256u >= gridDim.y - 1) break;
-                whole0 = argmax_float::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
+                if (s + u * 512u >= gridDim.y - 1) break;
+                whole0 = argmax_float::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
             }
         }
         if (threadIdx.x == 0) {
             whole0 = argmax_float::join(whole0, argmax0);
         }
-        whole0 = join_block<argmax_float, 8>(whole0);
+        whole0 = join_block<argmax_float, 16>(whole0);
         argmax0 = whole0;
     }
     if (threadIdx.x == 0) {

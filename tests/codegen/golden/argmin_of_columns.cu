@@ -219,7 +219,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
         for (uint32 s = down; mine && s < gridDim.y - 1; s += 1 * height) {
-            told<place_int32> taken0[1][4];
+            told<place_int32> taken0[1][4] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
@@ -229,7 +229,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
                         if (e >= columns) break;
-                        look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
+                        if (!is_there(taken0[u][e])) look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
                     }
                 }
 #pragma unroll

@@ -206,7 +206,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
@@ -225,15 +225,15 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
         const float* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
-        const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) float x0[4][4];
+        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 float value0[4];
                 float value1[4];
 #pragma unroll
@@ -244,7 +244,7 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
                 part1 = exponentials::join(part1, exponentials::of(value1));
             }
-            if (++tiles % 16 == 0) {
+            if (++tiles % 8 == 0) {
                 exponentials1 = exponentials::join(exponentials1, part1);
                 part1 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
@@ -252,15 +252,15 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
         const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
         if (v < end) {
-            alignas(16) float x0[4][4];
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) break;
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) break;
                 float value0[4];
                 float value1[4];
 #pragma unroll
@@ -271,7 +271,7 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
                 part1 = exponentials::join(part1, exponentials::of(value1));
             }
-            if (++tiles % 16 == 0) {
+            if (++tiles % 8 == 0) {
                 exponentials1 = exponentials::join(exponentials1, part1);
                 part1 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
@@ -283,8 +283,8 @@ reduce(const __grid_constant__ arguments p) {
         max0 = max_float::join(max0, part0);
         exponentials1 = exponentials::join(exponentials1, part1);
     }
-    max0 = join_block<max_float, 8>(max0);
-    exponentials1 = join_block<exponentials, 8>(exponentials1);
+    max0 = join_block<max_float, 16>(max0);
+    exponentials1 = join_block<exponentials, 16>(exponentials1);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + row;
         const uint64 stride = 3 * uint64(p.rows);
@@ -297,39 +297,39 @@ reduce(const __grid_constant__ arguments p) {
         }
         float whole0 = -__int_as_float(0x7f800000);
         exponential_sum<float> whole1 = exponential_sum<float>{-3.402823466e+38f, 0};
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 256u) {
-            told<float> taken0[1];
-            told<exponential_sum<float>> taken1[1];
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 512u) {
+            told<float> taken0[1] = {};
+            told<exponential_sum<float>> taken1[1] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
-                    look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
-                    look(taken1[u], slots + (s + u * 256u) * stride + p.rows, p.rows);
+                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
+                    if (!is_there(taken1[u])) look(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
+                    if (s + u * 512u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
                     waits = waits || !is_there(taken1[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 256u >= gridDim.y - 1) break;
-                whole0 = max_float::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
-                whole1 = exponentials::join(whole1, take(taken1[u], slots + (s + u * 256u) * stride + p.rows, p.rows));
+                if (s + u * 512u >= gridDim.y - 1) break;
+                whole0 = max_float::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                whole1 = exponentials::join(whole1, take(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
             }
         }
         if (threadIdx.x == 0) {
             whole0 = max_float::join(whole0, max0);
             whole1 = exponentials::join(whole1, exponentials1);
         }
-        whole0 = join_block<max_float, 8>(whole0);
+        whole0 = join_block<max_float, 16>(whole0);
         max0 = whole0;
-        whole1 = join_block<exponentials, 8>(whole1);
+        whole1 = join_block<exponentials, 16>(whole1);
         exponentials1 = whole1;
     }
     if (threadIdx.x == 0) {

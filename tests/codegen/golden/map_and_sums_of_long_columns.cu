@@ -254,7 +254,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         double whole0[4] = {0.0, 0.0, 0.0, 0.0};
         for (uint32 s = down; mine && s < gridDim.y - 1; s += 4 * height) {
-            told<float> taken0[4][4];
+            told<float> taken0[4][4] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
@@ -264,7 +264,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
                         if (e >= columns) break;
-                        look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
+                        if (!is_there(taken0[u][e])) look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
                     }
                 }
 #pragma unroll

@@ -139,7 +139,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     uint16 min0 = uint16(~0ull);
     int64 count_nonzero1 = int64(0);
@@ -155,15 +155,15 @@ reduce(const __grid_constant__ arguments p) {
         }
         const uint16* const x0_row = p.x0;
         unsigned int best0[2] = {least_uint16::start, least_uint16::start};
-        const uint32 round = gridDim.y * 1024u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 1024u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) uint16 x0[4][8];
+        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+            alignas(16) uint16 x0[8][8];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 8 + u * 2048u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 least_uint16::take(best0, x0[u]);
                 int64 value1[8];
 #pragma unroll
@@ -176,15 +176,15 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
         const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
         if (v < end) {
-            alignas(16) uint16 x0[4][8];
+            alignas(16) uint16 x0[8][8];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 8 + u * 2048u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= end) break;
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= end) break;
                 least_uint16::take(best0, x0[u]);
                 int64 value1[8];
 #pragma unroll
@@ -202,8 +202,8 @@ reduce(const __grid_constant__ arguments p) {
         min0 = min_uint16::join(min0, part0);
         count_nonzero1 = count_nonzero_int64::join(count_nonzero1, part1);
     }
-    min0 = join_block<min_uint16, 8>(min0);
-    count_nonzero1 = join_block<count_nonzero_int64, 8>(count_nonzero1);
+    min0 = join_block<min_uint16, 16>(min0);
+    count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch;
         const uint64 stride = 3 * uint64(p.rows);
@@ -216,39 +216,39 @@ reduce(const __grid_constant__ arguments p) {
         }
         uint16 whole0 = uint16(~0ull);
         int64 whole1 = int64(0);
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 256u) {
-            told<uint16> taken0[1];
-            told<int64> taken1[1];
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 512u) {
+            told<uint16> taken0[1] = {};
+            told<int64> taken1[1] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
-                    look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
-                    look(taken1[u], slots + (s + u * 256u) * stride + p.rows, p.rows);
+                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
+                    if (!is_there(taken1[u])) look(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
+                    if (s + u * 512u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
                     waits = waits || !is_there(taken1[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 256u >= gridDim.y - 1) break;
-                whole0 = min_uint16::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
-                whole1 = count_nonzero_int64::join(whole1, take(taken1[u], slots + (s + u * 256u) * stride + p.rows, p.rows));
+                if (s + u * 512u >= gridDim.y - 1) break;
+                whole0 = min_uint16::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                whole1 = count_nonzero_int64::join(whole1, take(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
             }
         }
         if (threadIdx.x == 0) {
             whole0 = min_uint16::join(whole0, min0);
             whole1 = count_nonzero_int64::join(whole1, count_nonzero1);
         }
-        whole0 = join_block<min_uint16, 8>(whole0);
+        whole0 = join_block<min_uint16, 16>(whole0);
         min0 = whole0;
-        whole1 = join_block<count_nonzero_int64, 8>(whole1);
+        whole1 = join_block<count_nonzero_int64, 16>(whole1);
         count_nonzero1 = whole1;
     }
     if (threadIdx.x == 0) {

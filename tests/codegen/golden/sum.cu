@@ -120,7 +120,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
@@ -137,17 +137,17 @@ reduce(const __grid_constant__ arguments p) {
         }
         const float* const x0_row = p.x0;
         const float* const x1_row = p.x1;
-        const uint32 round = gridDim.y * 512u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) float x0[2][4];
-            alignas(16) float x1[2][4];
+        const uint32 round = gridDim.y * 2048u, rounds = vectors / round * round;
+        for (uint32 v = blockIdx.y * 2048u + threadIdx.x; v < rounds; v += round) {
+            alignas(16) float x0[4][4];
+            alignas(16) float x1[4][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
-                load_stream<uint4>(x1[u], x1_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 4; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+                load_stream<uint4>(x1[u], x1_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
+            for (unsigned int u = 0; u < 4; ++u) {
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -155,7 +155,7 @@ reduce(const __grid_constant__ arguments p) {
                 }
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
             }
-            if (++tiles % 32 == 0) {
+            if (++tiles % 16 == 0) {
                 sum0 = sum_float::join(sum0, part0);
                 part0 = 0.0f;
             }
@@ -163,17 +163,17 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
         const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
         if (v < end) {
-            alignas(16) float x0[2][4];
-            alignas(16) float x1[2][4];
+            alignas(16) float x0[4][4];
+            alignas(16) float x1[4][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
-                load_stream<uint4>(x1[u], x1_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 512u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+                load_stream<uint4>(x1[u], x1_row + v * 4 + u * 2048u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= end) break;
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (v + u * 512u >= end) break;
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -181,7 +181,7 @@ reduce(const __grid_constant__ arguments p) {
                 }
                 part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
             }
-            if (++tiles % 32 == 0) {
+            if (++tiles % 16 == 0) {
                 sum0 = sum_float::join(sum0, part0);
                 part0 = 0.0f;
             }
@@ -191,7 +191,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float, 8>(sum0);
+    sum0 = join_block<sum_float, 16>(sum0);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch;
         const uint64 stride = uint64(p.rows);
@@ -202,32 +202,32 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         double whole0 = 0.0;
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 4 * 256u) {
-            told<float> taken0[4];
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 4 * 512u) {
+            told<float> taken0[4] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
-                    look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
+                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
-                    if (s + u * 256u >= gridDim.y - 1) break;
+                    if (s + u * 512u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                if (s + u * 256u >= gridDim.y - 1) break;
-                whole0 = sum_double::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
+                if (s + u * 512u >= gridDim.y - 1) break;
+                whole0 = sum_double::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
             }
         }
         if (threadIdx.x == 0) {
             whole0 = sum_double::join(whole0, sum0);
         }
-        whole0 = join_block<sum_double, 8>(whole0);
+        whole0 = join_block<sum_double, 16>(whole0);
         sum0 = float(whole0);
     }
     if (threadIdx.x == 0) {

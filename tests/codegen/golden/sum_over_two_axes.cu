@@ -55,7 +55,7 @@ struct arguments {
     int32 x0_stride1;
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
@@ -63,12 +63,12 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 k = threadIdx.x;
-        for (; k + 15 * 256u < p.folded; k += 4096u) {
+        for (; k + 15 * 128u < p.folded; k += 2048u) {
             float x0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 16; ++u) {
-                const uint32 q2 = quotient(k + u * 256u, p.by_n2);
-                const int32 i2 = int32(k + u * 256u - q2 * p.n2);
+                const uint32 q2 = quotient(k + u * 128u, p.by_n2);
+                const int32 i2 = int32(k + u * 128u - q2 * p.n2);
                 const int32 i1 = int32(q2);
                 x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
             }
@@ -83,22 +83,22 @@ reduce(const __grid_constant__ arguments p) {
             float x0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 16; ++u) {
-                if (k + u * 256u >= p.folded) break;
-                const uint32 q2 = quotient(k + u * 256u, p.by_n2);
-                const int32 i2 = int32(k + u * 256u - q2 * p.n2);
+                if (k + u * 128u >= p.folded) break;
+                const uint32 q2 = quotient(k + u * 128u, p.by_n2);
+                const int32 i2 = int32(k + u * 128u - q2 * p.n2);
                 const int32 i1 = int32(q2);
                 x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
             }
             float value0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 16; ++u) {
-                value0[u] = k + u * 256u < p.folded ? x0[u] : 0.0f;
+                value0[u] = k + u * 128u < p.folded ? x0[u] : 0.0f;
             }
             part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
         }
         sum0 = sum_float::join(sum0, part0);
     }
-    sum0 = join_block<sum_float, 8>(sum0);
+    sum0 = join_block<sum_float, 4>(sum0);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
     }

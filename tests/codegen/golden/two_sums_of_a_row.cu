@@ -64,7 +64,7 @@ struct arguments {
     int32 x0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128)
 reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
@@ -83,15 +83,15 @@ reduce(const __grid_constant__ arguments p) {
         const float* const x0_row = p.x0 + i0 * p.x0_stride0;
 #pragma unroll 1
         for (uint32 v = threadIdx.x; v < vectors; v += 1024u) {
-            alignas(16) float x0[4][4];
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 1024u);
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 128u >= vectors) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 512u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (v + u * 256u >= vectors) break;
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 128u >= vectors) break;
                 float value0[4];
                 float value1[4];
 #pragma unroll
@@ -110,8 +110,8 @@ reduce(const __grid_constant__ arguments p) {
         sum0 = sum_float::join(sum0, part0);
         sum1 = sum_float::join(sum1, part1);
     }
-    sum0 = join_block<sum_float, 8>(sum0);
-    sum1 = join_block<sum_float, 8>(sum1);
+    sum0 = join_block<sum_float, 4>(sum0);
+    sum1 = join_block<sum_float, 4>(sum1);
     if (threadIdx.x == 0) {
         __stcs(p.z0 + i0, sum0);
         __stcs(p.z1 + i0, sum1);

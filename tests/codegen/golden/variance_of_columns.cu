@@ -33,6 +33,43 @@ struct squares {
         const type count = a.count + b.count, share = share_of(b.count, count), off = (b.near - a.near) + (b.mean - a.mean);
         return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
+    /// Several at once, or what a group of lanes has: their mean, then the squares about it.
+    template <class type, int n>
+    static __device__ __forceinline__ moments<type> join_all(const moments<type> (&a)[n]) {
+        type count = 0, near = 0, sum = 0, squares = 0, off[n];
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            near = count == 0 ? a[i].near : near;
+            count += a[i].count;
+        }
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            off[i] = (a[i].near - near) + a[i].mean;
+            sum += a[i].count * off[i];
+        }
+        const type mean = count == 0 ? 0 : share_of(sum, count);
+#pragma unroll
+        for (int i = 0; i < n; ++i) squares += a[i].squares + a[i].count * (off[i] - mean) * (off[i] - mean);
+        return {count, near, mean, squares};
+    }
+    template <int lanes, class type>
+    static __device__ __forceinline__ moments<type> join_lanes(moments<type> a) {
+        const unsigned int first = threadIdx.x & 31 & ~(lanes - 1);
+        const unsigned int there = __ballot_sync(~0u, a.count != 0) >> first & ~0u >> 32 - lanes;
+        const type near = __shfl_sync(~0u, a.near, first + (there == 0 ? 0 : __ffs(there) - 1));
+        const type off = (a.near - near) + a.mean;
+        type count = a.count, sum = a.count * off;
+#pragma unroll
+        for (int far = lanes / 2; far > 0; far >>= 1) {
+            count += __shfl_xor_sync(~0u, count, far);
+            sum += __shfl_xor_sync(~0u, sum, far);
+        }
+        const type mean = count == 0 ? 0 : share_of(sum, count);
+        type squares = a.squares + a.count * (off - mean) * (off - mean);
+#pragma unroll
+        for (int far = lanes / 2; far > 0; far >>= 1) squares += __shfl_xor_sync(~0u, squares, far);
+        return {count, near, mean, squares};
+    }
     template <class type, int n>
     static __device__ __forceinline__ sums_near<type> with(sums_near<type> a, const type (&v)[n],
                                                            unsigned int present = n) {
@@ -40,7 +77,7 @@ struct squares {
         if (a.count == 0) {
 #pragma unroll
             for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
-            a.near = v[0] + sum / present;
+            a.near = v[0] + share_of(sum, type(present));
             sum = 0;
         }
 #pragma unroll
@@ -88,7 +125,7 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
 
 /// Joins over the rows of threads, each of n variables; those of the first row have the results.
 template <class fold, int n, class type>
-__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+__device__ __forceinline__ void join_down_at_once(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
     __syncthreads();  // the last fold was in the same place
 #pragma unroll
@@ -97,12 +134,14 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
 #pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            for (int i = 0; i < n; ++i) {
+                type four[4] = {v[i]};
+#pragma unroll
+                for (int k = 1; k < 4; ++k)
+                    if (down + k * part < height) four[k] = own[k * part * across * n + i];
+                own[i] = v[i] = fold::join_all(four);
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
@@ -215,24 +254,71 @@ reduce(const __grid_constant__ arguments p) {
                     }
                 }
             }
-            if (k < n) {
-                alignas(8) float x0[8][2];
-                unsigned int present = 0;
+            if (k + 3 * height < n) {
+                alignas(8) float x0[4][2];
 #pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    if (k + u * height >= n) break;
-                    ++present;
+                for (unsigned int u = 0; u < 4; ++u) {
                     const int32 i1 = int32(k + u * height);
                     load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    float value0[8];
+                    float value0[4];
 #pragma unroll
-                    for (unsigned int u = 0; u < 8; ++u) {
-                        value0[u] = k + u * height < n ? x0[u][e] : 0.0f;
+                    for (unsigned int u = 0; u < 4; ++u) {
+                        value0[u] = x0[u][e];
                     }
-                    part0[e] = squares::with(part0[e], value0, present);
+                    part0[e] = squares::with(part0[e], value0);
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
+                        part0[e] = sums_near<float>{0, 0, 0, 0};
+                    }
+                }
+                k += 4 * height;
+            }
+            if (k + 1 * height < n) {
+                alignas(8) float x0[2][2];
+#pragma unroll
+                for (unsigned int u = 0; u < 2; ++u) {
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                }
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    float value0[2];
+#pragma unroll
+                    for (unsigned int u = 0; u < 2; ++u) {
+                        value0[u] = x0[u][e];
+                    }
+                    part0[e] = squares::with(part0[e], value0);
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
+                        part0[e] = sums_near<float>{0, 0, 0, 0};
+                    }
+                }
+                k += 2 * height;
+            }
+            if (k < n) {
+                alignas(8) float x0[1][2];
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const int32 i1 = int32(k);
+                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                }
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    float value0[1];
+#pragma unroll
+                    for (unsigned int u = 0; u < 1; ++u) {
+                        value0[u] = x0[u][e];
+                    }
+                    part0[e] = squares::with(part0[e], value0);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
@@ -262,7 +348,7 @@ reduce(const __grid_constant__ arguments p) {
             squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
         }
     }
-    join_down<squares, 2>(squares0, room, p.across, down, height);
+    join_down_at_once<squares, 2>(squares0, room, p.across, down, height);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + first;
         const uint64 stride = 4 * uint64(p.rows);
@@ -278,7 +364,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         moments<float> whole0[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
         for (uint32 s = down; mine && s < gridDim.y - 1; s += 1 * height) {
-            told<moments<float>> taken0[1][2];
+            told<moments<float>> taken0[1][2] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
@@ -288,7 +374,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
                         if (e >= columns) break;
-                        look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
+                        if (!is_there(taken0[u][e])) look(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
                     }
                 }
 #pragma unroll
@@ -317,7 +403,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole0[e] = squares::join(whole0[e], squares0[e]);
             }
         }
-        join_down<squares, 2>(whole0, room, p.across, down, height);
+        join_down_at_once<squares, 2>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             squares0[e] = whole0[e];
