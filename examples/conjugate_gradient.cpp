@@ -24,6 +24,7 @@ auto laplacian(const array<double>& u) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
     const device d = current_device();
     const index_t n = argc > 1 ? std::atoll(argv[1]) : d.is_cuda() ? 1024 : 256;

@@ -10,6 +10,7 @@
 
 using namespace ingot;
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
     const device d = current_device();
     const index_t n = argc > 1 ? std::atoll(argv[1]) : index_t{1} << (d.is_cuda() ? 24 : 18);

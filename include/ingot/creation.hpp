@@ -140,7 +140,7 @@ auto arange(A start, B stop, C step = 1) {
         detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
     // NumPy's way, rounding included: the first two values, then multiples of their difference.
     const type first = static_cast<type>(start);
-    using common = std::common_type_t<A, B, C>;
+    using common = std::common_type_t<A, B, C, index_t>;  // a sum of two ints may need more than an int
     const type second = static_cast<type>(static_cast<common>(start) + static_cast<common>(step));
     const type difference = static_cast<type>(second - first);
     return detail::generated<type>(

@@ -93,6 +93,7 @@ TEST_CASE("arange computes as NumPy does") {
     CHECK(holds(arange(2, 11, 3), {3}, {2, 5, 8}));
     CHECK(holds(arange(5, 0, -2), {3}, {5, 3, 1}));
     CHECK(arange(3, 3).size() == 0);
+    CHECK(holds(arange<std::int64_t>(2147483647, 2147483650LL), {3}, {2147483647, 2147483648, 2147483649}));
     static_assert(std::same_as<decltype(arange(3)), array<int>>);
     static_assert(std::same_as<decltype(arange(0, 1, 0.1)), array<double>>);
     // np.arange(0, 1, 0.1) and np.arange(0, 1, 0.1, np.float32)
