@@ -53,9 +53,12 @@ std::string body_writer::spell(node_id id) const {
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
     if (n.kind == node_kind::unravel) return arguments[0];  // its digits are in the operands' offsets
     if (n.kind == node_kind::cast) return spell_cast(arguments[0], types[0], n.type, needs_);
-    if (n.kind == node_kind::about)
-        return spell_about_fold(static_cast<detail::fold>(n.code), n.type, needs_) +
-               (n.pick == 1 ? "::about_share(" : "::about(") + arguments[0] + ", " + arguments[1] + ')';
+    if (n.kind == node_kind::about) {
+        static constexpr std::string_view functions[] = {"::about(", "::about_share(", "::greatest("};
+        std::string call = spell_about_fold(static_cast<detail::fold>(n.code), n.type, needs_);
+        call.append(functions[n.pick]).append(arguments[0]);
+        return call + (n.arity == 2 ? ", " + arguments[1] + ')' : ")");
+    }
     if (n.kind == node_kind::user) return spell_user(graph_, n, arguments, needs_);
     return spell_map(n, types, arguments, needs_);
 }

@@ -4,12 +4,13 @@
 namespace ingot::codegen {
 
 std::string join_pairs(prelude& needs) {
-    needs.add("join_pairs",
-              "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
-              "template <class fold, int n, class type>\n"
-              "__device__ __forceinline__ type join_pairs(const type* v) {\n"
-              "    if constexpr (n == 1) return v[0];\n"
-              "    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));\n}\n");
+    needs.add(
+        "join_pairs",
+        "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+        "template <class fold, int n, class type>\n"
+        "__device__ __forceinline__ type join_pairs(const type* v) {\n"
+        "    if constexpr (n == 1) return v[0];\n"
+        "    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));\n}\n");
     return "join_pairs";
 }
 

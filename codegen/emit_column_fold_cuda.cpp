@@ -96,9 +96,17 @@ private:
         for (const fold_writer& f : folds_[0]) bytes += f.bytes();
         const bool wide_parts = bytes > wide_part_bytes;
         resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
+        if (is_exponentials()) {  // of doubles a thread has two tiles, one of them on its way
+            resident_ = doubles() ? resident_threads / 2 : resident_threads;
+            const bool few_columns = (inner_bucket() & bucket::short_inner) != 0;
+            threads_ = one ? resident_ : few_columns ? small_block : medium_block;
+        }
         least_blocks_ = blocks_ = resident_ / threads_;
     }
 
+    /// Nothing but a sum of exponentials, which keeps a multiprocessor busy while what it reads next is on its way.
+    bool is_exponentials() const { return words_ == 2 && folds_[0].size() == 1 && folds_[0][0].counts_entries(); }
+    bool doubles() const { return bytes_of(*inputs_of(spaces_[0])[0]) == 8; }
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     bool alone() const { return layout_ == layout::alone; }
     bool gapless() const { return layout_ == layout::gapless; }
@@ -319,16 +327,18 @@ private:
 
     /// The loads of a tile of vectors.
     void write_loads(const folded_space& s, const std::string& at) override {
-        if (!gapless()) return cuda_fold::write_loads(s, at);
+        gapless() ? load_run(s, at, "") : cuda_fold::write_loads(s, at);
+    }
+    void load_run(const folded_space& s, const std::string& at, const std::string& suffix) {
         for (const place* in : inputs_of(s)) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
             const std::string from =
                 in->name + "_from + (" + at + ')' + (each_ == 1 ? "" : " * " + std::to_string(each_));
             if (each_ == 1)
-                b_.code.line(in->name, "[u] = ", in->at->head.aliased ? "*(" : "__ldg(", from, ");");
+                b_.code.line(in->name, suffix, "[u] = ", in->at->head.aliased ? "*(" : "__ldg(", from, ");");
             else
-                b_.code.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(",
-                             in->name, "[u], ", from, ");");
+                b_.code.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word_of(bytes, in->at->head.type)),
+                             '<', word_of(bytes, in->at->head.type), ">(", in->name, suffix, "[u], ", from, ");");
         }
     }
 
@@ -379,9 +389,7 @@ private:
         if (split_) {  // rounds of whole tiles, then even pieces of what is left
             const std::string width = b_.count({.axes = axis_bit(inner_)}, "width");
             out.line("const ", type, " round = gridDim.y * ", tiles, ", rounds = vectors / round * round;");
-            out.open("for (", type, " k = blockIdx.y * ", tiles, " + lane; mine && k < rounds; k += round)");
-            write_tile(0, tile, " * active", "");
-            out.close();
+            is_exponentials() && doubles() ? write_rounds_ahead(tile) : write_rounds(tile);
             b_.body.leave(outside);
             out.line("const ", type, " pieces = gridDim.y * ", width,
                      ", piece = (vectors - rounds + pieces - 1) / pieces * ", width, ";");
@@ -406,6 +414,44 @@ private:
             out.line(f.name(), " = ", add_join_run(f), '<', f.joiner(), ", ", each_, ", ", threads_, ">(",
                      each_ == 1 ? "&" : "", f.held(), ", ", f.edge(), ", ", f.start(), ", room, run);");
         b_.body.leave(outside);
+        out.close();
+    }
+
+    void write_rounds(std::uint32_t tile) {
+        b_.code.open("for (", b_.linear(), " k = blockIdx.y * ", tile,
+                     " * active + lane; mine && k < rounds; k += round)");
+        write_tile(0, tile, " * active", "");
+        b_.code.close();
+    }
+
+    /// The same, a tile being on its way while the one before it is joined.
+    void write_rounds_ahead(std::uint32_t tile) {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[0];
+        const auto load = [&](const std::string& at, const std::string& suffix) {
+            out.open("if (mine && ", at, " < rounds)");
+            open_unrolled("u", tile);
+            load_run(s, at + " + u * active", suffix);
+            out.close();
+            out.close();
+        };
+        out.open();
+        out.line(b_.linear(), " k = blockIdx.y * ", tile, " * active + lane;");
+        declare_tile(0, tile);
+        load("k", "");
+        out.open("for (; mine && k < rounds; k += round)");
+        declare_tile(0, tile, "_next");
+        load("k + round", "_next");
+        write_tile(0, tile, " * active", "", true);
+        open_unrolled("u", tile);
+        open_columns();
+        for (const place* in : inputs_of(s)) {
+            const std::string element = columns_ == 1 ? "[u]" : "[u][e]";
+            out.line(in->name, element, " = ", in->name, "_next", element, ";");
+        }
+        close_columns();
+        out.close();
+        out.close();
         out.close();
     }
 

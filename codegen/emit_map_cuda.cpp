@@ -1,14 +1,16 @@
-// The map kernel for CUDA, one thread for several elements, in one of two shapes:
+// The map kernel for CUDA, one thread for several elements, in one of three shapes:
 //   packed  a thread owns consecutive elements of the inner axis and moves them in one access of up to 16 bytes; every
 //           operand that moves along the inner axis does so by one element and is aligned. The last elements of a row,
 //           and those of a thread whose quick bodies met a rare value, go one by one, in the same kernel.
 //   spread  a thread's elements are a block apart, so that every access of a warp is coalesced whatever the alignment
 //           and the strides; its loads are in flight together.
+//   along   the same, but some apart on one axis, along which what an earlier step has folded is read once.
 // Over more than one axis the linear number of a thread is decoded by multiply-high divisions.
 #include <algorithm>
 
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/random.hpp"
+#include "codegen/stages.hpp"
 
 namespace ingot::codegen {
 
@@ -26,14 +28,11 @@ public:
         packed_ = can_pack();
         each_ = elements_per_thread();
         packed_ = packed_ && each_ > 1;
+        if (!packed_) along_ = axis_to_share();
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
-        if (packed_) {
-            write_packed();
-        } else {
-            write_spread();
-        }
+        packed_ ? write_packed() : along_ >= 0 ? write_along() : write_spread();
         b_.step.kernel = "map";
         b_.step.threads = threads;
         b_.step.pattern = "map";
@@ -81,6 +80,8 @@ private:
 
     std::string reason() const {
         const std::string each = std::to_string(each_);
+        if (along_ >= 0)
+            return each + " elements a thread, apart on the axis that has been folded: results are read once";
         if (packed_) return each + " consecutive elements a thread in accesses of up to 16 bytes";
         return each + " elements a thread, a block apart: coalesced at any alignment and stride";
     }
@@ -177,6 +178,12 @@ private:
         out.close();
     }
 
+    bool has_quick_bodies() const {
+        return b_.key.header.math != math_mode::fast &&
+               std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
+                           [](const node& n) { return n.axes != 0 && has_quick_body(n); });
+    }
+
     /// Reads, computes and writes by vectors, and returns unless a value was rare.
     void write_vector(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
         source_writer& out = b_.code;
@@ -192,9 +199,7 @@ private:
             out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
                      "];");
         // Approximate arithmetic is quicker still, and leaves nothing to be done again.
-        const bool quick = b_.key.header.math != math_mode::fast &&
-                           std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
-                                       [](const node& n) { return n.axes != 0 && has_quick_body(n); });
+        const bool quick = has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
         open_unrolled_elements();
@@ -288,19 +293,135 @@ private:
         for (const place& z : b_.outputs)
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
         out.close();
+        compute_elements();
         open_unrolled_elements();
         out.line("if (", q, " >= ", n, ") break;");
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-            const place& z = b_.outputs[k];
-            b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", b_.body.value(b_.graph.roots[k], out));
-        }
+        for (const place& z : b_.outputs)
+            b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
         out.close();
         b_.step.grid[0] = all;
         b_.step.grid[0].divide_by = threads * each_;
     }
 
+    /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
+    void compute_elements() {
+        source_writer& out = b_.code;
+        for (const place& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        const bool quick = has_quick_bodies();
+        if (quick) out.line("bool rare = false;");
+        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
+            const auto outside = b_.body.scope();
+            if (turn == 1) out.open("if (rare)");
+            b_.needs.use_quick(quick && turn == 0);
+            open_unrolled_elements();
+            for (const place& z : b_.outputs)
+                out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            out.close();
+            b_.needs.use_quick(false);
+            if (turn == 1) out.close();
+            b_.body.leave(outside);
+        }
+    }
+
+    // Along an axis.
+
+    /// The axis that earlier steps have folded, on which something read does not move; -1 where there is none.
+    int axis_to_share() const {
+        if (!b_.unravellings.empty() || !b_.generators.empty()) return -1;
+        for (int a = 0; a < b_.rank; ++a)
+            if ((b_.key.axes[static_cast<std::size_t>(a)].bucket & folded_before) != 0 &&
+                std::ranges::all_of(b_.outputs, [&](const place& z) { return b_.moves_along(z, axis_bit(a)); }) &&
+                std::ranges::any_of(b_.inputs, [&](const place& in) { return !b_.moves_along(in, axis_bit(a)); }))
+                return a;
+        return -1;
+    }
+
+    /// A thread's elements are some apart, so that neighbours read neighbours: a block where the axis is the inner one.
+    void write_along() {
+        source_writer& out = b_.code;
+        const std::uint64_t still = all_axes() & ~axis_bit(along_);
+        each_ = elements_along();
+        const std::uint32_t apart = along_ == inner_ ? threads : 32;
+        find_along(apart);
+        for (const place& in : b_.inputs) {
+            const std::string type = b_.needs.type(in.at->head.type);
+            if (!moves(in)) continue;
+            if (moves_along(in)) {
+                out.line(type, ' ', in.name, '[', each_, "] = {};");
+                b_.body.name(in.node, in.name + "[e]");
+            } else {
+                out.line("const ", type, ' ', in.name, " = ", b_.element(in, b_.offset(in, still)), ";");
+                b_.body.name(in.node, in.name);
+            }
+        }
+        open_present(apart);
+        for (const place& in : b_.inputs)
+            if (moves_along(in)) out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        close_present();
+        b_.body.hoist(still, b_.graph.roots, out);
+        compute_elements();
+        open_present(apart);
+        for (const place& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
+        close_present();
+    }
+
+    bool moves_along(const place& in) const { return b_.moves_along(in, axis_bit(along_)); }
+    /// What a thread has of results and of the axes' digits costs registers: so many pay for that.
+    std::uint32_t elements_along() const {
+        std::uint32_t widest = 1;
+        for (const place& in : b_.inputs)
+            if (moves_along(in)) widest = std::max(widest, bytes_of(in));
+        std::uint32_t each = (along_ != inner_ && widest == 4 ? 64 : 32) / widest;
+        while (each > 1 && each * b_.cost > statement_budget) each /= 2;
+        return each;
+    }
+
+    /// The digits of the thread's first element, that along the axis being `first`: groups of the axis are `each` times
+    /// as long as elements are apart.
+    void find_along(std::uint32_t apart) {
+        source_writer& out = b_.code;
+        const formula groups{.axes = 0, .inner = axis_bit(along_), .inner_divide = each_ * apart};
+        formula all = groups;
+        all.axes = axis_range(0, b_.rank) & ~axis_bit(along_);
+        b_.step.grid[0] = all;
+        b_.step.grid[0].divide_by = threads / apart;
+        const std::string type = b_.linear(), far = std::to_string(apart) + 'u';
+        b_.count({.axes = axis_bit(along_)}, "n" + std::to_string(along_));
+        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
+        out.line("if (q >= ", b_.count(all, "groups"), " * ", far, ") return;");
+        std::string rest = "q";
+        if (along_ != inner_) {
+            const formula within{.axes = axis_range(along_ + 1, b_.rank)};
+            out.line("const ", type, " line = quotient(q, ", b_.divisor(within, "by_inside"), "), inside = q - line * ",
+                     b_.count(within, "inside"), ";");
+            std::vector<int> axes;
+            for (int a = along_ + 1; a < b_.rank; ++a) axes.push_back(a);
+            b_.write_digits("inside", axes);
+            rest = "line";
+        }
+        std::string group = rest + " / " + far;
+        if (along_ > 0) {
+            out.line("const ", type, " outer = quotient(", group, ", ", b_.divisor(groups, "by_groups"), ");");
+            b_.write_digits("outer", outer_axes(along_));
+            group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
+        }
+        out.line("const ", type, " first = ", group, " * ", each_ * apart, " + ", rest, " % ", far, ";");
+    }
+
+    /// Each of the thread's elements that there are, the digit along the axis being written.
+    void open_present(std::uint32_t apart) {
+        const std::string at = "first + e * " + std::to_string(apart) + 'u';
+        open_unrolled_elements();
+        b_.code.open("if (", at, " < ", b_.count({.axes = axis_bit(along_)}, "n" + std::to_string(along_)), ")");
+        b_.code.line("const ", b_.signed_index(), ' ', digit(along_), " = ", b_.signed_index(), '(', at, ");");
+    }
+    void close_present() {
+        b_.code.close();
+        b_.code.close();
+    }
+
     cuda_kernel b_;
-    int inner_;
+    int inner_, along_ = -1;
     bool packed_ = false;
     std::uint32_t each_ = 1;
 };

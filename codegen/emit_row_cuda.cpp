@@ -36,10 +36,15 @@ public:
 
     void write(plan& p) {
         b_.name_scalars();
-        write_row();
-        exchange_.begin(folds_);
-        load_streams();
-        exchange_.meet();
+        if (s_.together > 1) {
+            load_rows();
+        } else {
+            write_place();
+            read_still();
+            exchange_.begin(folds_);
+            load_streams();
+            exchange_.meet();
+        }
         for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
             write_folds(phase);
             for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
@@ -47,6 +52,7 @@ public:
             hoist();
         }
         write_outputs();
+        if (s_.together > 1) b_.code.close();
         launch& step = b_.step;
         step.kernel = "rows";
         step.threads = s_.threads;
@@ -73,7 +79,7 @@ private:
     /// Accessed by vectors, where these are whole.
     bool packed(const place& at) const { return s_.each > 1 && is_packed(*at.at, b_.graph, r_); }
     std::string u4() { return b_.needs.type(dtype::u4); }
-    std::string length() { return s_.in_runs ? "length" : b_.count({.axes = r_.row_bits()}, "length"); }
+    std::string length() { return b_.count({.axes = r_.row_bits()}, "length"); }
     std::string rows() { return b_.count({.axes = r_.kept_bits()}, "rows"); }
     bool shares_block() const { return s_.rows > 1 && !r_.kept.empty(); }
 
@@ -82,6 +88,7 @@ private:
         if (s_.in_runs) return text + "the rows of a run of memory a block";
         if (s_.across)
             return text + std::to_string(s_.lanes) + " lanes a row, neighbours read neighbouring rows" +
+                   (s_.together > 1 ? ", " + std::to_string(s_.together) + " rows a thread" : "") +
                    (s_.cluster > 1 ? ", a cluster of " + std::to_string(s_.cluster) + " blocks" : "");
         if (s_.cluster > 1) return text + "a cluster of " + std::to_string(s_.cluster) + " blocks a row";
         return text + (s_.rows > 1 ? std::to_string(s_.lanes) + " lanes a row" : "a block a row");
@@ -99,19 +106,31 @@ private:
 
     // Where a thread is.
 
-    void write_row() {
+    /// A thread that has several rows loads all of them before it computes the first.
+    void load_rows() {
+        for (const place& leaf : leaves_)
+            if (is_stream(leaf))
+                b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', s_.together, "][", s_.chunks,
+                             "];");
+        open_unrolled("r", s_.together);
+        write_place();
+        load_streams();
+        b_.code.close();
+        open_unrolled("r", s_.together);
+        write_place();
+        read_still();
+    }
+    std::string of_stream() const { return s_.together > 1 ? "[r][u]" : "[u]"; }
+
+    void write_place() {
         source_writer& out = b_.code;
         const std::string block = b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x", lanes = of(s_.lanes),
                           threads = of(s_.threads);
         lane_ = "lane";
         if (s_.in_runs) {
-            const std::string side = b_.count({.axes = axis_bit(r_.kept.back())}, "side");
-            out.line("const ", u4(), " side = ", b_.wide() ? u4() + '(' + side + ')' : side, ";");
-            out.line("const ", u4(), " lanes = ", threads, " / side, lane = threadIdx.x / side;");
-            // Threads that are left over have no elements.
-            const std::string whole = b_.count({.axes = r_.row_bits()}, "length");
-            out.line("const ", u4(), " length = lane < lanes ? ", b_.wide() ? u4() + '(' + whole + ')' : whole,
-                     " : 0;");
+            out.line("constexpr ", u4(), " side = ", s_.side, ", lanes = ", s_.lanes, ";");
+            out.line("const ", u4(), " lane = threadIdx.x / side;");
+            // Threads that are left over do what the first ones do a chunk later; nobody asks for what they find.
             out.line("const ", b_.linear(), " row = ", block, " * side + threadIdx.x % side;");
         } else if (s_.across && s_.cluster > 1) {
             out.line("const ", u4(), " lane = blockIdx.x % ", of(s_.cluster), " * ", of(s_.lanes / s_.cluster),
@@ -127,13 +146,21 @@ private:
         }
         if (shares_block()) {
             // Threads without a row help with the last one and keep what they find to themselves.
+            const std::string own = s_.together > 1 ? "r * " + threads + " + threadIdx.x"
+                                    : s_.across     ? "threadIdx.x % " + of(s_.rows)
+                                                    : "threadIdx.x / " + lanes;
             out.line("const ", b_.linear(), " mine = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", " * ",
-                     of(s_.rows), " + threadIdx.x ", s_.across ? "% " + of(s_.rows) : "/ " + lanes, ";");
+                     of(s_.rows), " + ", own, ";");
             out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
         } else if (!r_.kept.empty() && !s_.in_runs) {
             out.line("const ", b_.linear(), " row = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", ";");
         }
         b_.write_digits("row", r_.kept);
+    }
+
+    /// What does not move along the row.
+    void read_still() {
+        source_writer& out = b_.code;
         for (const place& leaf : leaves_) {
             if (along_row(leaf.node)) continue;
             out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()),
@@ -191,11 +218,8 @@ private:
                      s_.shifted ? " - shift;" : ";");
     }
     std::string position() const { return s_.each > 1 ? "at + e" : "at"; }
-    /// How many chunks every row of this length class has; of the first class rows may have any length.
-    std::uint32_t sure_chunks() const {
-        const std::uint32_t whole = s_.chunks - (s_.shifted ? 1 : 0);
-        return s_.in_runs || !s_.at_least_half ? 0 : whole / 2;
-    }
+    /// How many chunks every row of this length class has, in each lane.
+    std::uint32_t sure_chunks() const { return r_.fewest() / (s_.lanes * s_.each); }
     /// Holds for the chunks that every row of this length class has whole, and else where `test` does.
     std::string known_or(const std::string& test) const {
         const std::uint32_t sure = sure_chunks();
@@ -305,8 +329,8 @@ private:
         for (const place& leaf : leaves_) {
             if (!is_stream(leaf)) continue;
             (packed(leaf) ? vectors : singles).push_back(&leaf);
-            declare(leaf.at->head.type, leaf.name, packed(leaf));
-            b_.body.name(leaf.node, leaf.name + along_);
+            if (s_.together == 1) declare(leaf.at->head.type, leaf.name, packed(leaf));
+            b_.body.name(leaf.node, leaf.name + (s_.together > 1 ? of_stream() : along_));
         }
         if (vectors.empty() && singles.empty()) return;
         if (!vectors.empty() && lies_amid()) {
@@ -341,11 +365,11 @@ private:
         open_chunks();
         if (s_.each > 1 || s_.chunks > few) {
             leave_absent();
-            load_elements(leaves, "[u]");
+            load_elements(leaves, of_stream());
         } else {
             const std::string present = is_present();
             if (!present.empty()) b_.code.open("if (", present, ")");
-            load_elements(leaves, "[u]", true);
+            load_elements(leaves, of_stream(), true);
             if (!present.empty()) b_.code.close();
         }
         b_.code.close();
@@ -510,7 +534,7 @@ private:
             (along_row(z) ? along : still).push_back(&z);
             if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
         }
-        if (shares_block()) out.line("if (mine >= ", rows(), ") return;");
+        if (shares_block()) out.line("if (mine >= ", rows(), s_.together > 1 ? ") break;" : ") return;");
         const auto outside = b_.body.scope();
         if (!along.empty()) write_along(along, values);
         b_.body.leave(outside);

@@ -24,7 +24,7 @@ public:
         // Of many rows that are not long, more blocks at once: some load while others join what they have.
         constexpr std::uint8_t longest_bucket = 10;
         if (lanes_ == threads_ && !few && bucket_ <= longest_bucket) lanes_ = threads_ = usual_threads / 2;
-        if (split_) least_blocks_ = resident_threads / threads_;
+        if (split_) least_blocks_ = resident_blocks();
     }
 
 private:
@@ -42,6 +42,16 @@ private:
         constexpr std::uint32_t double_bytes = 8, few_words = 5;
         return words_ <= few_words && std::all_of(b_.inputs.begin(), b_.inputs.end(),
                                                   [](const place& in) { return bytes_of(in) < double_bytes; });
+    }
+
+    bool is_exponentials() const {
+        const std::vector<fold_writer>& folds = folds_[longest_];
+        return folds.size() == 1 && folds[0].counts_entries() && !folds[0].has_parts();
+    }
+    /// Of a multiprocessor, where blocks share rows. Exponentials of doubles want registers.
+    std::uint32_t resident_blocks() const {
+        const bool wide = is_exponentials() && !is_light();
+        return (wide ? resident_threads / 4 * 3 : resident_threads) / threads_;
     }
 
     /// A row whose lanes fold but few tiles each is a short sum.
@@ -191,6 +201,8 @@ private:
                      unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u', ");");
         }
         out.close();
+        if (end.empty() && s.outputs.empty() && number == longest_ && is_exponentials())
+            return join_whole_tile(number, each, unroll);
         declare_outputs(s, unroll, each);
         open_unrolled("u", unroll);
         if (checked) out.line("if (", vector, " >= ", end, ") break;");
@@ -219,6 +231,19 @@ private:
         }
         out.close();
         flush_parts(folds, unroll);
+    }
+
+    /// Of exponentials a tile is joined at once.
+    void join_whole_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll) {
+        fold_writer& f = folds_[number][0];
+        b_.code.line(f.entry_type(), " value0[", unroll * each, "];");
+        open_unrolled("u", unroll);
+        open_unrolled("e", each);
+        b_.code.line("value0[u * ", each, " + e] = ", f.entry(b_.body.value(f.value(), b_.code), ""), ";");
+        b_.code.close();
+        b_.code.close();
+        join_entries(f, "value0", unroll * each);
+        flush_parts(folds_[number], unroll);
     }
 
     /// The array whose greatest or least element a fold is after, where elements are narrow: several are compared at
@@ -293,7 +318,7 @@ private:
     /// As many blocks as are resident, each with some vectors at least for every thread.
     void split_rows(std::uint32_t each, std::uint32_t bytes) {
         constexpr std::uint32_t piece_bytes = 32 * 1024;
-        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_threads / threads_, 0, 1);
+        split(0, each * std::max(threads_, piece_bytes / std::max(bytes, 4u)), resident_blocks(), 0, 1);
     }
 
     /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every

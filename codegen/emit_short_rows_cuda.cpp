@@ -68,8 +68,8 @@ private:
         const auto narrow = [&](const std::string& value) { return b_.wide() ? type + '(' + value + ')' : value; };
         out.line("const ", type, " n = ", narrow(n), ";");
         if (in_runs_) {
-            const std::string side = side_by_side();
-            out.line("const ", type, " side = ", narrow(side), ";");
+            out.line("constexpr ", type, " side = ", b_.key.axes[static_cast<std::size_t>(rows_.kept.back())].fine + 0u,
+                     ";");
         }
         formula points = grid();
         points.of_room = true;
@@ -104,7 +104,6 @@ private:
             out.line("__shared__ alignas(128) ", b_.needs.type(s.type), ' ', array_of(s), '[', room_.capacity, "];");
     }
 
-    std::string side_by_side() { return b_.count({.axes = axis_bit(rows_.kept.back())}, "side"); }
     static std::string size_of(const slab& s) { return std::to_string(s.bytes()); }
 
     /// A block's first run begins behind a whole chunk; runs of a multiple of 64 bytes are a chunk apart, for threads
@@ -255,9 +254,7 @@ private:
             b_.write_digits("row", rows_.kept);
         }
         if (in_runs_) {
-            const std::string axis = std::to_string(rows_.kept.back());
-            const std::string by = b_.divisor({.axes = axis_bit(rows_.kept.back())}, "by_n" + axis);
-            out.line("const ", u4(), " run = quotient(mine, ", by, ");");
+            out.line("const ", u4(), " run = mine / side;");
             std::vector<std::uint32_t> known;
             for (const slab& s : slabs_.all()) {
                 if (std::find(known.begin(), known.end(), s.bytes()) != known.end()) continue;

@@ -182,20 +182,14 @@ std::uint32_t fold_writer::bytes() const {
     return places() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
 }
 
-std::string fold_writer::of_one(const std::string& entry) {
-    return is_about() ? joiner() + "::of<" + needs_.type(type_) + ", 1>({" + entry + "})" : entry;
-}
-
-std::string fold_writer::folded(const std::string& array, const std::string& present) {
-    return joiner() + "::of(" + array + (present.empty() ? "" : ", " + present) + ')';
-}
+std::string fold_writer::of_one(const std::string& entry) { return is_about() ? with_one(start(), entry) : entry; }
 
 std::string fold_writer::with(const std::string& part, const std::string& array, const std::string& present) {
     return joiner() + "::with(" + part + ", " + array + (present.empty() ? "" : ", " + present) + ')';
 }
 
 std::string fold_writer::with_one(const std::string& part, const std::string& entry) {
-    if (!has_parts()) return joined(part, of_one(entry));
+    if (!is_about()) return joined(part, entry);
     return joiner() + "::with<" + needs_.type(type_) + ", 1>(" + part + ", {" + entry + "})";
 }
 

@@ -52,8 +52,7 @@ public:
         return is_about() ? value : element(value, at);
     }
     std::string entry_start() { return is_about() ? spell_constant(type_, 0, needs_) : start(); }
-    /// Of a fold that counts entries, the partial result of an array of them, or of the first `present`; of one entry.
-    std::string folded(const std::string& array, const std::string& present);
+    /// A partial result of one entry.
     std::string of_one(const std::string& entry);
     /// A part is what a thread has of a few tiles: a partial result, or what is sooner joined with entries. It begins
     /// so, takes an array of entries (all of them, or the first `present`), and becomes a partial result.

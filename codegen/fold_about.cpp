@@ -110,11 +110,17 @@ struct squares {
 };
 )";
 
-/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c).
+/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c). No exponent is
+/// positive, and what is far below the greatest element counts nothing, so a quick exponential does: the exact one is
+/// for infinities and NaN, and for c.
 constexpr std::string_view exponential_sums = R"(template <class type>
 __device__ type exponential(type x);
 template <class type>
+__device__ type weight(type x, bool& rare);
+template <class type>
 __device__ constexpr type largest();
+__device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double higher(double a, double b) { return b > a ? b : a; }
 
 /// The greatest element, and the sum of exp(x - top).
 template <class type>
@@ -125,23 +131,37 @@ struct exponential_sum {
 struct exponentials {
     template <class type>
     static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
+        bool rare = false;
         const bool above = a.top > b.top;
-        const type less = exponential(above ? b.top - a.top : a.top - b.top);
+        const type less = weight(above ? b.top - a.top : a.top - b.top, rare);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
     template <class type, int n>
-    static __device__ __forceinline__ exponential_sum<type> of(const type (&v)[n], unsigned int present = n) {
-        type top = -largest<type>(), sum = 0;
+    static __device__ __forceinline__ exponential_sum<type> with(exponential_sum<type> a, const type (&v)[n],
+                                                                 unsigned int present = n) {
+        type top = a.top;
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) top = i < present && v[i] > top ? v[i] : top;
+        for (unsigned int i = 0; i < n; ++i) top = i < present ? higher(top, v[i]) : top;
         top = top < largest<type>() ? top : largest<type>();
+        bool rare = false;
+        type sum = a.sum * weight(a.top - top, rare);
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        for (unsigned int i = 0; i < n; ++i) sum += i < present ? weight(v[i] - top, rare) : 0;
+        if (rare) {
+            sum = a.sum * exponential(a.top - top);
+#pragma unroll
+            for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        }
         return {top, sum};
     }
     template <class type>
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
         return a.sum * exponential(a.top - c);
+    }
+    /// NaN where an element is; of infinities alone the sum tells.
+    template <class type>
+    static __device__ __forceinline__ type greatest(exponential_sum<type> a) {
+        return a.sum > 0 && a.sum <= largest<type>() ? a.top : a.sum == 0 ? a.top + a.top : a.sum;
     }
 };
 )";
@@ -163,8 +183,23 @@ std::string spell_about_fold(fold f, dtype t, prelude& needs) {
     n.code = static_cast<std::uint16_t>(op::exp);
     n.arity = 1;
     const std::string value = spell_map(n, {t}, {"x"}, needs);
+    std::string quick = "    return exp2_of_weight(x * 1.44269502f);\n";
+    if (t == dtype::f8) {
+        needs.use_quick(true);
+        quick = "    bool far = false;\n    const double y = " + spell_map(n, {t}, {"x"}, needs);
+        needs.use_quick(false);
+        quick.replace(quick.rfind("rare"), 4, "far");
+        quick += ";\n    rare |= far && !(x < 0);\n    return far && x < 0 ? 0 : y;\n";
+    } else {
+        needs.add("exp2_of_weight",
+                  "/// The instruction: what it flushes is nothing beside a sum of at least 1.\n"
+                  "__device__ __forceinline__ float exp2_of_weight(float x) {\n    float y;\n"
+                  "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n    return y;\n}\n");
+    }
     needs.add("exponential " + type, "template <>\n__device__ __forceinline__ " + type + " exponential(" + type +
-                                         " x) {\n    return " + value + ";\n}\ntemplate <>\n__device__ constexpr " +
+                                         " x) {\n    return " + value +
+                                         ";\n}\ntemplate <>\n__device__ __forceinline__ " + type + " weight(" + type +
+                                         " x, bool& rare) {\n" + quick + "}\ntemplate <>\n__device__ constexpr " +
                                          type + " largest() {\n    return " + largest(t) + ";\n}\n");
     return "exponentials";
 }

@@ -15,7 +15,7 @@ std::string spell_about_part(detail::fold f, dtype t, prelude& needs);
 /// Of sums of squares: the type of what a thread has of a few tiles, by `with(sums, values, present)`; `of_part` makes
 /// a part of it.
 std::string spell_about_sums(dtype t, prelude& needs);
-/// The struct with `join(a, b)`, `of(values, present)` and `about(part, c)`.
+/// The struct with `join(a, b)`, `with(part, values, present)`, `about(part, c)`, of exponentials `greatest(part)`.
 std::string spell_about_fold(detail::fold f, dtype t, prelude& needs);
 /// A part of no elements.
 std::string spell_about_start(detail::fold f, dtype t, prelude& needs);

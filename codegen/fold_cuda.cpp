@@ -128,10 +128,9 @@ void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
 
 void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
     const std::string part = own(f.part());
-    const std::string with = f.has_parts()        ? f.with(part, array, present)
-                             : f.counts_entries() ? f.joined(part, f.folded(array, present))
-                             : n == 1             ? f.joined(part, array + "[0]")
-                                                  : f.joined(part, b_.join_pairs(f.joiner(), n, array));
+    const std::string with = f.counts_entries() ? f.with(part, array, present)
+                             : n == 1           ? f.joined(part, array + "[0]")
+                                                : f.joined(part, b_.join_pairs(f.joiner(), n, array));
     b_.code.line(part, " = ", with, ";");
 }
 
@@ -184,21 +183,26 @@ void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
     }
 }
 
-void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
+void cuda_fold::declare_tile(std::size_t number, std::uint32_t unroll, const std::string& suffix) {
+    for (const place* in : inputs_of(spaces_[number])) {
+        const std::string type = b_.needs.type(in->at->head.type);
+        const std::uint32_t wide = columns_of(*in);
+        if (wide > 1)
+            b_.code.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, suffix, '[', unroll, "][", wide,
+                         "];");
+        else
+            b_.code.line(type, ' ', in->name, suffix, '[', unroll, "];");
+    }
+}
+
+void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+                           bool loaded) {
     source_writer& out = b_.code;
     const folded_space& s = spaces_[number];
     std::vector<fold_writer>& folds = folds_[number];
     const std::vector<node_id> generators = generators_of(s);
-    for (const place* in : inputs_of(s)) {
-        const std::string type = b_.needs.type(in->at->head.type), count = std::to_string(unroll);
-        const std::uint32_t wide = columns_of(*in);
-        if (wide > 1) {
-            out.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, '[', count, "][", wide, "];");
-        } else {
-            out.line(type, ' ', in->name, '[', count, "];");
-        }
-        b_.body.name(in->node, in->name + (wide > 1 ? "[u][e]" : "[u]"));
-    }
+    if (!loaded) declare_tile(number, unroll);
+    for (const place* in : inputs_of(s)) b_.body.name(in->node, in->name + (columns_of(*in) > 1 ? "[u][e]" : "[u]"));
     for (const node_id g : generators) {
         const std::string name = b_.names[b_.graph.nodes[g].index];
         out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
@@ -209,13 +213,15 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
         !whole && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
     const std::string at = unroll == 1 ? "k" : "k + u" + apart;
     if (counted) out.line("unsigned int present = 0;");
-    open_unrolled("u", unroll);
-    if (!whole) out.line("if (", at, " >= ", n, ") break;");
-    if (counted) out.line("++present;");
-    write_loads(s, at);
-    for (const node_id g : generators)
-        out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
-    out.close();
+    if (!loaded) {
+        open_unrolled("u", unroll);
+        if (!whole) out.line("if (", at, " >= ", n, ") break;");
+        if (counted) out.line("++present;");
+        write_loads(s, at);
+        for (const node_id g : generators)
+            out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
+        out.close();
+    }
     declare_outputs(s, unroll, columns_);
     open_columns();
     for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', unroll, "];");

@@ -90,8 +90,12 @@ protected:
     /// How many of the thread's results an input is read for at once, and what a lane loads of a space for one place.
     std::uint32_t columns_of(const place& in) const;
     std::uint32_t bytes_at_once(const folded_space& s) const;
-    /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them: all, or those before `n`.
-    void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
+    /// The arrays of what a tile loads.
+    void declare_tile(std::size_t number, std::uint32_t unroll, const std::string& suffix = "");
+    /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them: all, or those before `n`;
+    /// or joins those that are `loaded`.
+    void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+                    bool loaded = false);
     /// The loop over a thread's tiles, from place `first` on, `step` apart.
     void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first, const std::string& apart,
                      const std::string& n, const std::string& step);

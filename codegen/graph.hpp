@@ -27,7 +27,7 @@ enum class node_kind : std::uint8_t {
     user,      // function `code` of the user's text `index` over `arguments`
     text,      // the text `index` itself; gone when the graph is made
     about,     // the sum of the reduction `arguments[0]`, of rule `about`, about the value `arguments[1]`; where `pick`
-               // is 1, about the row's sum divided by it
+               // is 1, about the row's sum divided by it; where 2, the greatest element of a sum of exponentials
 };
 
 struct node {

@@ -145,7 +145,8 @@ key decode(std::span<const std::uint32_t> words) {
         k.axes.push_back(axis_class::decode(in.next()));
         require(k.axes.back().partner <= a, "pairs an axis with a later one");
         require(k.axes.back().bucket <= bucket::looped, "has no such length class");
-        require(k.axes.back().fine <= 6, "has no such fine length class");
+        const axis_class& axis = k.axes.back();
+        require(axis.fine <= (axis.owner == 0 ? 31 : axis.bucket == 1 ? 6 : 2), "has no such fine length class");
         require(k.axes.back().owner != 0 || a == 0 || k.axes[a - 1].owner == 0,
                 "does not begin with the outputs' axes");
     }

@@ -21,6 +21,7 @@ struct sum_about {
 class rewriting {
 public:
     rewriting(const key& k, const graph& g) : key_(k), graph_(g), beneath_(g.nodes.size()), uses_(g.nodes.size()) {
+        for (node_id i = 0; i < g.nodes.size(); ++i) note_reductions(i);
         for (const node& n : g.nodes)
             for (int a = 0; a < n.arity; ++a) ++uses_[n.arguments[a]];
         for (const node_id r : g.roots) ++uses_[r];
@@ -30,26 +31,29 @@ public:
         graph made;
         made.loop_axis = graph_.loop_axis;
         made.texts = graph_.texts;
-        std::vector<node_id> moved;
+        std::vector<node_id> moved, reductions(graph_.nodes.size(), no_node);  // made of each sum
         for (node_id i = 0; i < graph_.nodes.size(); ++i) {
-            note_reductions(i);
-            node n = graph_.nodes[i];
-            const std::optional<sum_about> about = find(i);
-            if (about) {
-                n.code = static_cast<std::uint16_t>(about->of);
-                n.arguments[0] = about->x;
+            const node_id sum = sum_that_knows(i);  // or the node itself
+            const std::optional<sum_about> about = find(sum);
+            if (!about || reductions[sum] == no_node) {
+                node n = graph_.nodes[sum];
+                if (about) {
+                    n.code = static_cast<std::uint16_t>(about->of);
+                    n.arguments[0] = about->x;
+                }
+                for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
+                reductions[sum] = static_cast<node_id>(made.nodes.size());
+                made.nodes.push_back(n);
             }
-            for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
-            made.nodes.push_back(n);
             if (about) {
                 node taken;
                 taken.kind = node_kind::about;
-                taken.type = n.type;
-                taken.code = n.code;
-                taken.pick = about->share ? 1 : 0;
-                taken.arity = 2;
-                taken.arguments[0] = static_cast<node_id>(made.nodes.size() - 1);
-                taken.arguments[1] = moved[about->c];
+                taken.type = graph_.nodes[i].type;
+                taken.code = static_cast<std::uint16_t>(about->of);
+                taken.pick = sum != i ? 2 : about->share ? 1 : 0;
+                taken.arity = sum != i ? 1 : 2;
+                taken.arguments[0] = reductions[sum];
+                if (sum == i) taken.arguments[1] = moved[about->c];
                 taken.axes = graph_.nodes[i].axes;
                 made.nodes.push_back(taken);
             }
@@ -106,6 +110,17 @@ private:
         if (!fits) return {};
         const bool alone = uses_[value] == 1 && uses_[difference] == (v.arity == 2 ? 2 : 1) && uses_[found.c] == 1;
         return alone && squares ? about_share(found, folded) : found;
+    }
+
+    /// Of a row's maximum, the sum of exponentials of that row, which comes by it; else the node itself.
+    node_id sum_that_knows(node_id i) const {
+        const node& n = at(i);
+        if (n.kind != node_kind::reduce || static_cast<fold>(n.code) != fold::max) return i;
+        for (node_id sum = i + 1; sum < graph_.nodes.size(); ++sum)
+            if (const auto about = find(sum); about && about->of == fold::exponentials && about->x == n.arguments[0] &&
+                                              folded_by(at(sum)) == folded_by(n))
+                return sum;
+        return i;
     }
 
     /// Where c is the row's own sum divided, and nothing else wants it, the sum need not be kept: what is kept of the

@@ -14,6 +14,8 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
+/// Of two blocks a multiprocessor one computes while the other loads: for that a little goes to local memory.
+constexpr std::uint32_t most_bytes_of_two = 152;
 constexpr std::uint32_t cluster_architecture = 90, most_cluster = 8;
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
@@ -134,6 +136,8 @@ void choose_vectors(register_rows& s, const std::vector<const operand_class*>& a
     s.shifted = anywhere && s.each > 1;
 }
 
+std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
+
 /// Threads along memory: a few lanes of a warp, a block, a cluster.
 bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
     struct choice {
@@ -143,9 +147,10 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
                                          {512, 1, 32, 1},   {256, 1, 128, 4},  {512, 1, 128, 2},  {1024, 2, 128, 2},
                                          {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
     // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle.
-    static constexpr choice shifted_choices[] = {
-        {8, 1, 16, 1},    {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 16},  {128, 1, 128, 1}, {256, 1, 128, 4},
-        {512, 1, 128, 2}, {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
+    static constexpr choice shifted_choices[] = {{8, 1, 16, 1},     {16, 1, 64, 1},    {32, 1, 128, 1},
+                                                 {64, 1, 128, 16},  {128, 1, 128, 1},  {256, 1, 128, 4},
+                                                 {512, 1, 128, 2},  {1024, 2, 128, 2}, {1024, 1, 128, 1},
+                                                 {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
     for (const choice& c : s.shifted ? std::span<const choice>(shifted_choices) : std::span<const choice>(choices)) {
         if (capacity * bytes > c.lanes * c.most_bytes) continue;
         if (c.cluster > 1 && architecture < cluster_architecture) continue;
@@ -154,13 +159,14 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
         s.blocks = c.blocks;
         s.threads = c.lanes <= 32 ? 256 : c.lanes / c.cluster;
         s.rows = s.threads * s.cluster / s.lanes;
-        s.chunks = std::max(1u, capacity / (s.lanes * s.each)) + (s.shifted ? 1 : 0);
+        s.chunks = pieces(capacity, s.lanes * s.each) + (s.shifted ? 1 : 0);
         return true;
     }
     return false;
 }
 
 /// Threads across memory: neighbours have neighbouring rows, half a warp of them at least where many lanes share one.
+/// Of the shortest rows a thread has several.
 bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
     s.across = true;
     const auto most = [&] { return s.lanes == 1 || s.lanes >= 32 ? most_bytes : most_bytes / 2; };
@@ -171,18 +177,24 @@ bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes,
     const std::uint32_t lanes = s.lanes / s.cluster;  // of a block
     s.rows = lanes <= 8 ? 256 / lanes : lanes <= 16 ? 32 : lanes <= 64 ? 16 : 8;
     s.threads = s.rows * lanes;
-    s.chunks = std::max(1u, capacity / s.lanes);
+    s.chunks = pieces(capacity, s.lanes);
+    constexpr std::uint32_t shortest = 2, bytes_under_way = 64;
+    if (s.lanes == 1 && s.chunks <= shortest) s.together = std::max(1u, bytes_under_way / (s.chunks * bytes));
+    s.rows *= s.together;
     return lanes <= 128;
 }
 
-/// A block for the rows that lie side by side, at most 2^`side` of them.
+/// A block for the rows that lie side by side, `side` of them.
 bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes) {
     s.across = s.in_runs = true;
-    s.threads = 128;
-    while (s.threads < 1024 && (capacity << side) * bytes > s.threads * most_bytes) s.threads *= 2;
-    s.chunks = 2;
-    while (s.chunks * (s.threads >> side) < capacity) s.chunks *= 2;
-    return s.chunks * bytes <= most_bytes;
+    s.side = side;
+    for (s.threads = 128; s.threads <= 1024; s.threads *= 2) {
+        s.lanes = s.threads / side;
+        s.chunks = pieces(capacity, s.lanes);
+        s.blocks = 1024 / s.threads;
+        if (s.chunks * bytes <= (s.blocks > 1 ? most_bytes_of_two : most_bytes)) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -196,11 +208,9 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     register_rows s;
     row_values values(g, r);
     const std::vector<const operand_class*> arrays = streams(k, g, r);
-    std::uint32_t capacity = 16u << r.bucket;
-    if (r.fine != 0) capacity = 1u << (r.fine - 1);
+    const std::uint32_t capacity = r.most();
     const std::uint32_t bytes = std::max(4u, values.held_bytes());
     s.kept = std::move(values.kept);
-    s.at_least_half = r.bucket > 1 || r.fine > 1;
     bool held = false;
     if (runs_across(arrays, g, r)) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
@@ -214,7 +224,7 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
         choose_vectors(s, arrays, g, r);
         held = share_along(s, capacity, bytes, k.header.architecture);
     }
-    if (!held || s.elements() * values.cost > row_budget) return {};
+    if (!held || s.together * s.elements() * values.cost > row_budget) return {};
     return s;
 }
 

@@ -17,12 +17,13 @@ namespace ingot::codegen {
 
 struct register_rows {
     bool across = false;
-    bool in_runs = false;        // across; `lanes` stands for what a run's number of rows leaves of the threads
-    bool shifted = false;        // rows begin anywhere: the first chunk is that of the last aligned place before them
-    bool at_least_half = false;  // every row of the length class has the first half of the chunks
+    bool in_runs = false;  // across; a block has the `side` rows of a run, and `lanes` threads for each
+    bool shifted = false;  // rows begin anywhere: the first chunk is that of the last aligned place before them
     std::uint32_t lanes = 1, each = 1, chunks = 1;
+    std::uint32_t side = 1;
     std::uint32_t threads = 256;  // of a block
     std::uint32_t rows = 1;       // of a block
+    std::uint32_t together = 1;   // of a thread, where a row has one lane: their loads are under way at once
     std::uint32_t cluster = 1;    // blocks of a row
     std::uint32_t blocks = 1;     // of a multiprocessor, so that computing hides behind other rows' loads
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.

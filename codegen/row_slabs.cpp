@@ -110,13 +110,13 @@ slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& ro
     const bool runs = lie_side_by_side(rows);
     std::uint32_t smallest = 8, each = 0;
     for (const slab& s : slabs.all()) each += s.bytes(), smallest = std::min(smallest, s.bytes());
-    const std::uint32_t longest = 16u << rows.bucket, chunk = 16;
+    const std::uint32_t longest = rows.most(), chunk = 16;
     elements = std::max(wanted_bytes / std::max(each, 1u), chunk / smallest * longest);
     capacity = (elements + chunk - 1) / chunk * chunk;
     shared = runs || elements / longest < threads;
     if (runs) {
         // One run at least, the chunk in which the first begins, and the chunks between runs that share banks.
-        const std::uint32_t side = 1u << k.axes[static_cast<std::size_t>(rows.kept.back())].fine;
+        const std::uint32_t side = k.axes[static_cast<std::size_t>(rows.kept.back())].fine;
         elements = wanted_bytes_of_runs / std::max(each, 1u);
         capacity = (std::max(elements, side * longest) / 4 + 1) * 5 + 2 * chunk;
     }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <ingot/key.hpp>
 #include "codegen/graph.hpp"
 #include "codegen/kernel.hpp"
 
@@ -21,12 +22,21 @@ struct row_program {
     std::vector<int> kept;                     // loop axes: one row for each of their points
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
     std::uint8_t bucket;                       // of a row's length
-    std::uint8_t fine = 0;                     // a finer class of a short one's, or 0
+    std::uint8_t fine = 0;                     // a finer class of it, or 0
     std::vector<std::vector<node_id>> phases;  // reductions
 
     std::uint64_t kept_bits() const { return bits(kept); }
     std::uint64_t row_bits() const { return bits(row); }
     int inner() const { return row.back(); }
+    /// Every row of the class has more elements than `fewest`, and at most `most`.
+    std::uint32_t most() const {
+        if (bucket == 1 && fine != 0) return 1u << (fine - 1);
+        return bucket > 1 && fine == 1 ? 12u << bucket : 16u << bucket;
+    }
+    std::uint32_t fewest() const {
+        if (bucket == 1) return fine > 1 ? most() / 2 : 0;
+        return fine == 2 ? 12u << bucket : 8u << bucket;
+    }
     /// What is computed in a phase, the last being that of the outputs: what its reductions fold, or the graph's roots.
     std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
 

@@ -39,11 +39,12 @@ bool has_exponentials(const graph& g) {
 }
 
 /// Whether memory runs along the last kept axis, not along the rows; narrow rows side by side on a middle axis left
-/// out.
+/// out, but for doubles, of which a block's registers hold few.
 bool runs_across(const key& k, const graph& g, const row_program& r) {
     if (r.kept.empty()) return false;
     const bool narrow = (k.axes[static_cast<std::size_t>(r.kept.back())].bucket & bucket::gapless_columns) != 0;
-    if (narrow && r.kept.size() > 1) return false;
+    const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
+    if (narrow && r.kept.size() > 1 && !doubles) return false;
     for (const node& n : g.nodes) {
         if (n.kind != node_kind::operand) continue;
         const std::vector<stride_class>& strides = k.operands[n.index].strides;

@@ -286,6 +286,7 @@ private:
                     long_rows = long_rows || key_.axes[a].bucket >= long_row_bucket;
                 }
         }
+        if (reads_temporaries) mark_folded_before(s);
         // How many rows a temporary has nobody said; splitting a long row among blocks costs little. Rows that are
         // scanned the key does count.
         const bool few = !key_.axes.empty() && (key_.axes[0].bucket & bucket::few_rows) != 0;
@@ -293,6 +294,19 @@ private:
             s.key.axes[0].bucket |= bucket::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
             s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));
+    }
+
+    /// What the temporaries hold is the same all along these axes.
+    void mark_folded_before(stage& s) const {
+        constexpr std::uint8_t longer_than_1024 = 7;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a) {
+            const axis_class& folded = key_.axes[a];
+            if (folded.owner == 0 || folded.bucket < longer_than_1024) continue;
+            if (a > 0 && key_.axes[a - 1].owner == folded.owner) continue;
+            if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
+                axis != no_axis && s.key.axes[static_cast<std::size_t>(axis)].owner == 0)
+                s.key.axes[static_cast<std::size_t>(axis)].bucket |= folded_before;
+        }
     }
 
     int loop_of(int axis) const { return graph_.loop_axis[static_cast<std::size_t>(axis)]; }

@@ -95,6 +95,7 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
         case node_kind::about: {
             const std::string& whole = values[n.arguments[0]].text;  // "squares(x0)"
+            if (n.arity == 1) return {"max" + whole.substr(whole.find('('))};
             const std::string about = in_parentheses(values[n.arguments[1]], 9);
             const std::string share = "sum" + whole.substr(whole.find('(')) + " / ";
             return {whole.substr(0, whole.size() - 1) + " - " + (n.pick == 1 ? share : "") + about + ')'};

@@ -338,6 +338,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 length *= c_.extents[b];
             if (last_of_owner) axis.bucket = detail::bucket::of_length(length);
             axis.partner = partner_of(s, a);
+            if (env.where == detail::target::cuda && reduces && axis.partner != 0 &&
+                detail::bucket::has_quarters(axis.bucket))
+                axis.fine = length <= detail::bucket::three_quarters(axis.bucket) ? 1 : 2;
             const std::size_t partner = axis.partner - std::size_t{1};
             if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
@@ -399,7 +402,7 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
         detail::axis_class axis = narrow ? detail::axis_class::decode(words[outer_axes - 1]) : row;
         runs = runs || narrow;
         if (narrow)
-            axis.fine = detail::bucket::power_of(inner);
+            axis.fine = static_cast<std::uint8_t>(inner);
         else if (alone && axis.bucket == 1)
             axis.fine = static_cast<std::uint8_t>(1 + detail::bucket::power_of(c_.extents[a]));
         words[narrow ? outer_axes - 1 : a] = axis.encode();

@@ -107,8 +107,9 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
 /// The innermost axis of the outputs' space: 4 added where it is at most 256 long and every array that moves along a
 /// bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis next to the innermost one.
-/// Beside rows across memory whose results are wanted along them, on a GPU, `fine` says of a short inner axis: up to
-/// 2^fine; where there is none, of a binder's innermost axis of the first length class: up to 2^(fine - 1).
+/// Beside rows across memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis;
+/// where there is none, a binder's innermost axis of the first length class is up to 2^(fine - 1) long. Of rows whose
+/// results are wanted along them, in a class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
@@ -122,6 +123,9 @@ constexpr std::uint8_t of_length(std::int64_t n) {
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
     return b;
 }
+/// Classes of 129 to 65536 elements.
+constexpr bool has_quarters(std::uint8_t b) { return b >= 4 && b <= 12; }
+constexpr std::int64_t three_quarters(std::uint8_t b) { return std::int64_t{12} << b; }
 /// The least k with n <= 2^k.
 constexpr std::uint8_t power_of(std::int64_t n) {
     std::uint8_t k = 0;

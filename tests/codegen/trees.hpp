@@ -30,8 +30,8 @@ inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, bool
     return b.map("divide").output(t, "s1", vector).done();
 }
 
-/// The same over the middle one of three axes, the last of which is 2^(fine - 1) to 2^fine long.
-inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bucket, std::uint8_t fine) {
+/// The same over the middle one of three axes, the last of which is so short.
+inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bucket, std::uint8_t inner) {
     using detail::fold;
     key_builder b(where);
     b.axes(3, detail::bucket::short_inner).bound_axis(0, bucket, 2).bound_axis(1, bucket, 2).bound_axis(2, bucket, 2);
@@ -43,7 +43,7 @@ inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bu
     again(2);
     again(1).reduce(fold::max, t).map("subtract").map("exp").reduce(fold::sum, t);
     key k = b.map("divide").output(t, "ss1", false).done();
-    k.axes[2].fine = fine;
+    k.axes[2].fine = inner;
     return k;
 }
 

@@ -102,6 +102,34 @@ TEST_CASE("exponentials that vanish beside their sum are none the less summed") 
     }
 }
 
+template <class T>
+void expect_infinite_columns() {
+    constexpr index_t n = 70'001, width = 5;
+    constexpr T infinite = std::numeric_limits<T>::infinity(), undefined = std::numeric_limits<T>::quiet_NaN();
+    array<T> x = zeros<T>({n, width});
+    x(3, 1) = infinite;
+    x(n - 1, 2) = undefined;
+    x(40'000, 3) = -infinite;
+    x(all, 4) = -infinite;
+    const auto [greatest, total] = eval(max(x, 0), sum(exp(x - max(x, 0)), 0));
+    const std::vector<T> most = greatest.to_host(), sums = total.to_host(), shares = eval(softmax(x, 0)).to_host();
+    CHECK((most[0] == 0 && most[1] == infinite && std::isnan(most[2]) && most[3] == 0 && most[4] == -infinite));
+    CHECK((sums[0] == n && std::isnan(sums[1]) && std::isnan(sums[2]) && sums[3] == n - 1 && std::isnan(sums[4])));
+    const auto share = [&](index_t row, index_t column) {
+        return shares[static_cast<std::size_t>(row * width + column)];
+    };
+    for (const index_t row : {index_t{0}, index_t{40'000}, n - 1}) {
+        CHECK(std::abs(share(row, 0) * n - 1) < 1e-5);
+        CHECK((std::isnan(share(row, 1)) && std::isnan(share(row, 2)) && std::isnan(share(row, 4))));
+        CHECK((row == 40'000 ? share(row, 3) == 0 : std::abs(share(row, 3) * (n - 1) - 1) < 1e-5));
+    }
+}
+
+TEST_CASE("infinite elements of a column, which its maximum tells too") {
+    expect_infinite_columns<float>();
+    expect_infinite_columns<double>();
+}
+
 TEST_CASE("sums about any value, not the mean or the maximum alone") {
     const std::vector<float> values = noise(very_long, 3);
     const array<float> x = asarray(values);

@@ -39,8 +39,8 @@ void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
 
 TEST_CASE("rows along memory, of all lengths") {
     comparison c;
-    for (const index_t n :
-         {1, 2, 31, 33, 129, 257, 500, 1025, 2049, 4099, 8192, 10'000, 16'385, 40'000, 65'537, 131'072})
+    for (const index_t n : {1, 2, 31, 33, 129, 192, 257, 500, 1025, 2049, 4099, 6144, 8192, 10'000, 16'385, 17'883,
+                            40'000, 65'537, 131'072})
         add_rows(c, wave<float>({3, n}), -1);
     add_rows(c, wave<float>({2, 262'141}), -1, false);
     add_rows(c, wave<float>({2, 300'000}), -1, false);
@@ -52,6 +52,10 @@ TEST_CASE("rows across memory, of all lengths") {
     for (const index_t n : {1, 2, 31, 33, 129, 500, 1025, 2049, 4096}) add_rows(c, wave<float>({n, 37}), 0);
     for (const index_t n : {5000, 40'000}) add_rows(c, wave<float>({n, 5}), 0, false);
     for (const index_t n : {3, 70, 600}) add_rows(c, wave<double>({4, n, 8}), 1);
+    const array<float> pairs = wave<float>({5, 2, 333});  // the last rows fill no block
+    c.add("softmax", axes(1), pairs, eval(softmax(pairs, 1)));
+    for (const index_t n : {4, 190, 400}) add_rows(c, wave<float>({5, n, 333}), 1);
+    for (const index_t side : {3, 7}) add_rows(c, wave<float>({3, 1400, side}), 1);
     c.run();
 }
 

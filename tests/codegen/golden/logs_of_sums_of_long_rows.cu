@@ -6,7 +6,11 @@ using uint64 = unsigned long long;
 template <class type>
 __device__ type exponential(type x);
 template <class type>
+__device__ type weight(type x, bool& rare);
+template <class type>
 __device__ constexpr type largest();
+__device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double higher(double a, double b) { return b > a ? b : a; }
 
 /// The greatest element, and the sum of exp(x - top).
 template <class type>
@@ -17,23 +21,37 @@ struct exponential_sum {
 struct exponentials {
     template <class type>
     static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
+        bool rare = false;
         const bool above = a.top > b.top;
-        const type less = exponential(above ? b.top - a.top : a.top - b.top);
+        const type less = weight(above ? b.top - a.top : a.top - b.top, rare);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
     template <class type, int n>
-    static __device__ __forceinline__ exponential_sum<type> of(const type (&v)[n], unsigned int present = n) {
-        type top = -largest<type>(), sum = 0;
+    static __device__ __forceinline__ exponential_sum<type> with(exponential_sum<type> a, const type (&v)[n],
+                                                                 unsigned int present = n) {
+        type top = a.top;
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) top = i < present && v[i] > top ? v[i] : top;
+        for (unsigned int i = 0; i < n; ++i) top = i < present ? higher(top, v[i]) : top;
         top = top < largest<type>() ? top : largest<type>();
+        bool rare = false;
+        type sum = a.sum * weight(a.top - top, rare);
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        for (unsigned int i = 0; i < n; ++i) sum += i < present ? weight(v[i] - top, rare) : 0;
+        if (rare) {
+            sum = a.sum * exponential(a.top - top);
+#pragma unroll
+            for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        }
         return {top, sum};
     }
     template <class type>
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
         return a.sum * exponential(a.top - c);
+    }
+    /// NaN where an element is; of infinities alone the sum tells.
+    template <class type>
+    static __device__ __forceinline__ type greatest(exponential_sum<type> a) {
+        return a.sum > 0 && a.sum <= largest<type>() ? a.top : a.sum == 0 ? a.top + a.top : a.sum;
     }
 };
 
@@ -44,9 +62,20 @@ __device__ __forceinline__ float exp_float(float a) {
     return fma(y, fminf(l, 1.0f), y);
 }
 
+/// The instruction: what it flushes is nothing beside a sum of at least 1.
+__device__ __forceinline__ float exp2_of_weight(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 template <>
 __device__ __forceinline__ float exponential(float x) {
     return exp_float(x);
+}
+template <>
+__device__ __forceinline__ float weight(float x, bool& rare) {
+    return exp2_of_weight(x * 1.44269502f);
 }
 template <>
 __device__ constexpr float largest() {
@@ -70,29 +99,14 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-struct max_float {
-    static __device__ __forceinline__ float join(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-        float m;
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-        return m;
-#else
-        return a > b || a != a ? a : b;
-#endif
-    }
-};
-
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
-}
-
 /// What the lane `far` away has.
 template <class type>
 __device__ __forceinline__ type from_lane(type v, int far) {
     return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+__device__ __forceinline__ exponential_sum<float> from_lane(exponential_sum<float> v, int far) {
+    return {from_lane(v.top, far), from_lane(v.sum, far)};
 }
 
 /// Joins over a group of neighbouring lanes; each of them has the result.
@@ -113,10 +127,6 @@ __device__ __forceinline__ type join_block(type v) {
     v = join_lanes<fold, n>(warps[threadIdx.x % n]);
     __syncthreads();  // the next fold writes the same place
     return v;
-}
-
-__device__ __forceinline__ exponential_sum<float> from_lane(exponential_sum<float> v, int far) {
-    return {from_lane(v.top, far), from_lane(v.sum, far)};
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -210,11 +220,9 @@ extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
-    float max0 = -__int_as_float(0x7f800000);
-    exponential_sum<float> exponentials1 = exponential_sum<float>{-3.402823466e+38f, 0};
+    exponential_sum<float> exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
     {
-        float part0 = -__int_as_float(0x7f800000);
-        exponential_sum<float> part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+        exponential_sum<float> part0 = exponential_sum<float>{-3.402823466e+38f, 0};
         uint32 tiles = 0;
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 4));
         const uint32 vectors = (p.folded - head) / 4;
@@ -232,21 +240,18 @@ reduce(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 8; ++u) {
                 load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
+            float value0[32];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                float value0[4];
-                float value1[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    value0[e] = x0[u][e];
-                    value1[e] = x0[u][e];
+                    value0[u * 4 + e] = x0[u][e];
                 }
-                part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
-                part1 = exponentials::join(part1, exponentials::of(value1));
             }
+            part0 = exponentials::with(part0, value0);
             if (++tiles % 8 == 0) {
-                exponentials1 = exponentials::join(exponentials1, part1);
-                part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+                exponentials0 = exponentials::join(exponentials0, part0);
+                part0 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
         }
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
@@ -262,78 +267,64 @@ reduce(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 512u >= end) break;
                 float value0[4];
-                float value1[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     value0[e] = x0[u][e];
-                    value1[e] = x0[u][e];
                 }
-                part0 = max_float::join(part0, join_pairs<max_float, 4>(value0));
-                part1 = exponentials::join(part1, exponentials::of(value1));
+                part0 = exponentials::with(part0, value0);
             }
             if (++tiles % 8 == 0) {
-                exponentials1 = exponentials::join(exponentials1, part1);
-                part1 = exponential_sum<float>{-3.402823466e+38f, 0};
+                exponentials0 = exponentials::join(exponentials0, part0);
+                part0 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
         }
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
-            part0 = max_float::join(part0, x0_edge);
-            part1 = exponentials::join(part1, exponentials::of<float, 1>({x0_edge}));
+            part0 = exponentials::with<float, 1>(part0, {x0_edge});
         }
-        max0 = max_float::join(max0, part0);
-        exponentials1 = exponentials::join(exponentials1, part1);
+        exponentials0 = exponentials::join(exponentials0, part0);
     }
-    max0 = join_block<max_float, 16>(max0);
-    exponentials1 = join_block<exponentials, 16>(exponentials1);
+    exponentials0 = join_block<exponentials, 16>(exponentials0);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch + row;
-        const uint64 stride = 3 * uint64(p.rows);
+        const uint64 stride = 2 * uint64(p.rows);
         if (blockIdx.y < gridDim.y - 1) {
             if (threadIdx.x == 0) {
-                tell(slots + blockIdx.y * stride, p.rows, max0);
-                tell(slots + blockIdx.y * stride + p.rows, p.rows, exponentials1);
+                tell(slots + blockIdx.y * stride, p.rows, exponentials0);
             }
             return;
         }
-        float whole0 = -__int_as_float(0x7f800000);
-        exponential_sum<float> whole1 = exponential_sum<float>{-3.402823466e+38f, 0};
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 512u) {
-            told<float> taken0[1] = {};
-            told<exponential_sum<float>> taken1[1] = {};
+        exponential_sum<float> whole0 = exponential_sum<float>{-3.402823466e+38f, 0};
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 2 * 512u) {
+            told<exponential_sum<float>> taken0[2] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
+                for (unsigned int u = 0; u < 2; ++u) {
                     if (s + u * 512u >= gridDim.y - 1) break;
                     if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
-                    if (!is_there(taken1[u])) look(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
                 }
 #pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
+                for (unsigned int u = 0; u < 2; ++u) {
                     if (s + u * 512u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
-                    waits = waits || !is_there(taken1[u]);
                 }
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
                 if (s + u * 512u >= gridDim.y - 1) break;
-                whole0 = max_float::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
-                whole1 = exponentials::join(whole1, take(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
+                whole0 = exponentials::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
             }
         }
         if (threadIdx.x == 0) {
-            whole0 = max_float::join(whole0, max0);
-            whole1 = exponentials::join(whole1, exponentials1);
+            whole0 = exponentials::join(whole0, exponentials0);
         }
-        whole0 = join_block<max_float, 16>(whole0);
-        max0 = whole0;
-        whole1 = join_block<exponentials, 16>(whole1);
-        exponentials1 = whole1;
+        whole0 = join_block<exponentials, 16>(whole0);
+        exponentials0 = whole0;
     }
     if (threadIdx.x == 0) {
-        const float t0 = exponentials::about(exponentials1, max0);
-        __stcs(p.z0 + i0, log_float(t0));
+        const float t0 = exponentials::greatest(exponentials0);
+        const float t1 = exponentials::about(exponentials0, t0);
+        __stcs(p.z0 + i0, log_float(t1));
     }
 }

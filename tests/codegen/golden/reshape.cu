@@ -9,6 +9,20 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
+__device__ __forceinline__ float rsqrt_approx(float a) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_sqrt_float(float a, bool& rare) {
+    float r = rsqrt_approx(a);
+    float s = a * r;
+    s = fma(fma(-s, s, a), 0.5f * abs(r), s);
+    rare |= !(s >= 8.88178420e-16f);
+    return s;
+}
+
 struct arguments {
     const float* x0;
     const float* x1;
@@ -39,10 +53,23 @@ map(const __grid_constant__ arguments p) {
         x1[e] = __ldg(p.x1 + i0);
         z0_offset[e] = i0;
     }
+    float z0[4];
+    bool rare = false;
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const float t0 = quick_sqrt_float(x0[e], rare);
+        z0[e] = t0 + x1[e];
+    }
+    if (rare) {
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            const float t1 = sqrt(x0[e]);
+            z0[e] = t1 + x1[e];
+        }
+    }
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
         if (first + e * 256u >= p.n) break;
-        const float t0 = sqrt(x0[e]);
-        __stcs(p.z0 + z0_offset[e], t0 + x1[e]);
+        __stcs(p.z0 + z0_offset[e], z0[e]);
     }
 }

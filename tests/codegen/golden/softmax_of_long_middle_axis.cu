@@ -24,7 +24,7 @@ struct max_float {
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
 /// What the lane `far` away has.
@@ -71,48 +71,46 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
 struct arguments {
     const float* x0;
     float* z0;
-    uint32 side;
-    uint32 length;
     divisor by_n2;
     uint32 n2;
+    uint32 length;
     int32 x0_stride0;
     int32 x0_stride1;
     int32 z0_stride0;
     int32 z0_stride1;
 };
 
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(256, 4)
 rows(const __grid_constant__ arguments p) {
-    const uint32 side = p.side;
-    const uint32 lanes = 512u / side, lane = threadIdx.x / side;
-    const uint32 length = lane < lanes ? p.length : 0;
+    constexpr uint32 side = 3, lanes = 85;
+    const uint32 lane = threadIdx.x / side;
     const uint32 row = blockIdx.x * side + threadIdx.x % side;
     const uint32 q2 = quotient(row, p.by_n2);
     const int32 i2 = int32(row - q2 * p.n2);
     const int32 i0 = int32(q2);
-    float x0[32];
+    float x0[25];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
+    for (unsigned int u = 0; u < 25; ++u) {
         const uint32 at = u * lanes + lane;
-        if (!(at < length)) break;
+        if (!(u < 12 || at < p.length)) break;
         const int32 i1 = int32(at);
         x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
     }
-    float part0[32];
+    float part0[25];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
+    for (unsigned int u = 0; u < 25; ++u) {
         const uint32 at = u * lanes + lane;
-        if (at < length) {
+        if (u < 12 || at < p.length) {
             part0[u] = x0[u];
         } else {
             part0[u] = -__int_as_float(0x7f800000);
         }
     }
-    float max0 = join_pairs<max_float, 32>(part0);
-    __shared__ float whole0[512], max0_of[32];
+    float max0 = join_pairs<max_float, 25>(part0);
+    __shared__ float whole0[256], max0_of[32];
     whole0[threadIdx.x] = max0;
     __syncthreads();
-    for (uint32 r = threadIdx.x / 32; r < side; r += 16) {
+    for (uint32 r = threadIdx.x / 32; r < side; r += 8) {
         max0 = -__int_as_float(0x7f800000);
         for (uint32 l = threadIdx.x % 32; l < lanes; l += 32) max0 = max_float::join(max0, whole0[l * side + r]);
         max0 = join_lanes<max_float, 32>(max0);
@@ -122,12 +120,12 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     max0 = max0_of[threadIdx.x % side];
-    float kept0[32];
-    float part1[32];
+    float kept0[25];
+    float part1[25];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
+    for (unsigned int u = 0; u < 25; ++u) {
         const uint32 at = u * lanes + lane;
-        if (at < length) {
+        if (u < 12 || at < p.length) {
             const float t0 = x0[u] - max0;
             const float t1 = exp_float(t0);
             kept0[u] = t1;
@@ -136,11 +134,11 @@ rows(const __grid_constant__ arguments p) {
             part1[u] = 0.0f;
         }
     }
-    float sum1 = join_pairs<sum_float, 32>(part1);
-    __shared__ float whole1[512], sum1_of[32];
+    float sum1 = join_pairs<sum_float, 25>(part1);
+    __shared__ float whole1[256], sum1_of[32];
     whole1[threadIdx.x] = sum1;
     __syncthreads();
-    for (uint32 r = threadIdx.x / 32; r < side; r += 16) {
+    for (uint32 r = threadIdx.x / 32; r < side; r += 8) {
         sum1 = 0.0f;
         for (uint32 l = threadIdx.x % 32; l < lanes; l += 32) sum1 = sum_float::join(sum1, whole1[l * side + r]);
         sum1 = join_lanes<sum_float, 32>(sum1);
@@ -151,9 +149,9 @@ rows(const __grid_constant__ arguments p) {
     __syncthreads();
     sum1 = sum1_of[threadIdx.x % side];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
+    for (unsigned int u = 0; u < 25; ++u) {
         const uint32 at = u * lanes + lane;
-        if (!(at < length)) break;
+        if (!(u < 12 || at < p.length)) break;
         float z0;
         bool rare = false;
         z0 = quick_divide_float(kept0[u], sum1, rare);

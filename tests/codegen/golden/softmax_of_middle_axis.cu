@@ -50,7 +50,7 @@ struct max_float {
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
 /// What the thread `far` away has, of those that share a row.
@@ -111,7 +111,6 @@ struct arguments {
     float* z0;
     uint32 rows;
     uint32 n;
-    uint32 side;
     uint32 runs;
     divisor by_n2;
     divisor by_run4;
@@ -120,7 +119,7 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
     const uint32 n = p.n;
-    const uint32 side = p.side;
+    constexpr uint32 side = 2;
     const uint32 height = p.runs * side;
     const uint32 first = blockIdx.x * height;
     const uint32 rows = p.rows - first < height ? p.rows - first : height;
@@ -132,7 +131,7 @@ short_rows(const __grid_constant__ arguments p) {
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     for (uint32 mine = threadIdx.x >> spread; mine < rows; mine += 128 >> spread) {
-        const uint32 run = quotient(mine, p.by_n2);
+        const uint32 run = mine / side;
         const uint32 at4 = shift4 + run * (side * n + gap4 * 4) + mine - run * side;
         float max0 = -__int_as_float(0x7f800000);
         {

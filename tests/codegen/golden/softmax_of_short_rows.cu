@@ -51,7 +51,7 @@ struct max_float {
 template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n / 2>(v), join_pairs<fold, n / 2>(v + n / 2));
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
 __device__ __forceinline__ float exp_float(float a) {

@@ -25,13 +25,18 @@ map(const __grid_constant__ arguments p) {
         x1[e] = __ldg(p.x1 + i0);
         z0_offset[e] = i0;
     }
+    float z0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        if (first + e * 256u >= p.n) break;
         const float t0 = x0[e] - p.s0;
         const bool t1 = t0 > x1[e];
         const float t2 = x0[e] * x1[e];
         const float t3 = x0[e] + x1[e];
-        __stcs(p.z0 + z0_offset[e], t1 ? t2 : t3);
+        z0[e] = t1 ? t2 : t3;
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (first + e * 256u >= p.n) break;
+        __stcs(p.z0 + z0_offset[e], z0[e]);
     }
 }

@@ -25,9 +25,14 @@ map(const __grid_constant__ arguments p) {
         const uint32 q = first + e * 256u;
         if (q >= p.n) continue;
     }
+    float z0[1];
+#pragma unroll
+    for (unsigned int e = 0; e < 1; ++e) {
+        z0[e] = t4;
+    }
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
         if (first + e * 256u >= p.n) break;
-        __stcs(p.z0, t4);
+        __stcs(p.z0, z0[e]);
     }
 }
