@@ -80,11 +80,11 @@ private:
         if (shared_) {
             b_.needs.add("spread_of",
                          b_.function("How many threads work on a row, as a power of two: those that a block has to "
-                                     "spare, one for each group of elements.") +
+                                     "spare, of one warp, one for each group of elements.") +
                              "unsigned int spread_of(unsigned int rows, unsigned int groups) {\n"
-                             "    const int to_spare = " +
+                             "    const int to_spare = min(5, " +
                              std::to_string(std::bit_width(threads) - 1) +
-                             " - (32 - __clz(rows - 1));\n"
+                             " - (32 - __clz(rows - 1)));\n"
                              "    return max(min(to_spare, 31 - __clz(groups)), 0);\n}\n");
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");

@@ -1,9 +1,9 @@
 // exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
 using uint32 = unsigned int;
 
-/// How many threads work on a row, as a power of two: those that a block has to spare, one for each group of elements.
+/// How many threads work on a row, as a power of two: those that a block has to spare, of one warp, one for each group of elements.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
-    const int to_spare = 7 - (32 - __clz(rows - 1));
+    const int to_spare = min(5, 7 - (32 - __clz(rows - 1)));
     return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
