@@ -64,6 +64,9 @@ std::filesystem::path host_compiler() {
 std::vector<std::string> host_options(const source_text& source) {
     std::vector<std::string> options =
         words_of("-O3 -std=c++20 -shared -fPIC -pipe -w -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti");
+#ifdef __SANITIZE_THREAD__
+    options.emplace_back("-fsanitize=thread");  // else their calls of the library are seen, and not what orders these
+#endif
     for (const std::string& feature : words_of(source.architecture)) options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
     // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
