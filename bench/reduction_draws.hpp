@@ -157,8 +157,14 @@ private:
         double share() const { return static_cast<double>(reads) / static_cast<double>(reads + writes); }
         bool is_fold() const { return writes == 1 && reads > 2; }
     };
-    static constexpr std::array<mix, 6> mixes{
-        {{"copy", 1, 1}, {"triad", 2, 1}, {"fold", 4, 1}, {"fold", 8, 1}, {"fold", 16, 1}, {"read", 1, 0}}};
+    static constexpr std::array<mix, 8> mixes{{{"copy", 1, 1},
+                                               {"triad", 2, 1},
+                                               {"fold", 4, 1},
+                                               {"fold", 8, 1},
+                                               {"fold", 16, 1},
+                                               {"fold", 32, 1},
+                                               {"fold", 64, 1},
+                                               {"read", 1, 0}}};
     static constexpr std::array<launch_shape, 3> shapes{{{256, 1}, {512, 1}, {512, 2}}};
     std::vector<std::unique_ptr<hand_kernel>> kernels_;
     const float* from_;

@@ -42,8 +42,8 @@ private:
     /// The class promises that what is folded has no gaps. Nothing else may be wanted along the columns, nor where in
     /// its column an element is.
     bool is_gapless() const;
-    /// As many blocks as are resident at once, where there are not more places of the outer axes. Without such axes,
-    /// one block for each multiprocessor: the fewer there are, the sooner the last has joined what they found.
+    /// As many blocks as are resident at once, where there are not more places of the outer axes. Without such axes
+    /// these are large: the fewer there are, the less is told.
     void choose_gapless();
     /// Nothing but a sum of exponentials, which keeps a multiprocessor busy while what it reads next is on its way.
     bool is_exponentials() const { return words_ == 2 && folds_[0].size() == 1 && folds_[0][0].counts_entries(); }
@@ -55,8 +55,9 @@ private:
     std::string lanes() const override { return alone() ? "1" : "height"; }
     std::string first_result() const override { return "first"; }
     std::string mine() const override { return "mine && "; }
-    /// Of wide columns' moments the last block would have much to load.
-    std::string blocks_that_meet() override;
+    /// Of columns that all blocks fold the last one would have much to load.
+    bool shares_results() const { return gapless() && split_ && b_.rank == 1; }
+    void write_ending() override;
     std::string owner() override { return alone() ? "if (mine)" : "if (mine && down == 0)"; }
     /// Neighbouring columns that a thread folds: more than one where all that moves along them and is folded does so by
     /// one element and is aligned.
@@ -101,7 +102,7 @@ private:
 
     int inner_;
     layout layout_ = layout::wide;
-    bool light_ = false;                         // one array and one word, on a middle axis
+    bool light_ = false;                         // one array and one word: registers for twice as many loads
     std::uint32_t each_ = 1;                     // elements that a thread of a gapless layout loads at once
     std::uint32_t resident_ = resident_threads;  // threads of a multiprocessor
     std::uint32_t blocks_ = 1;                   // of a multiprocessor, where several share columns

@@ -25,11 +25,17 @@ column_fold::column_fold(const key& k, const graph& g, const folding& f)
     if (split_) least_blocks_ = blocks_;
 }
 
-std::string column_fold::blocks_that_meet() {
-    constexpr std::uint32_t group = 12, narrow = 20;
-    if (!gapless() || b_.rank > 1 || words_ <= 2) return "";
-    return b_.count({.axes = axis_bit(inner_)}, "width") + " < " + std::to_string(narrow) +
-           " ? gridDim.y : " + std::to_string(group);
+void column_fold::write_ending() {
+    if (!shares_results()) return cuda_fold::write_ending();
+    combine_all();
+    const auto placed = b_.body.scope();
+    b_.code.open("if (gridDim.y > 1)");
+    tell_all("first", "blockIdx.y");
+    write_shared_finish("gridDim.y");
+    b_.code.line("return;");
+    b_.code.close();
+    b_.body.leave(placed);
+    write_results(owner());
 }
 
 std::uint32_t column_fold::vector_columns() const {

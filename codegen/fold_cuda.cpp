@@ -20,13 +20,10 @@ cuda_fold::cuda_fold(const key& k, const graph& g, const folding& f, std::uint32
 
 void cuda_fold::write(plan& p) {
     b_.name_scalars();
+    unplaced_ = b_.body.scope();
     write_place();
     for (std::size_t s = 0; s < spaces_.size(); ++s) write_space(s);
-    if (lanes() != "1")
-        for (std::vector<fold_writer>& folds : folds_)
-            for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
-    if (split_) write_finish();
-    write_results();
+    write_ending();
     write_end();
     launch& step = b_.step;
     step.kernel = "reduce";
@@ -364,6 +361,52 @@ void cuda_fold::write_exchange(fold_writer& f) {
                                               " v, int far) {\n    return {" + members + "};\n}\n");
 }
 
+void cuda_fold::add_join_lanes() {
+    b_.needs.add("join_lanes",
+                 "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+                 "template <class fold, int lanes, class type>\n"
+                 "__device__ __forceinline__ type join_lanes(type v) {\n"
+                 "#pragma unroll\n"
+                 "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+                 "    return v;\n}\n");
+}
+
+void cuda_fold::combine_lanes(fold_writer& f, const std::string& joiner, const std::string& variable,
+                              std::uint32_t lanes) {
+    if (f.joins_at_once()) return b_.code.line(variable, " = ", joiner, "::join_lanes<", lanes, ">(", variable, ");");
+    write_exchange(f);
+    add_join_lanes();
+    b_.code.line(variable, " = join_lanes<", joiner, ", ", lanes, ">(", variable, ");");
+}
+
+void cuda_fold::combine_block(fold_writer& f, const std::string& joiner, const std::string& variable) {
+    const bool at_once = f.joins_at_once();
+    const std::string name = at_once ? "join_block_at_once" : "join_block";
+    if (!at_once) {
+        write_exchange(f);
+        add_join_lanes();
+    }
+    const auto joined = [at_once](const std::string& lanes, const std::string& value) {
+        return (at_once ? "fold::template join_lanes<" + lanes : "join_lanes<fold, " + lanes) + ">(" + value + ");\n";
+    };
+    b_.needs.add(name,
+                 "/// Joins over a block; every thread has the result.\n"
+                 "template <class fold, int n, class type>\n"
+                 "__device__ __forceinline__ type " +
+                     name +
+                     "(type v) {\n"
+                     "    __shared__ type warps[n];\n"
+                     "    v = " +
+                     joined("32", "v") +
+                     "    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
+                     "    __syncthreads();\n"
+                     "    v = " +
+                     joined("n", "warps[threadIdx.x % n]") +
+                     "    __syncthreads();  // the next fold writes the same place\n"
+                     "    return v;\n}\n");
+    b_.code.line(variable, " = ", name, "<", joiner, ", ", threads_ / 32, ">(", variable, ");");
+}
+
 void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
                       std::uint32_t results) {
     const std::uint64_t bits = spaces_[longest_].bits() | along;
@@ -374,8 +417,20 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
         .axes = kept_bits(), .per_processor = blocks * results, .inner = bits, .inner_divide = piece};
 }
 
-void cuda_fold::write_results() {
-    b_.code.open(owner());
+void cuda_fold::combine_all() {
+    if (lanes() == "1") return;
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
+}
+
+void cuda_fold::write_ending() {
+    combine_all();
+    if (split_) write_finish();
+    write_results(owner());
+}
+
+void cuda_fold::write_results(const std::string& owner) {
+    b_.code.open(owner);
     open_columns("columns");
     write_column();
     for (const std::size_t k : results_) {

@@ -38,8 +38,8 @@ protected:
     virtual std::string mine() const { return ""; }
     /// Holds for the one thread that answers for its results.
     virtual std::string owner() = 0;
-    /// How many blocks of a result meet first, where not all of them meet at once.
-    virtual std::string blocks_that_meet() { return ""; }
+    /// What follows the folds: lanes join, then the blocks of a result where there are several, and the results.
+    virtual void write_ending();
     /// Slots that the thread which finishes loads at once.
     virtual std::uint32_t slots_at_once() const { return 8; }
     /// Closes what the place has opened.
@@ -114,8 +114,19 @@ protected:
     /// Operands that move along no axis but these: loaded once, and what is made of them computed.
     void load_kept(std::uint64_t axes);
 
-    /// The functions by which lanes exchange what they have of a fold.
+    /// The functions by which lanes exchange what they have of a fold. Joins over groups of lanes, over a block.
     void write_exchange(fold_writer& f);
+    void add_join_lanes();
+    void combine_lanes(fold_writer& f, const std::string& joiner, const std::string& variable, std::uint32_t lanes);
+    void combine_block(fold_writer& f, const std::string& joiner, const std::string& variable);
+
+    /// Where blocks share results: asks for the rule, the last block at once, the others where this is written, soon
+    /// enough that nobody waits for the answer. Tells what the owner has of a result, as one of its `tellers`. The
+    /// results, each when all have told.
+    void declare_sharing();
+    void ask_rule(const std::string& when = "");
+    void tell_all(const std::string& result, const std::string& teller);
+    void write_shared_finish(const std::string& tellers);
 
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
     /// Several blocks a result: each has a piece of this many elements at least, along `along` beside the longest
@@ -135,19 +146,22 @@ protected:
     std::uint32_t threads_, columns_ = 1;
     std::uint32_t least_blocks_ = 0;  // of a multiprocessor: so many registers a thread may have; 0: as it comes
     bool split_ = false;
+    body_writer::names unplaced_;  // what is named before a place is
+
+    void combine_all();
+    void write_finish();
+    void write_results(const std::string& owner);
 
 private:
-    void write_results();
-
     // How the blocks of a result meet (fold_finish_cuda.cpp).
 
-    void write_finish();
     void add_slots();
     std::string slot(std::uint32_t slots);
     /// Each fold of each of the thread's results, and the text of where its slots are.
     void for_each_slot(const std::function<void(fold_writer&, const std::string&)>& write);
     void write_tell();
-    void write_gather(const std::string& begin, const std::string& apart, const std::string& end);
+    void write_gather();
+    std::string scratch_pointer();
 };
 
 /// The schedules: lanes along memory share a row, or lie beside each other across it.

@@ -1,7 +1,11 @@
 // How the blocks of a result meet. All but the last tell what they have, in slots of the scratch: one for each split,
 // word and result. All of it is zero when the kernel begins, and again when it ends. The last waits for all of it and
-// joins it by the blocks' numbers; where that is much, the last of every few does so first. Blocks begin in the order
-// of their numbers, so nobody waits for one that could not begin.
+// joins it by the blocks' numbers. Blocks begin in the order of their numbers, so nobody waits for one that could not
+// begin.
+//
+// Where all blocks have to do with many results that is much for one. Then each tells what it has of all, and finishes
+// some: it may wait for any other once all have begun. The rule, one for all of them, is made by who comes first: the
+// last, when it begins (together), or another that is about to end (the last alone).
 #include <algorithm>
 
 #include "codegen/fold_cuda.hpp"
@@ -81,20 +85,19 @@ void cuda_fold::write_tell() {
     b_.code.line("return;");
 }
 
-/// Joins what the blocks `begin`, `begin` + `apart`, ... before `end` told to this one's. Several loads at once, of all
-/// folds, again until all are there: who waits keeps everybody waiting.
-void cuda_fold::write_gather(const std::string& begin, const std::string& apart, const std::string& end) {
+/// Joins what all other blocks told to this one's. Several loads at once, of all folds, again until all are there: who
+/// waits keeps everybody waiting.
+void cuda_fold::write_gather() {
     source_writer& out = b_.code;
     const std::uint32_t together = std::max(1u, slots_at_once() / (slots_ * columns_));
-    const std::string at_once = std::to_string(together), step = apart == "1" ? lanes() : lanes() + " * " + apart,
-                      next = "s + u * " + step;
+    const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
     const auto for_all = [&](const auto& write) {
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) write(f);
     };
     const auto for_all_taken = [&](const auto& write) {
         open_unrolled("u", together);
-        out.line("if (", next, " >= ", end, ") break;");
+        out.line("if (", next, " >= gridDim.y - 1) break;");
         for_each_slot([&](fold_writer& f, const std::string& at) {
             write(f, own(f.taken() + "[u]"), "slots + (" + next + ") * stride" + at);
         });
@@ -106,8 +109,8 @@ void cuda_fold::write_gather(const std::string& begin, const std::string& apart,
     };
 
     for_all([&](fold_writer& f) { declare(f.wide_type(), f.whole(), f.wide_start()); });
-    out.open("for (", b_.needs.type(dtype::u4), " s = ", begin == "0" ? lane() : begin + " + " + lane() + " * " + apart,
-             "; ", mine(), "s < ", end, "; s += ", at_once, " * ", step, ")");
+    out.open("for (", b_.needs.type(dtype::u4), " s = ", lane(), "; ", mine(), "s < gridDim.y - 1; s += ", at_once,
+             " * ", lanes(), ")");
     for_all([&](fold_writer& f) {
         out.line("told<", f.type(), "> ", f.taken(), '[', at_once, ']',
                  columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', " = {};");
@@ -155,33 +158,90 @@ void cuda_fold::write_gather(const std::string& begin, const std::string& apart,
 void cuda_fold::write_finish() {
     source_writer& out = b_.code;
     add_slots();
-    const std::string u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4), first = first_result();
-    const std::string scratch = b_.arguments.member({argument_kind::scratch_pointer}, u8 + '*', "scratch"),
-                      group = blocks_that_meet();
+    const std::string u8 = b_.needs.type(dtype::u8), first = first_result(), scratch = scratch_pointer();
     out.open("if (gridDim.y > 1)");
     out.line(u8, "* const slots = ", scratch, first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
-    if (group.empty()) {
-        out.open("if (blockIdx.y < gridDim.y - 1)");
-        write_tell();
-        out.close();
-        write_gather("0", "1", "gridDim.y - 1");
-    } else {
-        out.line("const ", u4, " group = ", group, ";");
-        out.line("const bool last = blockIdx.y == gridDim.y - 1;");
-        out.open("if (blockIdx.y % group < group - 1 && !last)");
-        write_tell();
-        out.close();
-        out.line(u4, " begin = blockIdx.y / group * group, apart = 1, end = blockIdx.y;");
-        out.open("while (true)");
-        write_gather("begin", "apart", "end");
-        out.open("if (!last)");
-        write_tell();
-        out.close();
-        out.line("if (apart > 1 || begin == 0) break;");
-        out.line("apart = group, end = begin, begin = group - 1;");
-        out.close();
-    }
+    out.open("if (blockIdx.y < gridDim.y - 1)");
+    write_tell();
+    out.close();
+    write_gather();
+    out.close();
+}
+
+std::string cuda_fold::scratch_pointer() {
+    return b_.arguments.member({argument_kind::scratch_pointer}, b_.needs.type(dtype::u8) + '*', "scratch");
+}
+
+void cuda_fold::declare_sharing() {
+    b_.step.scratch_before = 2 * sizeof(std::uint64_t);  // the rule, and how many blocks have heard it
+    add_slots();
+    b_.needs.add("rules",
+                 "/// Who finishes results: the last block, or all together.\n"
+                 "constexpr uint64 alone = 1, together = 2;\n");
+    source_writer& out = b_.code;
+    const std::string u8 = b_.needs.type(dtype::u8), scratch = scratch_pointer();
+    out.line("const bool last = blockIdx.y == gridDim.y - 1;");
+    out.line(u8, " made = 0;  // the rule, where another block was the first to ask");
+    out.line("if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(", scratch, ", 0ull, together);");
+    out.line(u8, "* const slots = ", scratch, " + 2;");
+    out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
+}
+
+void cuda_fold::ask_rule(const std::string& when) {
+    b_.code.line("if (", when, "!last && threadIdx.x == 0) made = atomicCAS(", scratch_pointer(), ", 0ull, alone);");
+}
+
+void cuda_fold::tell_all(const std::string& result, const std::string& teller) {
+    b_.code.open(owner());
+    for_each_slot([&](fold_writer& f, const std::string& at) {
+        b_.code.line("tell(slots + ", result, " + ", teller, " * stride", at, ", ", f.name(), ");");
+    });
+    b_.code.close();
+}
+
+void cuda_fold::write_shared_finish(const std::string& tellers) {
+    source_writer& out = b_.code;
+    const std::string type = b_.linear(), scratch = scratch_pointer();
+    out.line("__shared__ ", b_.needs.type(dtype::u8), " rule;");
+    out.line("if (threadIdx.x == 0) rule = made != 0 ? made : last ? together : alone;");
+    out.line("__syncthreads();");
+    out.line("if (threadIdx.x == 0 && !last) atomicAdd(", scratch, " + 1, 1ull);");
+    out.line("if (rule == alone && !last) return;");
+    out.line("const ", type, " apart = rule == together ? gridDim.y : 1;");
+    out.open("for (", type, " result = rule == together ? blockIdx.y : 0; result < ", rows(), "; result += apart)");
+    const auto for_all = [&](const auto& write) {
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) write(f);
+    };
+    const auto for_all_slots = [&](const auto& write) {
+        for_each_slot([&](fold_writer& f, const std::string& at) { write(f, "slots + result + s * stride" + at); });
+    };
+    b_.body.leave(unplaced_);
+    for_all([&](fold_writer& f) { b_.body.name(f.reduction(), f.result(f.name())); });
+    b_.write_digits("result", kept_);
+    load_kept(kept_bits());
+    for_all([&](fold_writer& f) { out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";"); });
+    out.open("for (", b_.needs.type(dtype::u4), " s = threadIdx.x; s < ", tellers, "; s += ", threads_, "u)");
+    for_all([&](fold_writer& f) { out.line("told<", f.type(), "> ", f.taken(), " = {};"); });
+    std::string all;
+    for_all([&](fold_writer& f) { all += (all.empty() ? "is_there(" : " && is_there(") + f.taken() + ')'; });
+    out.open("do");
+    for_all_slots([&](fold_writer& f, const std::string& from) { out.line("look(", f.taken(), ", ", from, ");"); });
+    out.close(" while (!(", all, "));");
+    for_all_slots([&](fold_writer& f, const std::string& from) {
+        out.line(f.whole(), " = ", f.wide_joiner(), "::join(", f.whole(), ", take(", f.taken(), ", ", from, "));");
+    });
+    out.close();
+    for_all([&](fold_writer& f) {
+        combine_block(f, f.wide_joiner(), f.whole());
+        out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')', ";");
+    });
+    write_results("if (threadIdx.x == 0)");
+    out.close();
+    out.open("if (last && threadIdx.x == 0)");
+    out.line("while (look_at(", scratch, " + 1) < gridDim.y - 1) continue;");
+    out.line(scratch, "[0] = ", scratch, "[1] = 0;");
     out.close();
 }
 

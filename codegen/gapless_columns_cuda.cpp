@@ -33,11 +33,12 @@ void column_fold::choose_gapless() {
     const bool one = b_.rank == 1;
     layout_ = layout::gapless;
     each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
-    light_ = !one && words_ == 1 && inputs_of(spaces_[0]).size() == 1;
+    light_ = words_ == 1 && inputs_of(spaces_[0]).size() == 1 && !(one && rounds(folds_[0]));
     while (each_ > 1 &&
            (each_ * cost_of(b_.graph, spaces_[0].values) > statement_budget || each_ * words_ > most_words))
         each_ /= 2;
-    threads_ = one ? (words_ > 2 ? medium_block : large_block) : words_ > 2 || light_ ? small_block : medium_block;
+    threads_ =
+        one ? (words_ > 2 || light_ ? medium_block : large_block) : (words_ > 2 || light_ ? small_block : medium_block);
     while (threads_ * (each_ + 1) * widest_part() > most_room) threads_ /= 2;
     // Parts of several words want registers.
     std::uint32_t bytes = 0;
@@ -112,6 +113,7 @@ void column_fold::write_gapless() {
         constexpr std::uint32_t piece_bytes = 32 * 1024;
         split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, b_.rank == 1 ? 0 : 1, threads_);
     }
+    if (shares_results()) declare_sharing();
     declare_results(folds);
     const auto outside = b_.body.scope();
     out.open();
@@ -147,6 +149,7 @@ void column_fold::write_gapless() {
         out.line("const ", type, " round = gridDim.y * ", tiles, ", rounds = vectors / round * round;");
         is_exponentials() && doubles() ? write_rounds_ahead(tile) : write_rounds(tile);
         b_.body.leave(outside);
+        if (shares_results()) ask_rule();
         out.line("const ", type, " pieces = gridDim.y * ", width,
                  ", piece = (vectors - rounds + pieces - 1) / pieces * ", width, ";");
         out.line("const ", type, " k = rounds + blockIdx.y * piece + lane;");

@@ -77,8 +77,9 @@ struct launch {
     std::vector<formula> formulas;  // those that `arguments` name
     std::vector<argument> arguments;
     std::uint32_t argument_bytes = 0;
-    // Scratch of this launch: bytes = scratch_bytes * value(scratch_count), zero on entry and left zero.
-    std::uint32_t scratch_bytes = 0;
+    // Scratch of this launch: bytes = scratch_before + scratch_bytes * value(scratch_count), zero on entry and left
+    // zero.
+    std::uint32_t scratch_before = 0, scratch_bytes = 0;
     formula scratch_count;
     // For explain: operands, outputs and temporaries read and written (indices, equal views once), and the operations.
     std::vector<std::uint16_t> reads, writes, reads_temporaries, writes_temporaries;

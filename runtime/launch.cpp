@@ -222,7 +222,8 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
         }
         void* scratch = nullptr;
         if (step.scratch_bytes != 0)
-            scratch = zeroed_scratch(stream, step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
+            scratch = zeroed_scratch(
+                stream, step.scratch_before + step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
         const sources from{e, c, s, temporaries, step, scratch, processors};
         for (const argument& a : step.arguments) pack(from, a, arguments);
         const std::array<std::uint64_t, 3> grid = grid_of(step, c.extents, processors);

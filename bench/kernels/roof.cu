@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 fold(const float4* __restrict__ from, float4* __restrict__ to, unsigned long long n) {
     const unsigned long long tile = (unsigned long long)blockIdx.x * (THREADS * READS);
     float4 sum = make_float4(0, 0, 0, 0);
-#pragma unroll
+#pragma unroll 16
     for (int k = 0; k < READS; ++k)
         if (const unsigned long long i = tile + k * THREADS + threadIdx.x; i < n) sum = plus(sum, __ldcs(from + i));
     if (tile + threadIdx.x < n) __stcs(to + (unsigned long long)blockIdx.x * THREADS + threadIdx.x, sum);

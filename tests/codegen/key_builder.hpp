@@ -37,6 +37,11 @@ public:
         return *this;
     }
 
+    key_builder& gapless_columns() {
+        k_.axes.front().bucket |= detail::bucket::gapless_columns;
+        return *this;
+    }
+
     key_builder& leaf(dtype t, std::string_view strides, bool vector = true, bool wide = false) {
         return operand(detail::word_kind::leaf, detail::operand_kind::array, t, strides, vector, wide);
     }

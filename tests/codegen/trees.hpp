@@ -236,6 +236,18 @@ inline const std::vector<named_tree>& golden_trees() {
                  .output(f4, "1")
                  .done();
          }},
+        {"sum_of_few_long_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).few_rows().bound_axis(0, row(1 << 20));
+             return b.leaf(f4, "s1", false).reduce(fold::sum, f4).map("sqrt").output(f4, "1").done();
+         }},
+        {"mean_of_narrow_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).few_rows().gapless_columns().bound_axis(0, row(1 << 20));
+             return b.leaf(f4, "1s").reduce(fold::sum, f4).scalar(f4).map("divide").output(f4, "1").done();
+         }},
         {"variance_of_columns",
          [row](target t) {
              key_builder b(t);

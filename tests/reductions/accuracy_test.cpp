@@ -107,6 +107,8 @@ TEST_CASE("bits are the same in every run, while other streams keep the device b
     busy_streams beside(on_gpu() ? 1 : 2);
     CHECK(differing(runs, [&] { return sum(long_one); }) == 0);
     CHECK(differing(runs, [&] { return sum(columns, 0); }) == 0);
+    CHECK(differing(runs, [&] { return var(reshape(long_one(slice(1, none)), {3, -1}), 1); }) == 0);
+    CHECK(differing(runs, [&] { return var(reshape(long_one(slice(1, none)), {-1, 60}), 0); }) == 0);
     CHECK(differing(runs, [&] { return softmax(rows, 1); }) == 0);
     CHECK(differing(runs, [&] { return softmax(columns, 0); }) == 0);
     CHECK(differing(runs, [&] { return l2(long_one); }) == 0);

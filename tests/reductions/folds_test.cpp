@@ -106,6 +106,26 @@ TEST_CASE("short rows, axes, strides and views of every kind") {
     c.run();
 }
 
+TEST_CASE("few rows of hundreds of thousands, whose tiles are dealt to the blocks") {
+    comparison c;
+    const over how = axes(1);
+    const array<float> x = values<float>({5, 262'145}, 30), more = values<float>({20, 262'149}, 31);
+    fold_all(c, x, how);
+    fold_all(c, x(all, slice(2, none)), how);
+    made_of_folds(c, x, how);
+    made_of_folds(c, values<double>({3, 300'001}, 32), how);
+    fold_all(c, values<std::int16_t>({3, 300'001}, 33), how);
+    c.add_all<array<float>>({"sum", "max"}, how, more, sum(more, 1), max(more, 1));
+    c.add_all<array<float>>({"mean", "var"}, how, more, mean(more, 1), var(more, 1));
+    c.run();
+    // A number of the row's own, before and after.
+    const array<float> of_row = values<float>({20, 1}, 34);
+    const auto sums = eval(sum(more * of_row, 1) - ravel(of_row)).to_host(), plain = eval(sum(more, 1)).to_host();
+    const auto factors = of_row.to_host();
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        CHECK(sums[i] == doctest::Approx(plain[i] * factors[i] - factors[i]).epsilon(1e-4));
+}
+
 TEST_CASE("narrow columns of every width, alone and on middle axes") {
     comparison c;
     const auto fold_columns = [&](const auto& x, index_t axis) {

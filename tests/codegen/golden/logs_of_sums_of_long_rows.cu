@@ -3,6 +3,59 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+template <class type>
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
+}
+
+template <class type>
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
+}
+
+/// Who finishes results: the last block, or all together.
+constexpr uint64 alone = 1, together = 2;
+
 template <class type>
 __device__ type exponential(type x);
 template <class type>
@@ -129,56 +182,6 @@ __device__ __forceinline__ type join_block(type v) {
     return v;
 }
 
-/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
-template <class type>
-struct told {
-    static constexpr int n = (sizeof(type) + 3) / 4;
-    uint64 words[n];
-};
-
-__device__ __forceinline__ uint64 look_at(const uint64* slot) {
-    uint64 word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
-    return word;
-}
-
-template <class type>
-__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
-    alignas(16) uint32 words[told<type>::n] = {};
-    reinterpret_cast<type&>(words) = v;
-#pragma unroll
-    for (int i = 0; i < told<type>::n; ++i)
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
-}
-
-/// Looks for all of a value; whether it is there.
-template <class type>
-__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
-#pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
-}
-
-template <class type>
-__device__ __forceinline__ bool is_there(const told<type>& v) {
-    bool all = true;
-#pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
-    return all;
-}
-
-template <class type>
-__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
-    alignas(16) uint32 words[told<type>::n];
-#pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) {
-        words[i] = v.words[i] >> 32;
-        slot[i * apart] = 0;
-    }
-    return reinterpret_cast<const type&>(words);
-}
-
 __device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
 
 __device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
@@ -212,34 +215,57 @@ struct arguments {
     float* z0;
     uint64* scratch;
     uint32 folded;
-    int32 x0_stride0;
     uint32 rows;
+    int32 x0_stride0;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
-    const uint32 row = blockIdx.x;
-    const int32 i0 = int32(row);
+    const bool last = blockIdx.y == gridDim.y - 1;
+    uint64 made = 0;  // the rule, where another block was the first to ask
+    if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);
+    uint64* const slots = p.scratch + 2;
+    const uint64 stride = 2 * uint64(p.rows);
     exponential_sum<float> exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
-    {
-        exponential_sum<float> part0 = exponential_sum<float>{-3.402823466e+38f, 0};
-        uint32 tiles = 0;
-        const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 4));
+    exponential_sum<float> part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+    uint32 tiles = 0;
+    const uint32 row_tiles = (p.folded + 16383u) / 16384;
+    uint32 row = 0, tile = blockIdx.y;
+    for (; tile >= row_tiles; tile -= row_tiles) ++row;
+    uint32 held = row, teller = tile;  // the row that this block has something of, and its first tile there
+    while (true) {
+        const int32 i0 = int32(row);
+        const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
         const uint32 vectors = (p.folded - head) / 4;
         const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
         float x0_edge;
-        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+        const bool edges = tile == 0 && threadIdx.x < p.folded - vectors * 4;
+        if (edges) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
         }
         const float* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
-        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) float x0[8][4];
+        const uint32 v = tile * 4096u + threadIdx.x;
+        alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+        for (unsigned int u = 0; u < 8; ++u) {
+            if (v + u * 512u >= vectors) continue;
+            load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+        }
+        uint32 next = row, next_tile = tile + gridDim.y;
+        for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
+        if (next >= p.rows && !last && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, alone);
+        if (row != held) {
+            exponentials0 = exponentials::join(exponentials0, part0);
+            exponentials0 = join_block<exponentials, 16>(exponentials0);
+            if (threadIdx.x == 0) {
+                tell(slots + held + teller * stride, p.rows, exponentials0);
             }
+            held = row, teller = tile;
+            exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
+            part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+        }
+        if ((tile + 1) * 4096u <= vectors) {
             float value0[32];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -253,19 +279,10 @@ reduce(const __grid_constant__ arguments p) {
                 exponentials0 = exponentials::join(exponentials0, part0);
                 part0 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
-        }
-        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
-        if (v < end) {
-            alignas(16) float x0[8][4];
+        } else {
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
-            }
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) break;
+                if (v + u * 512u >= vectors) break;
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -278,53 +295,43 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = exponential_sum<float>{-3.402823466e+38f, 0};
             }
         }
-        if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
+        if (edges) {
             part0 = exponentials::with<float, 1>(part0, {x0_edge});
         }
-        exponentials0 = exponentials::join(exponentials0, part0);
+        if (next >= p.rows) break;
+        row = next, tile = next_tile;
     }
+    exponentials0 = exponentials::join(exponentials0, part0);
     exponentials0 = join_block<exponentials, 16>(exponentials0);
-    if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + row;
-        const uint64 stride = 2 * uint64(p.rows);
-        if (blockIdx.y < gridDim.y - 1) {
-            if (threadIdx.x == 0) {
-                tell(slots + blockIdx.y * stride, p.rows, exponentials0);
-            }
-            return;
-        }
+    if (threadIdx.x == 0) {
+        tell(slots + held + teller * stride, p.rows, exponentials0);
+    }
+    __shared__ uint64 rule;
+    if (threadIdx.x == 0) rule = made != 0 ? made : last ? together : alone;
+    __syncthreads();
+    if (threadIdx.x == 0 && !last) atomicAdd(p.scratch + 1, 1ull);
+    if (rule == alone && !last) return;
+    const uint32 apart = rule == together ? gridDim.y : 1;
+    for (uint32 result = rule == together ? blockIdx.y : 0; result < p.rows; result += apart) {
+        const int32 i0 = int32(result);
         exponential_sum<float> whole0 = exponential_sum<float>{-3.402823466e+38f, 0};
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 2 * 512u) {
-            told<exponential_sum<float>> taken0[2] = {};
-            bool waits = true;
-            while (waits) {
-                waits = false;
-#pragma unroll
-                for (unsigned int u = 0; u < 2; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
-                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 2; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
-                    waits = waits || !is_there(taken0[u]);
-                }
-            }
-#pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                if (s + u * 512u >= gridDim.y - 1) break;
-                whole0 = exponentials::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
-            }
-        }
-        if (threadIdx.x == 0) {
-            whole0 = exponentials::join(whole0, exponentials0);
+        for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 512u) {
+            told<exponential_sum<float>> taken0 = {};
+            do {
+                look(taken0, slots + result + s * stride, p.rows);
+            } while (!(is_there(taken0)));
+            whole0 = exponentials::join(whole0, take(taken0, slots + result + s * stride, p.rows));
         }
         whole0 = join_block<exponentials, 16>(whole0);
         exponentials0 = whole0;
+        if (threadIdx.x == 0) {
+            const float t0 = exponentials::greatest(exponentials0);
+            const float t1 = exponentials::about(exponentials0, t0);
+            __stcs(p.z0 + i0, log_float(t1));
+        }
     }
-    if (threadIdx.x == 0) {
-        const float t0 = exponentials::greatest(exponentials0);
-        const float t1 = exponentials::about(exponentials0, t0);
-        __stcs(p.z0 + i0, log_float(t1));
+    if (last && threadIdx.x == 0) {
+        while (look_at(p.scratch + 1) < gridDim.y - 1) continue;
+        p.scratch[0] = p.scratch[1] = 0;
     }
 }

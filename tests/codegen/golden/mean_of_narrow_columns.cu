@@ -1,0 +1,313 @@
+// sum(x0) / s0
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+template <class type>
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
+}
+
+template <class type>
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
+}
+
+/// Who finishes results: the last block, or all together.
+constexpr uint64 alone = 1, together = 2;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+/// Where this thread's column is found among the vectors of its group of threads.
+struct run_of_columns {
+    uint32 width, column, down, height, head, tail, edges, first_thread;
+    divisor by_width;
+};
+
+/// What the threads have of a column, each n variables and perhaps an edge. Every thread gets a part:
+/// those with the same column, `height` of them, have all of it together.
+template <class fold, int n, int threads, class type>
+__device__ __forceinline__ type join_run(const type* v, type edge, type start, void* room, run_of_columns run) {
+    type* const cells = static_cast<type*>(room);
+    type* const edges = cells + n * threads;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < n; ++i) cells[threadIdx.x * n + i] = v[i];
+    edges[threadIdx.x] = edge;
+    __syncthreads();
+    if (run.down >= run.height) return start;
+    const uint32 shift = run.head - quotient(run.head, run.by_width) * run.width;
+    const uint32 first = run.column < shift ? run.column + run.width - shift : run.column - shift;
+    const type* const own = cells + run.first_thread * n + first;
+    type parts[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) parts[i] = own[(run.down + i * run.height) * run.width];
+    type all = join_pairs<fold, 4>(parts);
+    for (uint32 i = 0; run.down == 0 && i < run.edges; ++i) {
+        const uint32 at = i < run.head ? i : i + run.tail;
+        if (at - quotient(at, run.by_width) * run.width == run.column)
+            all = fold::join(all, edges[run.first_thread + i]);
+    }
+    return all;
+}
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+template <class fold, int n, class type>
+__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i) own[i] = v[i];
+    while (height > 1) {
+        const uint32 part = (height + 3) / 4;
+        __syncthreads();
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
+#pragma unroll
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
+        }
+        height = part;
+    }
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[n];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    float s0;
+    uint32 width;
+    divisor by_width;
+    uint32 n0;
+    uint32 cells;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+reduce(const __grid_constant__ arguments p) {
+    const uint32 height = quotient(1024u, p.by_width), active = height * p.width, lane = threadIdx.x;
+    const uint32 down = quotient(lane, p.by_width);
+    const bool mine = down < height;
+    const int32 i0 = int32((lane - quotient(lane, p.by_width) * p.width));
+    const uint32 first = i0;
+    alignas(16) __shared__ uint64 room[5120];
+    const bool last = blockIdx.y == gridDim.y - 1;
+    uint64 made = 0;  // the rule, where another block was the first to ask
+    if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);
+    uint64* const slots = p.scratch + 2;
+    const uint64 stride = uint64(p.rows);
+    float sum0 = 0.0f;
+    {
+        const float* const x0_run = p.x0;
+        const uint32 head = min(p.cells, uint32(-(reinterpret_cast<uint64>(x0_run) / 4) % 4));
+        const uint32 vectors = (p.cells - head) / 4, edges = p.cells - vectors * 4;
+        float edge0 = 0.0f;
+        if (blockIdx.y == 0 && mine && lane < edges) {
+            const uint32 at = lane < head ? lane : lane + vectors * 4;
+            const float x0 = x0_run[at];
+            edge0 = x0;
+        }
+        const float* const x0_from = x0_run + head;
+        float held0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        uint32 tiles = 0;
+        const uint32 round = gridDim.y * 4 * active, rounds = vectors / round * round;
+        for (uint32 k = blockIdx.y * 4 * active + lane; mine && k < rounds; k += round) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[4];
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    value0[u] = x0[u][e];
+                }
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+        }
+        if (!last && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, alone);
+        const uint32 pieces = gridDim.y * p.width, piece = (vectors - rounds + pieces - 1) / pieces * p.width;
+        const uint32 k = rounds + blockIdx.y * piece + lane;
+        const uint32 end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
+        if (k < end) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                if (k + u * active >= end) break;
+                load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[4];
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    value0[u] = k + u * active < end ? x0[u][e] : 0.0f;
+                }
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            held0[e] = sum_float::join(held0[e], part0[e]);
+        }
+        const run_of_columns run{p.width, (lane - quotient(lane, p.by_width) * p.width), down, height, head, vectors * 4, edges, 0, p.by_width};
+        sum0 = join_run<sum_float, 4, 1024>(held0, edge0, 0.0f, room, run);
+    }
+    join_down<sum_float, 1>(&sum0, room, p.width, down, height);
+    if (gridDim.y > 1) {
+        if (mine && down == 0) {
+            tell(slots + first + blockIdx.y * stride, p.rows, sum0);
+        }
+        __shared__ uint64 rule;
+        if (threadIdx.x == 0) rule = made != 0 ? made : last ? together : alone;
+        __syncthreads();
+        if (threadIdx.x == 0 && !last) atomicAdd(p.scratch + 1, 1ull);
+        if (rule == alone && !last) return;
+        const uint32 apart = rule == together ? gridDim.y : 1;
+        for (uint32 result = rule == together ? blockIdx.y : 0; result < p.rows; result += apart) {
+            const int32 i0 = int32(result);
+            double whole0 = 0.0;
+            for (uint32 s = threadIdx.x; s < gridDim.y; s += 1024u) {
+                told<float> taken0 = {};
+                do {
+                    look(taken0, slots + result + s * stride, p.rows);
+                } while (!(is_there(taken0)));
+                whole0 = sum_double::join(whole0, take(taken0, slots + result + s * stride, p.rows));
+            }
+            whole0 = join_block<sum_double, 32>(whole0);
+            sum0 = float(whole0);
+            if (threadIdx.x == 0) {
+                __stcs(p.z0 + i0, sum0 / p.s0);
+            }
+        }
+        if (last && threadIdx.x == 0) {
+            while (look_at(p.scratch + 1) < gridDim.y - 1) continue;
+            p.scratch[0] = p.scratch[1] = 0;
+        }
+        return;
+    }
+    if (mine && down == 0) {
+        __stcs(p.z0 + i0, sum0 / p.s0);
+    }
+}

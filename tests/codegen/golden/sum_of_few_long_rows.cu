@@ -1,0 +1,239 @@
+// sqrt(sum(x0))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+template <class type>
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
+}
+
+template <class type>
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
+}
+
+/// Who finishes results: the last block, or all together.
+constexpr uint64 alone = 1, together = 2;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Joins over a block; every thread has the result.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_block(type v) {
+    __shared__ type warps[n];
+    v = join_lanes<fold, 32>(v);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = join_lanes<fold, n>(warps[threadIdx.x % n]);
+    __syncthreads();  // the next fold writes the same place
+    return v;
+}
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    uint32 folded;
+    uint32 rows;
+    int32 x0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(512, 2)
+reduce(const __grid_constant__ arguments p) {
+    const bool last = blockIdx.y == gridDim.y - 1;
+    uint64 made = 0;  // the rule, where another block was the first to ask
+    if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);
+    uint64* const slots = p.scratch + 2;
+    const uint64 stride = uint64(p.rows);
+    float sum0 = 0.0f;
+    float part0 = 0.0f;
+    uint32 tiles = 0;
+    const uint32 row_tiles = (p.folded + 16383u) / 16384;
+    uint32 row = 0, tile = blockIdx.y;
+    for (; tile >= row_tiles; tile -= row_tiles) ++row;
+    uint32 held = row, teller = tile;  // the row that this block has something of, and its first tile there
+    while (true) {
+        const int32 i0 = int32(row);
+        const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
+        const uint32 vectors = (p.folded - head) / 4;
+        const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
+        float x0_edge;
+        const bool edges = tile == 0 && threadIdx.x < p.folded - vectors * 4;
+        if (edges) {
+            const int32 i1 = int32(edge);
+            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        }
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
+        const uint32 v = tile * 4096u + threadIdx.x;
+        alignas(16) float x0[8][4];
+#pragma unroll
+        for (unsigned int u = 0; u < 8; ++u) {
+            if (v + u * 512u >= vectors) continue;
+            load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
+        }
+        uint32 next = row, next_tile = tile + gridDim.y;
+        for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
+        if (next >= p.rows && !last && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, alone);
+        if (row != held) {
+            sum0 = sum_float::join(sum0, part0);
+            sum0 = join_block<sum_float, 16>(sum0);
+            if (threadIdx.x == 0) {
+                tell(slots + held + teller * stride, p.rows, sum0);
+            }
+            held = row, teller = tile;
+            sum0 = 0.0f;
+            part0 = 0.0f;
+        }
+        if ((tile + 1) * 4096u <= vectors) {
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                float value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e];
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+            }
+            if (++tiles % 8 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        } else {
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (v + u * 512u >= vectors) break;
+                float value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = x0[u][e];
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 4>(value0));
+            }
+            if (++tiles % 8 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        }
+        if (edges) {
+            part0 = sum_float::join(part0, x0_edge);
+        }
+        if (next >= p.rows) break;
+        row = next, tile = next_tile;
+    }
+    sum0 = sum_float::join(sum0, part0);
+    sum0 = join_block<sum_float, 16>(sum0);
+    if (threadIdx.x == 0) {
+        tell(slots + held + teller * stride, p.rows, sum0);
+    }
+    __shared__ uint64 rule;
+    if (threadIdx.x == 0) rule = made != 0 ? made : last ? together : alone;
+    __syncthreads();
+    if (threadIdx.x == 0 && !last) atomicAdd(p.scratch + 1, 1ull);
+    if (rule == alone && !last) return;
+    const uint32 apart = rule == together ? gridDim.y : 1;
+    for (uint32 result = rule == together ? blockIdx.y : 0; result < p.rows; result += apart) {
+        const int32 i0 = int32(result);
+        double whole0 = 0.0;
+        for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 512u) {
+            told<float> taken0 = {};
+            do {
+                look(taken0, slots + result + s * stride, p.rows);
+            } while (!(is_there(taken0)));
+            whole0 = sum_double::join(whole0, take(taken0, slots + result + s * stride, p.rows));
+        }
+        whole0 = join_block<sum_double, 16>(whole0);
+        sum0 = float(whole0);
+        if (threadIdx.x == 0) {
+            __stcs(p.z0 + i0, sqrt(sum0));
+        }
+    }
+    if (last && threadIdx.x == 0) {
+        while (look_at(p.scratch + 1) < gridDim.y - 1) continue;
+        p.scratch[0] = p.scratch[1] = 0;
+    }
+}
