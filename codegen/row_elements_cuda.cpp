@@ -107,8 +107,9 @@ void row_elements::close_inside() {
 
 std::string row_elements::is_present() {
     if (sure_chunks() >= s_.chunks) return "";
-    const std::string first = "at < " + length();
-    const std::string test = s_.shifted ? first + " || at + " + std::to_string(s_.each - 1) + " < " + length() : first;
+    const std::string end = length(), beside = std::to_string(s_.each - 1);
+    // A shifted row may be shorter than the vector in whose midst it lies.
+    const std::string test = s_.shifted ? "at + " + beside + " < " + end + " + " + beside : "at < " + end;
     return sure_chunks() == 0 ? test : "u < " + std::to_string(sure_chunks()) + " || " + test;
 }
 

@@ -70,6 +70,7 @@ TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart")
         add_rows(c, x(slice(none, none, 2), slice(none, none, -1)), 1);
         add_rows(c, x(all, slice(none, none, 3)), 1);
     }
+    for (const index_t n : {1, 2, 3, 5}) add_rows(c, wave<float>({6, 11})(all, slice(1, 1 + n)), 1);  // within a vector
     c.run();
 }
 

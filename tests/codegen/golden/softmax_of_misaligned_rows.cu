@@ -137,7 +137,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
         for (unsigned int u = 0; u < 9; ++u) {
             const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
-            if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
+            if (!(u < 4 || at + 1 < p.length + 1)) break;
             if (!(u - 1 < 3 || at + slack < reach)) {
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -152,7 +152,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 9; ++u) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
-        if (u < 4 || at < p.length || at + 1 < p.length) {
+        if (u < 4 || at + 1 < p.length + 1) {
             double value0[2];
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
@@ -182,7 +182,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 9; ++u) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
-        if (u < 4 || at < p.length || at + 1 < p.length) {
+        if (u < 4 || at + 1 < p.length + 1) {
             double value0[2];
             bool rare = false;
 #pragma unroll
@@ -223,7 +223,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 9; ++u) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
-        if (!(u < 4 || at < p.length || at + 1 < p.length)) break;
+        if (!(u < 4 || at + 1 < p.length + 1)) break;
         alignas(16) double z0[2];
         bool rare = false;
 #pragma unroll
