@@ -14,9 +14,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
-/// Of two blocks a multiprocessor one computes while the other loads: for that a little goes to local memory.
-constexpr std::uint32_t most_bytes_of_two = 152;
-constexpr std::uint32_t cluster_architecture = 90, most_cluster = 8;
+constexpr std::uint32_t portable_cluster = 8, large_cluster = 16;
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
@@ -136,33 +134,46 @@ void choose_vectors(register_rows& s, const std::vector<const operand_class*>& a
     s.shifted = anywhere && s.each > 1;
 }
 
+/// Blocks of a cluster; more than are portable where the GPUs of an architecture have room for them.
+std::uint32_t largest_cluster_of(std::uint32_t architecture) {
+    if (architecture < 90) return 1;
+    return architecture == 90 || architecture / 10 == 10 ? large_cluster : portable_cluster;
+}
+
 std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
 
-/// Threads along memory: a few lanes of a warp, a block, a cluster.
-bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
+/// Threads along memory: a few lanes of a warp, a block, a cluster; each has at most so many elements. Three small
+/// blocks a multiprocessor whose threads have many elements overlap better than two large ones, a block of two warps
+/// better than one of eight.
+bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t most,
+                 std::uint32_t architecture) {
     struct choice {
         std::uint32_t lanes, cluster, most_bytes, blocks;
     };
-    static constexpr choice choices[] = {{8, 1, 16, 1},     {16, 1, 16, 1},    {32, 1, 128, 1},   {64, 1, 128, 16},
-                                         {512, 1, 32, 1},   {256, 1, 128, 4},  {512, 1, 128, 2},  {1024, 2, 128, 2},
-                                         {1024, 1, 128, 1}, {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
+    static constexpr choice short_choices[] = {
+        {8, 1, 16, 1}, {16, 1, 16, 1}, {32, 1, 128, 1}, {64, 1, 128, 16}, {512, 1, 32, 1}};
     // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle.
-    static constexpr choice shifted_choices[] = {{8, 1, 16, 1},     {16, 1, 64, 1},    {32, 1, 128, 1},
-                                                 {64, 1, 128, 16},  {128, 1, 128, 1},  {256, 1, 128, 4},
-                                                 {512, 1, 128, 2},  {1024, 2, 128, 2}, {1024, 1, 128, 1},
-                                                 {2048, 4, 128, 2}, {4096, 8, 128, 2}, {8192, 8, 128, 1}};
-    for (const choice& c : s.shifted ? std::span<const choice>(shifted_choices) : std::span<const choice>(choices)) {
-        if (capacity * bytes > c.lanes * c.most_bytes) continue;
-        if (c.cluster > 1 && architecture < cluster_architecture) continue;
+    static constexpr choice shifted_choices[] = {
+        {8, 1, 16, 1}, {16, 1, 64, 1}, {32, 1, 128, 1}, {64, 1, 128, 16}, {128, 1, 128, 1}};
+    static constexpr choice long_choices[] = {{256, 1, 128, 4},   {256, 1, 192, 3},  {512, 2, 192, 3},
+                                              {512, 1, 128, 2},   {1024, 4, 192, 3}, {1024, 1, 128, 1},
+                                              {2048, 4, 128, 2},  {2048, 8, 192, 3}, {4096, 8, 128, 2},
+                                              {8192, 16, 128, 2}, {8192, 8, 128, 1}};
+    const std::uint32_t largest_cluster = largest_cluster_of(architecture);
+    const auto take = [&](const choice& c) {
+        // Idle lanes of doubles cost more.
+        const std::uint32_t room = s.shifted && c.lanes == 16 && bytes > 4 ? 2 * c.most_bytes : c.most_bytes;
+        if (capacity * bytes > c.lanes * room || c.cluster > largest_cluster) return false;
         s.lanes = c.lanes;
         s.cluster = c.cluster;
         s.blocks = c.blocks;
-        s.threads = c.lanes <= 32 ? 256 : c.lanes / c.cluster;
+        s.threads = c.lanes <= 32 ? 64 : c.lanes / c.cluster;
         s.rows = s.threads * s.cluster / s.lanes;
         s.chunks = pieces(capacity, s.lanes * s.each) + (s.shifted ? 1 : 0);
-        return true;
-    }
-    return false;
+        return s.elements() <= most;
+    };
+    return std::ranges::any_of(s.shifted ? std::span<const choice>(shifted_choices) : short_choices, take) ||
+           std::ranges::any_of(long_choices, take);
 }
 
 /// Threads across memory: neighbours have neighbouring rows, half a warp of them at least where many lanes share one.
@@ -171,8 +182,9 @@ bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes,
     s.across = true;
     const auto most = [&] { return s.lanes == 1 || s.lanes >= 32 ? most_bytes : most_bytes / 2; };
     while (capacity * bytes > s.lanes * most()) s.lanes *= 2;
-    if (architecture >= cluster_architecture)
-        while (s.cluster < most_cluster && (s.lanes > 32 * s.cluster || (s.cluster > 1 && s.lanes > 16 * s.cluster)))
+    if (largest_cluster_of(architecture) > 1)
+        while (s.cluster < portable_cluster &&
+               (s.lanes > 32 * s.cluster || (s.cluster > 1 && s.lanes > 16 * s.cluster)))
             s.cluster *= 2;
     const std::uint32_t lanes = s.lanes / s.cluster;  // of a block
     s.rows = lanes <= 8 ? 256 / lanes : lanes <= 16 ? 32 : lanes <= 64 ? 16 : 8;
@@ -185,14 +197,20 @@ bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes,
 }
 
 /// A block for the rows that lie side by side, `side` of them.
-bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes) {
+bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes, std::uint32_t most) {
+    struct choice {
+        std::uint32_t threads, most_bytes, blocks;
+    };
+    static constexpr choice choices[] = {{128, 152, 8}, {256, 128, 4}, {256, 192, 3}, {512, 128, 2},
+                                         {384, 192, 2}, {512, 152, 2}, {1024, 128, 1}};
     s.across = s.in_runs = true;
     s.side = side;
-    for (s.threads = 128; s.threads <= 1024; s.threads *= 2) {
+    for (const choice& c : choices) {
+        s.threads = c.threads;
         s.lanes = s.threads / side;
         s.chunks = pieces(capacity, s.lanes);
-        s.blocks = 1024 / s.threads;
-        if (s.chunks * bytes <= (s.blocks > 1 ? most_bytes_of_two : most_bytes)) return true;
+        s.blocks = c.blocks;
+        if (s.chunks * bytes <= c.most_bytes && s.chunks <= most) return true;
     }
     return false;
 }
@@ -209,22 +227,22 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     row_values values(g, r);
     const std::vector<const operand_class*> arrays = streams(k, g, r);
     const std::uint32_t capacity = r.most();
-    const std::uint32_t bytes = std::max(4u, values.held_bytes());
+    const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
     s.kept = std::move(values.kept);
     bool held = false;
     if (runs_across(arrays, g, r)) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
         register_rows runs = s;
-        held = side != 0 && share_runs(runs, capacity, side, bytes);
+        held = side != 0 && share_runs(runs, capacity, side, bytes, most);
         if (held)
             s = std::move(runs);
         else
             held = share_across(s, capacity, bytes, k.header.architecture);
     } else {
         choose_vectors(s, arrays, g, r);
-        held = share_along(s, capacity, bytes, k.header.architecture);
+        held = share_along(s, capacity, bytes, most, k.header.architecture);
     }
-    if (!held || s.together * s.elements() * values.cost > row_budget) return {};
+    if (!held || s.together * s.elements() > most) return {};
     return s;
 }
 

@@ -30,6 +30,9 @@ struct register_rows {
     std::vector<node_id> kept;
 
     std::uint32_t elements() const { return each * chunks; }
+    /// Shifted rows are held from the last place of so many elements before them: a sector of 32 bytes, a part of which
+    /// costs as much, but of doubles, of which a thread has few, a vector.
+    std::uint32_t sector() const { return each > 2 ? 2 * each : each; }
 };
 
 /// Nothing where registers do not hold a row.

@@ -65,11 +65,12 @@ void row_elements::write_shift() {
         const std::string from = b_.pointer(at) + b_.offset(at, r_.kept_bits());
         return "reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + from + ')';
     };
-    out.line("const ", u4(), " shift = ", address(*leader), " / ", bytes_of(*leader), " % ", s_.each, ";");
+    out.line("const ", u4(), " shift = ", address(*leader), " / ", bytes_of(*leader), " % ", s_.sector(), ";");
+    const std::string in_vector = begins_before() ? "shift % " + of(s_.each) : "shift";
     for (const place* at : all)
         if (at != leader)
-            out.line("const bool ", at->name, "_fits = ", address(*at), " % ", bytes_of(*at) * s_.each, " == shift * ",
-                     bytes_of(*at), ";");
+            out.line("const bool ", at->name, "_fits = ", address(*at), " % ", bytes_of(*at) * s_.each,
+                     " == ", in_vector, " * ", bytes_of(*at), ";");
     leader_ = leader->name;
 }
 
@@ -110,11 +111,13 @@ std::string row_elements::is_present() {
     const std::string end = length(), beside = std::to_string(s_.each - 1);
     // A shifted row may be shorter than the vector in whose midst it lies.
     const std::string test = s_.shifted ? "at + " + beside + " < " + end + " + " + beside : "at < " + end;
+    if (begins_before()) return known_or(test);
     return sure_chunks() == 0 ? test : "u < " + std::to_string(sure_chunks()) + " || " + test;
 }
 
 void row_elements::leave_absent() {
-    if (const std::string present = is_present(); !present.empty()) b_.code.line("if (!(", present, ")) break;");
+    if (const std::string present = is_present(); !present.empty())
+        b_.code.line("if (!(", present, ")) ", begins_before() ? "continue;" : "break;");
 }
 
 std::string row_elements::one(const place& leaf, std::uint64_t axes) {
@@ -236,7 +239,9 @@ void row_elements::load_singles(const std::vector<const place*>& leaves) {
 std::string row_elements::may_be_ragged(const std::vector<const place*>& vectors) {
     const std::string each = of(s_.each);
     std::string test = length() + " % " + each + " != 0";
-    if (s_.shifted) test = lane_ + " == 0 || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
+    const std::string first = begins_before() ? "shift / " + each : "0";
+    if (s_.shifted)
+        test = lane_ + " == " + first + " || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
     if (lies_amid()) test = "slack == 0 && (" + test + ')';
     if (!s_.shifted) return test;
     for (const place* leaf : vectors)

@@ -47,6 +47,8 @@ protected:
     std::string lanes() const { return s_.in_runs ? "lanes" : of(s_.lanes); }
     void open_chunks();
     std::string position() const { return s_.each > 1 ? "at + e" : "at"; }
+    /// Whether the first chunk of some lanes lies before a row.
+    bool begins_before() const { return s_.shifted && s_.sector() > s_.each; }
     /// How many chunks every row of this length class has, in each lane.
     std::uint32_t sure_chunks() const { return r_.fewest() / (s_.lanes * s_.each); }
     /// Holds for the chunks that every row of this length class has whole, and else where `test` does.

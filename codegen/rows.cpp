@@ -55,8 +55,9 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
                 if (a.owner == n.index + 1) found->bucket = a.bucket;
         }
         if (row.empty() || row != found->row || n.axes != kept) return {};
-        for (const axis_class& a : k.axes)
-            if (a.owner == n.index + 1) found->fine = std::max(found->fine, a.fine);
+        for (std::size_t a = 0; a < k.axes.size(); ++a)  // said of those that walk the row again
+            if (k.axes[a].owner != 0 && g.loop_axis[a] == row.back())
+                found->fine = std::max(found->fine, k.axes[a].fine);
         found->phases.resize(std::max(found->phases.size(), phase[i] + 1));
         found->phases[phase[i]++].push_back(i);
     }

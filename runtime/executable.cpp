@@ -95,7 +95,7 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
 
 }  // namespace
 
-void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] std::uint32_t shared_bytes) const {
+void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] const codegen::launch& step) const {
 #ifdef INGOT_HAS_CUDA_HEADERS
     const auto index = static_cast<std::size_t>(device);
     if (index < remembered)
@@ -103,10 +103,14 @@ void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] std::u
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel_)), "finding a kernel's function");
     constexpr std::uint32_t shared_without_asking = 32 * 1024;  // of 48 KiB, with what the kernel declares itself
-    if (shared_bytes > shared_without_asking)
+    if (step.shared_bytes > shared_without_asking)
         check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                           static_cast<int>(shared_bytes)),
+                                           static_cast<int>(step.shared_bytes)),
               "asking for shared memory");
+    constexpr std::uint32_t cluster_without_asking = 8;
+    if (step.cluster > cluster_without_asking)
+        check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+              "asking for large clusters");
     if (index < remembered) functions_[index].store(function, std::memory_order_release);
     return function;
 #else

@@ -24,8 +24,9 @@ class loaded_kernel {
 public:
     explicit loaded_kernel(void* kernel) : kernel_(kernel) {}
     host_kernel on_host() const noexcept { return reinterpret_cast<host_kernel>(kernel_); }
-    /// The CUfunction on a device whose context is current; shared_bytes of dynamic shared memory are allowed for.
-    void* on_gpu(int device, std::uint32_t shared_bytes) const;
+    /// The CUfunction on a device whose context is current; the step's dynamic shared memory and its clusters are
+    /// allowed for.
+    void* on_gpu(int device, const codegen::launch& step) const;
 
 private:
     static constexpr std::size_t remembered = 16;  // devices; later ones look up every time

@@ -153,7 +153,7 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
               void* arguments, const stream_state& stream) {
     void* parameters[] = {arguments};
     const auto status = [&] {
-        const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step.shared_bytes));
+        const auto function = static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step));
         const auto native = reinterpret_cast<CUstream>(stream.native);
         const auto x = static_cast<unsigned>(grid[0] * step.cluster), y = static_cast<unsigned>(grid[1]),
                    z = static_cast<unsigned>(grid[2]);

@@ -45,7 +45,7 @@ TEST_CASE("softmax of rows that registers hold is one kernel that reads them onc
         REQUIRE(p.steps.size() == 1);
         CHECK(p.steps[0].pattern == "row program");
         CHECK(p.steps[0].reads == std::vector<std::uint16_t>{0});
-        CHECK(p.steps[0].cluster == (length == 1 << 18 ? 8 : length == 1 << 15 ? 2 : 1));
+        CHECK(p.steps[0].cluster == (length == 1 << 18 ? 16 : length == 1 << 15 ? 4 : 1));
     }
 }
 

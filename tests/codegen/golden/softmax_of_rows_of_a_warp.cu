@@ -94,10 +94,10 @@ struct arguments {
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(64)
 rows(const __grid_constant__ arguments p) {
     const uint32 lane = threadIdx.x % 32u;
-    const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
+    const uint32 mine = blockIdx.x * 2u + threadIdx.x / 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i0 = int32(row);
     alignas(16) float x0[4][4];
