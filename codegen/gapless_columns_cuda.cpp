@@ -37,6 +37,7 @@ void column_fold::choose_gapless() {
     while (each_ > 1 &&
            (each_ * cost_of(b_.graph, spaces_[0].values) > statement_budget || each_ * words_ > most_words))
         each_ /= 2;
+    const bool few_columns = (inner_bucket() & bucket::short_inner) != 0;
     threads_ =
         one ? (words_ > 2 || light_ ? medium_block : large_block) : (words_ > 2 || light_ ? small_block : medium_block);
     while (threads_ * (each_ + 1) * widest_part() > most_room) threads_ /= 2;
@@ -45,9 +46,10 @@ void column_fold::choose_gapless() {
     for (const fold_writer& f : folds_[0]) bytes += f.bytes();
     const bool wide_parts = bytes > wide_part_bytes;
     resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
+    // While a small block of moments joins what its threads have, others read.
+    if (words_ > 2 && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
     if (is_exponentials()) {  // of doubles a thread has two tiles, one of them on its way
         resident_ = doubles() ? resident_threads / 2 : resident_threads;
-        const bool few_columns = (inner_bucket() & bucket::short_inner) != 0;
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
     }
     least_blocks_ = blocks_ = resident_ / threads_;
