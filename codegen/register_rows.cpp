@@ -134,10 +134,10 @@ void choose_vectors(register_rows& s, const std::vector<const operand_class*>& a
     s.shifted = anywhere && s.each > 1;
 }
 
-/// Blocks of a cluster; more than are portable where the GPUs of an architecture have room for them.
+/// Blocks of a cluster; more than are portable where the GPUs of an architecture are known to have room for them.
 std::uint32_t largest_cluster_of(std::uint32_t architecture) {
     if (architecture < 90) return 1;
-    return architecture == 90 || architecture / 10 == 10 ? large_cluster : portable_cluster;
+    return architecture == 90 || architecture == 100 ? large_cluster : portable_cluster;
 }
 
 std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
