@@ -1,8 +1,6 @@
 // The table of devices, their names, and which one a thread begins with.
 #include "runtime/device.hpp"
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -11,6 +9,7 @@
 
 #include <ingot/error.hpp>
 #include "runtime/environment.hpp"
+#include "runtime/fork.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -43,38 +42,18 @@ std::unique_ptr<backend> make_backend(device_id d) {
     return made;
 }
 
-template <class F>
-void for_each_pool(F&& f) {
-    for (auto& kind : table)
-        for (auto& device : kind)
-            if (device_state* d = device.load(std::memory_order_acquire)) f(*d->pool);
-    if (pool* p = pinned.load(std::memory_order_acquire)) f(*p);
-}
-
-void lock_all() {
-    table_mutex.lock();
-    stream_table_mutex().lock();
-    for_each_pool([](pool& p) { p.mutex().lock(); });
-}
-
-void unlock_all() {
-    for_each_pool([](pool& p) { p.mutex().unlock(); });
-    stream_table_mutex().unlock();
-    table_mutex.unlock();
-}
-
-/// A fork while another thread is inside a pool must not leave the child with a mutex that nobody unlocks.
-void hold_mutexes_over_fork() {
-    static const int once = pthread_atfork(lock_all, unlock_all, unlock_all);
-    static_cast<void>(once);
+void hold_tables_over_fork() {
+    [[maybe_unused]] static const std::mutex& devices = hold_over_fork(mutex_of::devices, table_mutex);
+    [[maybe_unused]] static const std::mutex& streams = hold_over_fork(mutex_of::streams, stream_table_mutex());
 }
 
 }  // namespace
 
 device_state& install_device(device_id id, std::unique_ptr<backend> made, const pool_options& options) {
-    hold_mutexes_over_fork();
+    hold_tables_over_fork();
     auto& d = *new device_state{id, std::move(made), nullptr, nullptr};
     d.pool = std::make_unique<pool>(id, *d.backend, options);
+    hold_over_fork(mutex_of::pools, d.pool->mutex());
     d.default_stream = &acquire_stream(d);
     entry(id).store(&d, std::memory_order_release);
     return d;
@@ -95,6 +74,7 @@ pool& pinned_pool() {
     const std::lock_guard lock(table_mutex);
     if (pool* p = pinned.load(std::memory_order_acquire)) return *p;
     pool* const made = new pool(device::host(), *owner.backend, {.pinned = true});
+    hold_over_fork(mutex_of::pools, made->mutex());
     pinned.store(made, std::memory_order_release);
     return *made;
 }

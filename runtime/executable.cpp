@@ -1,8 +1,6 @@
 // The table of executables, and how one is made.
 #include "runtime/executable.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -13,6 +11,7 @@
 #include "codegen/schedule.hpp"
 #include "runtime/compile_host.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/warning.hpp"
 
 namespace ingot::runtime {
@@ -46,26 +45,21 @@ struct shard {
 
 constexpr std::size_t shard_count = 16;
 
-std::span<shard> all_shards();
-
-/// A fork while another thread is inside a table must not leave the child with a lock that nobody gives back. Who holds
-/// such a lock is known by the thread's number, which the child's thread does not have: so the child gets new ones.
-void hold_shards_over_fork() {
-    pthread_atfork([] { std::ranges::for_each(all_shards(), [](shard& s) { s.mutex.lock(); }); },
-                   [] { std::ranges::for_each(all_shards(), [](shard& s) { s.mutex.unlock(); }); },
-                   [] { std::ranges::for_each(all_shards(), [](shard& s) { ::new (&s.mutex) std::shared_mutex; }); });
+/// Who holds such a lock is known by the thread's number, which a child's thread does not have: it gets a new one.
+void hold_shard_over_fork(shard& s) {
+    hold_over_fork(
+        mutex_of::executables, [&s] { s.mutex.lock(); }, [&s] { s.mutex.unlock(); },
+        [&s] { ::new (&s.mutex) std::shared_mutex; });
 }
 
-std::span<shard> all_shards() {
+shard& shard_of(std::span<const std::uint32_t> key) {
     static shard* const shards = [] {
         auto* const made = new shard[shard_count];  // leaked: plans outlive main
-        hold_shards_over_fork();
+        std::for_each_n(made, shard_count, hold_shard_over_fork);
         return made;
     }();
-    return {shards, shard_count};
+    return shards[words_hash{}(key) / 7 % shard_count];
 }
-
-shard& shard_of(std::span<const std::uint32_t> key) { return all_shards()[words_hash{}(key) / 7 % shard_count]; }
 
 constinit std::atomic<key_observer> observer{nullptr};
 

@@ -5,8 +5,6 @@
 // one of the two sees the other, so that no worker touches a job that is over.
 #include "runtime/host_workers.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -20,6 +18,7 @@
 #include <utility>
 
 #include "runtime/environment.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/warning.hpp"
 
 namespace ingot::runtime {
@@ -59,8 +58,15 @@ struct board {
 
 board& the_board() {
     alignas(board) static unsigned char storage[sizeof(board)];
-    static board* const made = new (storage) board;
-    return *made;
+    static board& made = []() -> board& {
+        board& b = *new (storage) board;
+        // The parent's threads and jobs are not in a child.
+        hold_over_fork(
+            mutex_of::workers, [&b] { b.start_mutex.lock(); }, [&b] { b.start_mutex.unlock(); },
+            [&b] { new (&b) board; });
+        return b;
+    }();
+    return made;
 }
 
 constinit thread_local bool inside = false;  // a job's body runs on this thread
@@ -113,10 +119,6 @@ void work(board& b) {
 void start(board& b) {
     const std::lock_guard lock(b.start_mutex);
     if (b.started.load(std::memory_order_relaxed)) return;
-    static const int once =
-        pthread_atfork([] { the_board().start_mutex.lock(); }, [] { the_board().start_mutex.unlock(); },
-                       [] { new (&the_board()) board; });  // the parent's threads and jobs are not here
-    static_cast<void>(once);
     try {
         for (std::size_t i = 1; i < worker_count(); ++i) std::thread([&b] { work(b); }).detach();
     } catch (const std::system_error&) {  // no more threads to be had: fewer do the work, if slower

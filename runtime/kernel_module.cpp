@@ -1,7 +1,6 @@
 #include "runtime/kernel_module.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,6 +8,7 @@
 
 #include "runtime/counters.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/memory_file.hpp"
 
 namespace ingot::runtime {
@@ -133,8 +133,7 @@ kernel_store& kernels() {
     static kernel_store& store = *[] {
         const auto directory = cache_directory();
         auto* const made = new kernel_store(directory ? disk_cache::open(*directory, cache_size_cap()) : std::nullopt);
-        pthread_atfork([] { kernels().mutex().lock(); }, [] { kernels().mutex().unlock(); },
-                       [] { kernels().mutex().unlock(); });
+        hold_over_fork(mutex_of::kernels, made->mutex());
         return made;
     }();
     return store;

@@ -57,7 +57,7 @@ public:
     /// Throws what compile and kernel_module throw, to every waiting caller; the next caller tries again.
     std::shared_ptr<const kernel_module> load(const source_text& source);
 
-    /// Around fork(), so that the child finds the table whole.
+    /// For fork.
     std::mutex& mutex() noexcept { return mutex_; }
 
 private:

@@ -7,6 +7,8 @@
 
 #include <ingot/error.hpp>
 
+#include "runtime/fork.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -28,7 +30,7 @@ const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
         if (&part != parts.begin()) text += '\0';
         text += part.substr(0, part.find('\0'));
     }
-    static std::mutex mutex;
+    static std::mutex& mutex = runtime::hold_over_fork(runtime::mutex_of::texts, *new std::mutex);
     static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them
     const std::lock_guard lock(mutex);
     const auto [at, inserted] = kept.try_emplace(text);

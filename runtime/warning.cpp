@@ -5,10 +5,12 @@
 #include <set>
 #include <string>
 
+#include "runtime/fork.hpp"
+
 namespace ingot::runtime {
 
 void warn_once(std::string_view text) noexcept try {
-    static std::mutex& mutex = *new std::mutex;
+    static std::mutex& mutex = hold_over_fork(mutex_of::warnings, *new std::mutex);
     static std::set<std::string, std::less<>>& said = *new std::set<std::string, std::less<>>;
     {
         const std::lock_guard guard(mutex);

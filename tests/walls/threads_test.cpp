@@ -189,7 +189,10 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" *
     for (int t = 0; t < 4; ++t)
         busy.emplace_back([&, t] {
             const with_device host(device::host());
-            for (int k = 0; !stop; ++k) (void)eval(chain(x, 14 + (k + t) % 4));
+            for (int k = 0; !stop; ++k) {
+                (void)eval(chain(x, 14 + (k + t) % 4));
+                for (int text = 0; text < 100; ++text) (void)detail::keep_text({"same", "z = x;"});
+            }
         });
     int well = 0;
     for (int child = 0; child < 30; ++child) {
@@ -197,6 +200,7 @@ TEST_CASE("a process forked while threads evaluate goes on evaluating" *
             runtime::observe_new_keys(nullptr);
             const int wrong = failures(8, [&](int t) {
                 const with_device host(device::host());
+                (void)detail::keep_text({"same", "z = x;"});
                 const int length = 14 + t;  // some are loaded, some being loaded, some new
                 return is_chain(chain(x, length), length);
             });
