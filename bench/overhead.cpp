@@ -26,6 +26,7 @@
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/recent_statements.hpp"
 #include "stub_driver.hpp"
 
 namespace {
@@ -167,6 +168,7 @@ template <class F>
 parts time_parts(const inputs& in, std::size_t blocks, F expression) {
     using node = decltype(expression(in));
     runtime::classifier classifier;
+    runtime::recent_statements recent;
     const runtime::executable* program = nullptr;
     std::array<std::vector<double>, 7> steps;
     const auto statement = [&] {
@@ -189,7 +191,10 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
                                        runtime::kinds_of(node::program)};
             at[2] = clock::now();
             const runtime::place place = runtime::place_of(s);
-            const runtime::classified& classes = classifier.classify(s, place.environment);
+            runtime::appearance seen;
+            const bool fits = node::binders != 0 && seen.take(detail::slot_of<float, node>::cache, s, place);
+            runtime::recent_statements::entry* const known = fits ? recent.find(seen) : nullptr;
+            const runtime::classified& classes = known ? known->classes : classifier.classify(s, place.environment);
             at[3] = clock::now();
             memory = allocate_buffer(static_cast<std::size_t>(classes.size) * sizeof(float));
             where = detail::contiguous_layout(classes.shape);
@@ -200,7 +205,8 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
                 program = &runtime::executable_for(key);
             }
             runtime::order(s, *place.stream);
-            runtime::run(*program, classes, s, *place.stream);
+            runtime::run(*program, classes, s, *place.stream, known ? &known->launches : nullptr);
+            if (fits && !known) recent.keep(seen, *program, classes);
             at[5] = clock::now();
         }
         at[6] = clock::now();

@@ -40,13 +40,15 @@ enum class argument_kind : std::uint8_t {
     scalar_value,       // operand `index`, in its dtype
     generator_key,      // operand `index`: two 64-bit words, seed and call number
     generator_offset,   // operand `index`: 64-bit counter of its element 0
+    pick_offset,        // operand `index`
     operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
     output_stride,
-    pick_offset,  // operand `index`
-    count,        // formula `index`
-    divisor,      // formula `index` as a divisor (codegen/divisor.hpp): {multiplier, shift}, `bytes` each
-    processors,   // number of multiprocessors or worker threads
+    count,       // formula `index`
+    divisor,     // formula `index` as a divisor (codegen/divisor.hpp): {multiplier, shift}, `bytes` each
+    processors,  // number of multiprocessors or worker threads
 };
+/// Whether extents, strides and the device decide it.
+constexpr bool is_number(argument_kind k) { return k >= argument_kind::operand_stride; }
 
 struct argument {
     argument_kind kind;

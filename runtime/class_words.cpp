@@ -171,9 +171,7 @@ bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes)
             if (strides[a] != run) return false;
             run *= c_.extents[a];
         }
-        const auto address = reinterpret_cast<std::uintptr_t>(o.memory->data) +
-                             static_cast<std::uintptr_t>(o.where->offset) * detail::size_of(o.type);
-        if (address % vector_bytes != 0) return false;
+        if (address_of(*o.memory, *o.where, o.type) % vector_bytes != 0) return false;
         folded = true;
     }
     return folded;
@@ -181,22 +179,8 @@ bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes)
 
 std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
-    for (const std::uint16_t k : distinct_) {
-        const operand& p = s.operands[k];
-        if (p.kind != o.kind || p.type != o.type) continue;
-        if (o.kind == operand_kind::scalar) {
-            if (p.serial == o.serial && p.bits[0] == o.bits[0] && p.exponent == o.exponent) return k;
-            continue;
-        }
-        if (o.kind == operand_kind::text) {
-            if (p.bits[0] == o.bits[0]) return k;
-            continue;
-        }
-        if (p.memory != o.memory || p.where->offset != o.where->offset || p.bits[0] != o.bits[0] ||
-            p.bits[1] != o.bits[1])
-            continue;
-        if (is_same_view(i, k)) return k;
-    }
+    for (const std::uint16_t k : distinct_)
+        if (have_one_origin(s.operands[k], o) && (o.where == nullptr || is_same_view(i, k))) return k;
     distinct_.push_back(static_cast<std::uint16_t>(i));
     return distinct_.back();
 }
@@ -211,8 +195,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     const std::size_t bytes = detail::size_of(o.type);
     switch (o.kind) {
         case operand_kind::array: {
-            const auto base = reinterpret_cast<std::uintptr_t>(o.memory->data);
-            const auto address = base + static_cast<std::uintptr_t>(o.where->offset) * bytes;
+            const std::uintptr_t address = address_of(*o.memory, *o.where, o.type);
             head.vector = is_vector(i, address, bytes, vector_bytes);
             head.dense = short_rows_ && is_dense(i, address);
             head.wide = is_wide(i, bytes);
@@ -375,9 +358,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         const std::size_t bytes = detail::size_of(o.type);
         detail::operand_head head;
         head.type = o.type;
-        const std::uintptr_t address = *o.memory ? reinterpret_cast<std::uintptr_t>((*o.memory)->data) +
-                                                       static_cast<std::uintptr_t>(o.where->offset) * bytes
-                                                 : 0;
+        const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
         head.vector = is_vector(s.operands.size() + k, address, bytes, vector_bytes);
         head.dense = short_rows_ && is_dense(s.operands.size() + k, address);
         head.wide = is_wide(s.operands.size() + k, bytes);

@@ -29,6 +29,26 @@ enum program_kinds : std::uint8_t {
 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
+/// The address of an array's first element.
+inline std::uintptr_t address_of(const buffer& memory, const detail::layout& where, dtype type) noexcept {
+    return reinterpret_cast<std::uintptr_t>(memory.data) +
+           static_cast<std::uintptr_t>(where.offset) * detail::size_of(type);
+}
+
+/// Whether two operands are one scalar or text, or begin at one element of one array or random leaf.
+inline bool have_one_origin(const operand& a, const operand& b) noexcept {
+    if (a.kind != b.kind || a.type != b.type) return false;
+    switch (a.kind) {
+        case detail::operand_kind::scalar:
+            return a.serial == b.serial && a.bits[0] == b.bits[0] && a.exponent == b.exponent;
+        case detail::operand_kind::text:
+            return a.bits[0] == b.bits[0];
+        default:
+            return a.memory == b.memory && a.where->offset == b.where->offset && a.bits[0] == b.bits[0] &&
+                   a.bits[1] == b.bits[1];
+    }
+}
+
 /// A statement as it came through the door.
 struct statement {
     std::span<const detail::word> program;

@@ -135,9 +135,7 @@ struct line {
 
 template <class Leaf>
 bool is_aligned(const Leaf& o) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_of(o)->data) +
-                         static_cast<std::uintptr_t>(where_of(o).offset) * detail::size_of(o.type);
-    return address % vector_bytes == 0;
+    return address_of(*memory_of(o), where_of(o), o.type) % vector_bytes == 0;
 }
 
 /// Leaves of a tree by number.

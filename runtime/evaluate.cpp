@@ -18,6 +18,7 @@
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/recent_statements.hpp"
 
 namespace ingot {
 
@@ -82,9 +83,13 @@ const executable* find_line(const slot& cache, classifier& workspace, const Stat
     return nullptr;
 }
 
-classifier& of_thread() {
-    static thread_local classifier workspace;
-    return workspace;
+struct workspace {
+    classifier classes;
+    recent_statements recent;
+};
+workspace& of_thread() {
+    static thread_local workspace own;
+    return own;
 }
 
 using address_range = std::array<std::uintptr_t, 2>;
@@ -170,33 +175,69 @@ place place_on(device_id device) {
     return p;
 }
 
-void evaluate(slot& cache, statement s) {
-    s.kinds = cache.kinds.load(std::memory_order_relaxed);
-    if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
-    if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
-        return evaluate_without_slot(flat_statement(s).get());
-    for (const output& o : s.outputs)
-        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
+namespace {
 
-    const place where = place_of(s);
-    classifier& workspace = of_thread();
-    const executable* found = nullptr;
-    if (!s.no_line && (s.kinds & has_binders) == 0 && s.shapes.empty())
-        found = find_line(cache, workspace, s, where.environment);
-    const classified& c = found != nullptr ? workspace.confirmed() : workspace.classify(s, where.environment);
+void allocate_outputs(const statement& s, const classified& c, stream_state& stream) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
         if (*o.memory) continue;
         const detail::extents_ref shape = s.shapes.empty() ? detail::extents_ref::of(c.shape) : s.shapes[k];
         const index_t size = s.shapes.empty() ? c.size : shape.size();
-        *o.memory = allocate_buffer(static_cast<std::size_t>(size) * detail::size_of(o.type), where.stream->device,
-                                    *where.stream);
+        *o.memory = allocate_buffer(static_cast<std::size_t>(size) * detail::size_of(o.type), stream.device, stream);
         *o.where = detail::contiguous_layout(shape.span());
     }
-    if (c.size == 0) return;
-    const executable& e = found != nullptr ? *found : look_up(cache, c, s);
-    order(s, *where.stream);
-    run(e, c, s, *where.stream);
+}
+
+/// Evaluates a statement whose kernel is known.
+void evaluate_with(const executable& e, const classified& c, const statement& s, stream_state& stream,
+                   std::vector<kept_launch>* kept = nullptr) {
+    allocate_outputs(s, c, stream);
+    order(s, stream);
+    run(e, c, s, stream, kept);
+}
+
+#if INGOT_DEBUG
+void check_same(const classified& a, const classified& b) {
+    if (a.words != b.words || a.shape != b.shape || a.extents != b.extents || a.strides != b.strides ||
+        a.size != b.size)
+        throw error("[evaluate] a statement was taken for another");
+}
+#endif
+
+/// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
+bool evaluate_again(workspace& own, const appearance& seen, const statement& s, const place& where) {
+    recent_statements::entry* const known = own.recent.find(seen);
+    if (known == nullptr) return false;
+#if INGOT_DEBUG
+    check_same(known->classes, own.classes.classify(s, where.environment));
+#endif
+    evaluate_with(*known->found, known->classes, s, *where.stream, &known->launches);
+    return true;
+}
+
+}  // namespace
+
+void evaluate(slot& cache, statement s) {
+    s.kinds = cache.kinds.load(std::memory_order_relaxed);
+    if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
+    const place where = place_of(s);
+    workspace& own = of_thread();
+    if (!s.no_line && (s.kinds & (has_lazies | has_binders)) == 0 && s.shapes.empty())
+        if (const executable* found = find_line(cache, own.classes, s, where.environment))
+            return evaluate_with(*found, own.classes.confirmed(), s, *where.stream);
+    appearance seen;
+    const bool fits = seen.take(cache, s, where);
+    if (fits && evaluate_again(own, seen, s, where)) return;
+
+    if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
+        return evaluate_without_slot(flat_statement(s).get());
+    for (const output& o : s.outputs)
+        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
+    const classified& c = own.classes.classify(s, where.environment);
+    if (c.size == 0) return allocate_outputs(s, c, *where.stream);
+    const executable& e = look_up(cache, c, s);
+    if (fits) own.recent.keep(seen, e, c);
+    evaluate_with(e, c, s, *where.stream);
 }
 
 namespace {
@@ -207,15 +248,15 @@ bool evaluate_line(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
     const place where = place_on(s.leaves.holder->memory->device);
-    classifier& workspace = of_thread();
-    const executable* found = find_line(cache, workspace, s, where.environment);
+    classifier& classes = of_thread().classes;
+    const executable* found = find_line(cache, classes, s, where.environment);
     if (found == nullptr) return false;
-    const classified& c = workspace.confirmed();
+    const classified& c = classes.confirmed();
     *s.out.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(s.out.type),
                                     where.stream->device, *where.stream);
     *s.out.where = detail::contiguous_layout(c.shape);
-    const std::span<const operand> operands = workspace.line_operands();
-    for (const std::uint16_t i : workspace.line_arrays())
+    const std::span<const operand> operands = classes.line_operands();
+    for (const std::uint16_t i : classes.line_arrays())
         order_read(const_cast<buffer&>(*operands[i].memory), *where.stream);
     order_write(**s.out.memory, *where.stream);
     run(*found, c, {s.program, operands, {}, {&s.out, 1}}, *where.stream);

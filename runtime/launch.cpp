@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "codegen/divisor.hpp"
 #include "runtime/counters.hpp"
@@ -144,6 +145,13 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
     }
 }
 
+kept_launch keep(const launch& step, const std::array<std::uint64_t, 3>& grid, const std::byte* arguments) {
+    kept_launch kept{grid, {arguments, arguments + step.argument_bytes}, {}};
+    std::ranges::copy_if(step.arguments, std::back_inserter(kept.written),
+                         [](const argument& a) { return !codegen::is_number(a.kind); });
+    return kept;
+}
+
 void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t blocks) {
     run_on_workers(blocks, [&](std::size_t begin, std::size_t end) { kernel(arguments, begin, end); });
 }
@@ -198,8 +206,11 @@ void order(const statement& s, const stream_state& stream) {
     for (const output& o : s.outputs) order_write(**o.memory, stream);
 }
 
-void run(const executable& e, const classified& c, const statement& s, stream_state& stream) {
+void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
+         std::vector<kept_launch>* kept) {
     if (e.interpreted) return run_interpreted(e, c, s);
+    const bool again = kept != nullptr && kept->size() == e.plan.steps.size();
+    if (kept != nullptr && !again) kept->clear();
 
     const std::uint32_t processors = processors_of(stream.device);
     std::vector<buffer_ref> temporaries;
@@ -215,8 +226,9 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
     stream.backend->bind_thread();
     for (std::size_t i = 0; i < e.plan.steps.size(); ++i) {
         const launch& step = e.plan.steps[i];
-        std::byte* arguments = room;
-        if (step.argument_bytes > small_arguments) {
+        kept_launch* const known = again ? &(*kept)[i] : nullptr;
+        std::byte* arguments = known ? known->arguments.data() : room;
+        if (!known && step.argument_bytes > small_arguments) {
             large.resize(step.argument_bytes);
             arguments = large.data();
         }
@@ -225,8 +237,9 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
             scratch = zeroed_scratch(
                 stream, step.scratch_before + step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
         const sources from{e, c, s, temporaries, step, scratch, processors};
-        for (const argument& a : step.arguments) pack(from, a, arguments);
-        const std::array<std::uint64_t, 3> grid = grid_of(step, c.extents, processors);
+        for (const argument& a : known ? known->written : step.arguments) pack(from, a, arguments);
+        const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, c.extents, processors);
+        if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
         if (grid[0] * grid[1] * grid[2] == 0) continue;  // it would write a temporary without elements
 #ifdef INGOT_HAS_CUDA_HEADERS
         if (stream.device.is_cuda())
