@@ -14,16 +14,22 @@ std::string join_pairs(prelude& needs) {
     return "join_pairs";
 }
 
-std::string join_lanes(fold_writer& f, prelude& needs) {
+void add_exchange(fold_writer& f, prelude& needs) {
     needs.add("from_lane",
               "/// What the lane `far` away has.\n"
               "template <class type>\n"
               "__device__ __forceinline__ type from_lane(type v, int far) {\n"
               "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
-    if (f.places())
-        needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
-                                               " v, int far) {\n"
-                                               "    return {from_lane(v.value, far), from_lane(v.at, far)};\n}\n");
+    if (f.words() == 1) return;
+    std::string members;
+    for (std::uint32_t i = 0; i < f.words(); ++i)
+        members += (i == 0 ? "from_lane(" : ", from_lane(") + f.word(i, "v") + ", far)";
+    needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                                           " v, int far) {\n    return {" + members + "};\n}\n");
+}
+
+std::string join_lanes(fold_writer& f, prelude& needs) {
+    add_exchange(f, needs);
     needs.add("join_lanes",
               "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
               "template <class fold, int lanes, class type>\n"

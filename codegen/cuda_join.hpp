@@ -9,6 +9,8 @@ namespace ingot::codegen {
 
 /// join_pairs<fold, n>(values): n values of one thread, halves with each other.
 std::string join_pairs(prelude& needs);
+/// from_lane(value, far): what the lane `far` away has.
+void add_exchange(fold_writer& f, prelude& needs);
 /// join_lanes<fold, lanes>(value): over a group of neighbouring lanes, each of which gets the result.
 std::string join_lanes(fold_writer& f, prelude& needs);
 /// join_slots<fold, n>(slots): n values in shared memory; every lane of a warp gets the result.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/cuda_join.hpp"
+
 namespace ingot::codegen {
 
 std::uint32_t bytes_of(const place& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
@@ -96,14 +98,7 @@ std::string cuda_kernel::storer() {
 }
 
 std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {
-    needs.add(
-        "join_pairs",
-        "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
-        "template <class fold, int n, class type>\n"
-        "__device__ __forceinline__ type join_pairs(const type* v) {\n"
-        "    if constexpr (n == 1) return v[0];\n"
-        "    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));\n}\n");
-    return "join_pairs<" + fold + ", " + std::to_string(count) + ">(" + values + ')';
+    return codegen::join_pairs(needs) + '<' + fold + ", " + std::to_string(count) + ">(" + values + ')';
 }
 
 void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes) {

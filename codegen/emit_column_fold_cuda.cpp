@@ -30,7 +30,7 @@ void column_fold::write_ending() {
     combine_all();
     const auto placed = b_.body.scope();
     b_.code.open("if (gridDim.y > 1)");
-    tell_all("first", "blockIdx.y");
+    tell_all("slots + first", "blockIdx.y");
     write_shared_finish("gridDim.y");
     b_.code.line("return;");
     b_.code.close();

@@ -106,16 +106,9 @@ void row_fold::write_vectors(std::size_t number, std::uint32_t each, const std::
     if (at_once) {
         out.line("const ", type, " edge = ",
                  aligned ? k + lane() : lane() + " < head ? " + lane() + " : " + lane() + " + vectors * " + size, ";");
-        for (const place* in : inputs) out.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
-        out.open("if (", first, lane(), " < ", edges, ")");
-        b_.write_digits("edge", s.axes);
-        for (const place* in : inputs)
-            out.line(in->name, "_edge = ", b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
-        out.close();
+        load_edges(s, first + lane() + " < " + edges);
     }
-    for (const place* in : inputs)
-        out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_row = ", b_.pointer(*in),
-                 b_.offset(*in, kept_bits()), aligned ? ";" : " + head;");
+    declare_rows(s, aligned);
     const auto outside = b_.body.scope();
     for (std::size_t i = 0; i < folds.size(); ++i)
         if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
@@ -161,6 +154,21 @@ void row_fold::write_vectors(std::size_t number, std::uint32_t each, const std::
         write_element(number, "edge");
     }
     out.close();
+}
+
+void row_fold::load_edges(const folded_space& s, const std::string& present) {
+    for (const place* in : inputs_of(s)) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
+    b_.code.open("if (", present, ")");
+    b_.write_digits("edge", s.axes);
+    for (const place* in : inputs_of(s))
+        b_.code.line(in->name, "_edge = ", b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
+    b_.code.close();
+}
+
+void row_fold::declare_rows(const folded_space& s, bool aligned) {
+    for (const place* in : inputs_of(s))
+        b_.code.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_row = ", b_.pointer(*in),
+                     b_.offset(*in, kept_bits()), aligned ? ";" : " + head;");
 }
 
 void row_fold::write_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned,

@@ -3,6 +3,7 @@
 // Then a thread folds a column from there; where a block has threads to spare, neighbouring ones share it.
 #include <algorithm>
 
+#include "codegen/cuda_join.hpp"
 #include "codegen/fold_cuda.hpp"
 
 namespace ingot::codegen {
@@ -143,7 +144,7 @@ private:
     }
 
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
-        write_exchange(f);
+        add_exchange(f, b_.needs);
         b_.needs.add("join_spread",
                      "/// Joins over `lanes` neighbouring lanes; each of them has the result.\n"
                      "template <class fold, class type>\n"

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/cuda_join.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -347,45 +349,16 @@ void cuda_fold::load_kept(std::uint64_t axes) {
     b_.body.hoist(axes, values(), b_.code);
 }
 
-void cuda_fold::write_exchange(fold_writer& f) {
-    b_.needs.add("from_lane",
-                 "/// What the lane `far` away has.\n"
-                 "template <class type>\n"
-                 "__device__ __forceinline__ type from_lane(type v, int far) {\n"
-                 "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
-    if (f.words() == 1) return;
-    std::string members;
-    for (std::uint32_t i = 0; i < f.words(); ++i)
-        members += (i == 0 ? "from_lane(" : ", from_lane(") + f.word(i, "v") + ", far)";
-    b_.needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
-                                              " v, int far) {\n    return {" + members + "};\n}\n");
-}
-
-void cuda_fold::add_join_lanes() {
-    b_.needs.add("join_lanes",
-                 "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
-                 "template <class fold, int lanes, class type>\n"
-                 "__device__ __forceinline__ type join_lanes(type v) {\n"
-                 "#pragma unroll\n"
-                 "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
-                 "    return v;\n}\n");
-}
-
 void cuda_fold::combine_lanes(fold_writer& f, const std::string& joiner, const std::string& variable,
                               std::uint32_t lanes) {
     if (f.joins_at_once()) return b_.code.line(variable, " = ", joiner, "::join_lanes<", lanes, ">(", variable, ");");
-    write_exchange(f);
-    add_join_lanes();
-    b_.code.line(variable, " = join_lanes<", joiner, ", ", lanes, ">(", variable, ");");
+    b_.code.line(variable, " = ", join_lanes(f, b_.needs), "<", joiner, ", ", lanes, ">(", variable, ");");
 }
 
 void cuda_fold::combine_block(fold_writer& f, const std::string& joiner, const std::string& variable) {
     const bool at_once = f.joins_at_once();
     const std::string name = at_once ? "join_block_at_once" : "join_block";
-    if (!at_once) {
-        write_exchange(f);
-        add_join_lanes();
-    }
+    if (!at_once) join_lanes(f, b_.needs);
     const auto joined = [at_once](const std::string& lanes, const std::string& value) {
         return (at_once ? "fold::template join_lanes<" + lanes : "join_lanes<fold, " + lanes) + ">(" + value + ");\n";
     };

@@ -114,9 +114,7 @@ protected:
     /// Operands that move along no axis but these: loaded once, and what is made of them computed.
     void load_kept(std::uint64_t axes);
 
-    /// The functions by which lanes exchange what they have of a fold. Joins over groups of lanes, over a block.
-    void write_exchange(fold_writer& f);
-    void add_join_lanes();
+    /// Joins over groups of lanes, over a block.
     void combine_lanes(fold_writer& f, const std::string& joiner, const std::string& variable, std::uint32_t lanes);
     void combine_block(fold_writer& f, const std::string& joiner, const std::string& variable);
 
@@ -125,7 +123,7 @@ protected:
     /// results, each when all have told.
     void declare_sharing();
     void ask_rule(const std::string& when = "");
-    void tell_all(const std::string& result, const std::string& teller);
+    void tell_all(const std::string& slots, const std::string& teller);
     void write_shared_finish(const std::string& tellers);
 
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
@@ -159,7 +157,6 @@ private:
     std::string slot(std::uint32_t slots);
     /// Each fold of each of the thread's results, and the text of where its slots are.
     void for_each_slot(const std::function<void(fold_writer&, const std::string&)>& write);
-    void write_tell();
     void write_gather();
     std::string scratch_pointer();
 };

@@ -75,14 +75,12 @@ void cuda_fold::for_each_slot(const std::function<void(fold_writer&, const std::
     close_columns();
 }
 
-/// What a block has of its results, and its end.
-void cuda_fold::write_tell() {
+void cuda_fold::tell_all(const std::string& slots, const std::string& teller) {
     b_.code.open(owner());
     for_each_slot([&](fold_writer& f, const std::string& at) {
-        b_.code.line("tell(slots + blockIdx.y * stride", at, ", ", own(f.name()), ");");
+        b_.code.line("tell(", slots, " + ", teller, " * stride", at, ", ", own(f.name()), ");");
     });
     b_.code.close();
-    b_.code.line("return;");
 }
 
 /// Joins what all other blocks told to this one's. Several loads at once, of all folds, again until all are there: who
@@ -163,7 +161,8 @@ void cuda_fold::write_finish() {
     out.line(u8, "* const slots = ", scratch, first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
     out.open("if (blockIdx.y < gridDim.y - 1)");
-    write_tell();
+    tell_all("slots", "blockIdx.y");
+    out.line("return;");
     out.close();
     write_gather();
     out.close();
@@ -190,14 +189,6 @@ void cuda_fold::declare_sharing() {
 
 void cuda_fold::ask_rule(const std::string& when) {
     b_.code.line("if (", when, "!last && threadIdx.x == 0) made = atomicCAS(", scratch_pointer(), ", 0ull, alone);");
-}
-
-void cuda_fold::tell_all(const std::string& result, const std::string& teller) {
-    b_.code.open(owner());
-    for_each_slot([&](fold_writer& f, const std::string& at) {
-        b_.code.line("tell(slots + ", result, " + ", teller, " * stride", at, ", ", f.name(), ");");
-    });
-    b_.code.close();
 }
 
 void cuda_fold::write_shared_finish(const std::string& tellers) {

@@ -37,6 +37,9 @@ private:
     void write_space(std::size_t number) override;
     /// A row of whole vectors, v of them from `head` on, dealt to the lanes in turn.
     void write_vectors(std::size_t number, std::uint32_t each, const std::string& n);
+    /// Of the elements that no vector holds the one at `edge`, where it is present; where each operand's row begins.
+    void load_edges(const folded_space& s, const std::string& present);
+    void declare_rows(const folded_space& s, bool aligned);
     /// The vectors v, v + 1 `lanes`, ..., `unroll` of them: all, or those before `end`.
     void write_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned,
                            const std::string& end);

@@ -26,7 +26,7 @@ bool row_fold::can_deal_tiles() const {
 void row_fold::tell_held() {
     join_parts(folds_[0]);
     for (fold_writer& f : folds_[0]) combine(f, f.joiner(), f.name());
-    tell_all("held", "teller");
+    tell_all("slots + held", "teller");
 }
 
 void row_fold::write_dealt_tiles() {
@@ -60,16 +60,9 @@ void row_fold::write_dealt_tiles() {
     out.line("const ", type, " vectors = ", aligned ? n : "(" + n + " - head)", " / ", each, ";");
     out.line("const ", type, " edge = ", aligned ? "vectors * " + size + " + " : "threadIdx.x < head ? threadIdx.x : ",
              aligned ? "threadIdx.x" : "threadIdx.x + vectors * " + size, ";");
-    for (const place* in : inputs) out.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
     out.line("const bool edges = tile == 0 && threadIdx.x < ", n, " - vectors * ", each, ";");
-    out.open("if (edges)");
-    b_.write_digits("edge", s.axes);
-    for (const place* in : inputs)
-        out.line(in->name, "_edge = ", b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
-    out.close();
-    for (const place* in : inputs)
-        out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_row = ", b_.pointer(*in),
-                 b_.offset(*in, kept_bits()), aligned ? ";" : " + head;");
+    load_edges(s, "edges");
+    declare_rows(s, aligned);
     out.line("const ", type, " v = tile * ", tile, "u + threadIdx.x;");
     load_vector_tile(0, each, unroll, "vectors");
     out.line(type, " next = row, next_tile = tile + gridDim.y;");

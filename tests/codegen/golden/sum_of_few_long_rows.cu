@@ -142,8 +142,8 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
         const uint32 vectors = (p.folded - head) / 4;
         const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
-        float x0_edge;
         const bool edges = tile == 0 && threadIdx.x < p.folded - vectors * 4;
+        float x0_edge;
         if (edges) {
             const int32 i1 = int32(edge);
             x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
