@@ -160,6 +160,9 @@ std::string kernel_builder::assemble(const std::string& comment, const std::stri
     whole.paste(structure.text());
     whole.blank();
     whole.line(signature, " {");
+    step.waits_itself = key.header.where == detail::target::cuda && key.header.architecture >= 90;
+    if (step.waits_itself)
+        whole.line("    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");  // for what earlier kernels write");
     whole.paste(code.text());
     whole.line("}");
     return whole.text();

@@ -76,6 +76,7 @@ struct launch {
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;      // blocks of one; grid[0] counts clusters
+    bool waits_itself = false;      // for the kernels before it on its stream: it may be launched while these end
     std::vector<formula> formulas;  // those that `arguments` name
     std::vector<argument> arguments;
     std::uint32_t argument_bytes = 0;

@@ -165,13 +165,20 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
         const auto native = reinterpret_cast<CUstream>(stream.native);
         const auto x = static_cast<unsigned>(grid[0] * step.cluster), y = static_cast<unsigned>(grid[1]),
                    z = static_cast<unsigned>(grid[2]);
-        if (step.cluster == 1)
+        CUlaunchAttribute attributes[2]{};
+        unsigned n = 0;
+        if (step.waits_itself) {  // its blocks are on their way while the kernel before it ends
+            attributes[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attributes[n++].value.programmaticStreamSerializationAllowed = 1;
+        }
+        if (step.cluster > 1) {
+            attributes[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attributes[n++].value.clusterDim = {step.cluster, 1, 1};
+        }
+        if (n == 0)
             return driver()->cuLaunchKernel(function, x, y, z, step.threads, 1, 1, step.shared_bytes, native,
                                             parameters, nullptr);
-        CUlaunchAttribute attribute{};
-        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attribute.value.clusterDim = {step.cluster, 1, 1};
-        const CUlaunchConfig config{x, y, z, step.threads, 1, 1, step.shared_bytes, native, &attribute, 1};
+        const CUlaunchConfig config{x, y, z, step.threads, 1, 1, step.shared_bytes, native, attributes, n};
         return driver()->cuLaunchKernelEx(&config, function, parameters, nullptr);
     }();
     check(status, "launch");

@@ -28,6 +28,20 @@ TEST_CASE("every tree of the matrix is one kernel") {
         }
 }
 
+TEST_CASE("kernels that may be launched early wait for those before them, and first of all") {
+    constexpr std::string_view wait = ") {\n    asm volatile(\"griddepcontrol.wait;\"";
+    for (const named_tree& tree : golden_trees())
+        for (const std::uint32_t architecture : {80, 90}) {
+            key k = tree.on(target::cuda);
+            k.header.architecture = architecture;
+            const plan p = make_plan(k);
+            std::size_t waits = 0;
+            for (std::size_t at = 0; (at = p.source.find(wait, at)) != std::string::npos; ++at) ++waits;
+            CHECK(waits == (architecture == 90 ? p.steps.size() : 0));
+            for (const launch& step : p.steps) CHECK(step.waits_itself == (architecture == 90));
+        }
+}
+
 TEST_CASE("softmax of rows that a host's caches hold is one kernel that reads them once") {
     for (const std::int64_t length : {1, 33, 4096, 1 << 15, 1 << 17}) {
         const plan p = make_plan(softmax_tree(target::host, dtype::f4, detail::bucket::of_length(length)));

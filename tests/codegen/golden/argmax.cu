@@ -132,6 +132,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
     {
         place_float part0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};

@@ -133,6 +133,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across);
     const uint32 at = blockIdx.x * p.across + threadIdx.x - down * p.across;
     const bool mine = at < p.vectors && down < height;

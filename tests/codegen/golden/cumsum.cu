@@ -134,6 +134,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 scan(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     __shared__ uint32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
     __syncthreads();

@@ -69,6 +69,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
 scan(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
     const uint32 first_row = blockIdx.x * 2;
     const uint32 first = 0;

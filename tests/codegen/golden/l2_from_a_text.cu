@@ -64,6 +64,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 lane = threadIdx.x % 32u;
     const uint32 mine = blockIdx.x * 8u + threadIdx.x / 32u;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;

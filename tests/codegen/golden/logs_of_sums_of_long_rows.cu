@@ -221,6 +221,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const bool last = blockIdx.y == gridDim.y - 1;
     uint64 made = 0;  // the rule, where another block was the first to ask
     if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);

@@ -106,6 +106,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 n = p.n;
     const uint32 height = p.height;
     const uint32 first = blockIdx.x * height;

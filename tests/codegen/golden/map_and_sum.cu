@@ -129,6 +129,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;

@@ -56,6 +56,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     const float x0 = __ldg(p.x0 + i0);

@@ -189,6 +189,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 height = quotient(1024u, p.by_width), active = height * p.width, lane = threadIdx.x;
     const uint32 down = quotient(lane, p.by_width);
     const bool mine = down < height;

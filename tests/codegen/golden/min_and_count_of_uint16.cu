@@ -141,6 +141,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     uint16 min0 = uint16(~0ull);
     int64 count_nonzero1 = int64(0);
     {

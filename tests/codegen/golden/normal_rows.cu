@@ -69,6 +69,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 q = blockIdx.x * 256u + threadIdx.x;
     if (q >= p.vectors) return;
     const uint32 row = quotient(q, p.by_row);

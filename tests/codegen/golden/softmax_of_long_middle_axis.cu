@@ -82,6 +82,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256, 4)
 rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     constexpr uint32 side = 3, lanes = 85;
     const uint32 lane = threadIdx.x / side;
     const uint32 row = blockIdx.x * side + threadIdx.x % side;

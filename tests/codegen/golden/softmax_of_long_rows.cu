@@ -150,6 +150,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 lane = blockIdx.x % 4u * 512u + threadIdx.x;
     const uint32 row = blockIdx.x / 4u;
     const int32 i0 = int32(row);

@@ -118,6 +118,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(128)
 short_rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 n = p.n;
     constexpr uint32 side = 2;
     const uint32 height = p.runs * side;

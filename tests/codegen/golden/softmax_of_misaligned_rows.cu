@@ -119,6 +119,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(64, 16)
 rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 row = blockIdx.x;
     const int32 i0 = int32(row);
     const uint32 shift = reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 8 % 2;

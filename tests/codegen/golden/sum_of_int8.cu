@@ -119,6 +119,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     int64 sum0 = int64(0);
     {
         int64 part0 = int64(0);

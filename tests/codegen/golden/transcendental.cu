@@ -60,6 +60,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 i0 = (blockIdx.x * 256u + threadIdx.x) * 2;
     if (i0 >= p.n0) return;
     const double* const x0_at = p.x0 + i0;

@@ -52,6 +52,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 i = (blockIdx.x * 256u + threadIdx.x) * 4;
     if (i >= p.n0) return;
     const int32 i0 = int32(i);

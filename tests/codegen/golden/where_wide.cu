@@ -51,6 +51,7 @@ struct arguments {
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint64 q = uint64(blockIdx.x) * 256u + threadIdx.x;
     if (q >= p.vectors) return;
     const uint64 row = quotient(q, p.by_row);
