@@ -51,6 +51,10 @@ public:
         step.cluster = s_.cluster;
         step.grid[0] = {.axes = s_.in_runs ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits(),
                         .divide_by = s_.rows};
+        if (s_.fitted) {
+            step.grid[0] = fitted_rows();
+            step.grid[0].of_room = false;
+        }
         step.pattern = "row program";
         step.reason = reason();
         count_work();
@@ -64,12 +68,14 @@ public:
 private:
     std::string reason() const {
         std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
-        if (s_.in_runs) return text + "the rows of a run of memory a block";
+        const std::string cluster = "a cluster of " + std::to_string(s_.cluster) + " blocks";
+        if (s_.in_runs) return text + "the rows of a run of memory " + (s_.cluster > 1 ? cluster : "a block");
         if (s_.across)
-            return text + std::to_string(s_.lanes) + " lanes a row, neighbours read neighbouring rows" +
+            return text + (s_.fitted ? "as few lanes a row as hold it" : "a lane a row") +
+                   ", neighbours read neighbouring rows" +
                    (s_.together > 1 ? ", " + std::to_string(s_.together) + " rows a thread" : "") +
-                   (s_.cluster > 1 ? ", a cluster of " + std::to_string(s_.cluster) + " blocks" : "");
-        if (s_.cluster > 1) return text + "a cluster of " + std::to_string(s_.cluster) + " blocks a row";
+                   (s_.cluster > 1 ? ", " + cluster : "");
+        if (s_.cluster > 1) return text + cluster + " a row";
         return text + (s_.rows > 1 ? std::to_string(s_.lanes) + " lanes a row" : "a block a row");
     }
 
@@ -163,6 +169,7 @@ private:
         load_shared(values);
         if (s_.each > 1)
             for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
+        std::vector<std::string> elements;
         compute(values, [&] {
             for (const node_id n : kept) {
                 out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
@@ -173,6 +180,7 @@ private:
                 const std::string element = f.element(b_.body.value(f.value(), out), position());
                 if (s_.each == 1) {
                     out.line(f.part(), "[u] = ", element, ";");
+                    elements.push_back(element);
                     continue;
                 }
                 out.line(value(i), "[e] = ", element, ";");
@@ -191,7 +199,10 @@ private:
                 out.line(folds[i].part(), "[u] = ", joined(folds[i], value(i), s_.each), ";");
         if (!present.empty()) {
             out.otherwise();
-            for (fold_writer& f : folds) out.line(f.part(), "[u] = ", f.start(), ";");
+            // Where a fold joins what is held anyway, no register more.
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                out.line(s_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
+                         "[u] = ", folds[i].start(), ";");
             out.close();
         }
         out.close();
@@ -203,6 +214,12 @@ private:
             if (pairs < s_.chunks) all = f.joined(all, f.part() + '[' + std::to_string(pairs) + ']');
             out.line(f.type(), ' ', f.name(), " = ", all, ";");
         }
+    }
+    /// Whether a lane's value of a chunk has this name: of an array, or kept.
+    bool is_held(const std::string& element) const {
+        const auto names = [&](const std::string& held) { return element == held + "[u]"; };
+        return std::ranges::any_of(leaves_, [&](const place& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+               std::ranges::any_of(s_.kept, [&](node_id n) { return names(kept_name(n)); });
     }
     static std::string value(std::size_t i) { return "value" + std::to_string(i); }
     /// The first elements of an array in pairs, their number a power of two.
@@ -228,7 +245,7 @@ private:
         if (!along.empty()) write_along(along, values);
         b_.body.leave(outside);
         if (still.empty()) return;
-        const bool one_lane = s_.lanes == 1 && !s_.in_runs;
+        const bool one_lane = s_.lanes == 1 && !s_.is_beside();
         if (!one_lane) out.open("if (", lane_, " == 0)");
         for (const place* z : still)
             b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));

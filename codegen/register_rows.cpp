@@ -3,9 +3,11 @@
 #include "codegen/register_rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "codegen/cuda_kernel.hpp"
+#include "codegen/fold.hpp"
 
 namespace ingot::codegen {
 
@@ -13,8 +15,8 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint32_t most_bytes = 128;  // of a row that one thread of 1024 holds
 constexpr std::uint32_t portable_cluster = 8, large_cluster = 16;
+constexpr std::uint32_t far_longer = 1u << 31;  // than any row
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
@@ -119,6 +121,22 @@ bool runs_across(const std::vector<const operand_class*>& arrays, const graph& g
     return any_along(r.kept.back()) && !any_along(r.inner());
 }
 
+/// How rows across memory lie there.
+struct rows_in_memory {
+    std::uint32_t widest = 1;  // item, in bytes
+    bool aligned = true;       // to vectors
+    bool narrow = false;       // few beside each other before memory goes on along them
+};
+
+rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, bool narrow) {
+    rows_in_memory at{.narrow = narrow};
+    for (const operand_class* array : arrays) {
+        at.widest = std::max(at.widest, static_cast<std::uint32_t>(size_of(array->head.type)));
+        at.aligned = at.aligned && array->head.vector;
+    }
+    return at;
+}
+
 /// Elements of 16 bytes of the widest array; rows that begin anywhere are `shifted`.
 void choose_vectors(register_rows& s, const std::vector<const operand_class*>& arrays, const graph& g,
                     const row_program& r) {
@@ -176,46 +194,99 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
            std::ranges::any_of(long_choices, take);
 }
 
-/// Threads across memory: neighbours have neighbouring rows, half a warp of them at least where many lanes share one.
-/// Of the shortest rows a thread has several.
-bool share_across(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t architecture) {
+/// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
+/// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
+/// anywhere.
+bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
+                  std::uint32_t most, std::uint32_t architecture) {
+    struct choice {
+        std::uint32_t longest, threads, most_bytes, blocks;
+    };
+    static constexpr choice choices[] = {{8, 256, 64, 1},          {16, 256, 32, 7},    {32, 256, 64, 5},
+                                         {128, 512, 64, 3},        {8192, 512, 128, 2}, {far_longer, 384, 192, 2},
+                                         {far_longer, 1024, 96, 1}};
+    static constexpr choice choices_of_doubles[] = {
+        {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
+    const std::uint32_t capacity = r.most(), largest = largest_cluster_of(architecture);
+    const std::uint32_t wanted = at.aligned ? 128 : 256, enough = wanted / 2;  // bytes
+    const std::uint32_t least = at.narrow || largest == 1 ? 32 : 96;
     s.across = true;
-    const auto most = [&] { return s.lanes == 1 || s.lanes >= 32 ? most_bytes : most_bytes / 2; };
-    while (capacity * bytes > s.lanes * most()) s.lanes *= 2;
-    if (largest_cluster_of(architecture) > 1)
-        while (s.cluster < portable_cluster &&
-               (s.lanes > 32 * s.cluster || (s.cluster > 1 && s.lanes > 16 * s.cluster)))
-            s.cluster *= 2;
-    const std::uint32_t lanes = s.lanes / s.cluster;  // of a block
-    s.rows = lanes <= 8 ? 256 / lanes : lanes <= 16 ? 32 : lanes <= 64 ? 16 : 8;
-    s.threads = s.rows * lanes;
-    s.chunks = pieces(capacity, s.lanes);
-    constexpr std::uint32_t shortest = 2, bytes_under_way = 64;
-    if (s.lanes == 1 && s.chunks <= shortest) s.together = std::max(1u, bytes_under_way / (s.chunks * bytes));
-    s.rows *= s.together;
-    return lanes <= 128;
+    const auto take = [&](const choice& c, std::uint32_t needed) {
+        if (capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
+        s.threads = c.threads;
+        s.blocks = c.blocks;
+        s.chunks = std::min({most, c.most_bytes / bytes, capacity});
+        s.cluster = 1;
+        const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
+        while (s.cluster < largest && beside() < (s.cluster < portable_cluster ? wanted : enough)) s.cluster *= 2;
+        return beside() >= needed;
+    };
+    const std::span<const choice> known = bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices;
+    if (!std::ranges::any_of(known, [&](const choice& c) { return take(c, enough); }) &&
+        !std::ranges::any_of(known, [&](const choice& c) { return take(c, least); }))
+        return false;
+    s.fitted = s.chunks < capacity;
+    s.piece = std::min(32u, 128 / at.widest);
+    s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);
+    return true;
 }
 
-/// A block for the rows that lie side by side, `side` of them.
-bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes, std::uint32_t most) {
+/// A block, or a cluster, for the rows that lie side by side, `side` of them.
+bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes, std::uint32_t most,
+                std::uint32_t architecture) {
     struct choice {
-        std::uint32_t threads, most_bytes, blocks;
+        std::uint32_t threads, cluster, most_bytes, blocks;
     };
-    static constexpr choice choices[] = {{128, 152, 8}, {256, 128, 4}, {256, 192, 3}, {512, 128, 2},
-                                         {384, 192, 2}, {512, 152, 2}, {1024, 128, 1}};
+    static constexpr choice choices[] = {{128, 1, 152, 8}, {256, 1, 128, 4}, {256, 1, 192, 3}, {512, 1, 128, 2},
+                                         {512, 2, 128, 2}, {512, 4, 128, 2}, {512, 8, 128, 2}, {512, 16, 128, 2},
+                                         {384, 1, 192, 2}, {512, 1, 152, 2}, {1024, 1, 128, 1}};
     s.across = s.in_runs = true;
     s.side = side;
     for (const choice& c : choices) {
         s.threads = c.threads;
-        s.lanes = s.threads / side;
+        s.cluster = c.cluster;
+        s.lanes = s.threads / side * s.cluster;
         s.chunks = pieces(capacity, s.lanes);
         s.blocks = c.blocks;
-        if (s.chunks * bytes <= c.most_bytes && s.chunks <= most) return true;
+        // What doubles are computed with takes registers too.
+        const std::uint32_t room = bytes > 4 ? c.most_bytes / 4 * 3 : c.most_bytes;
+        if (s.cluster <= largest_cluster_of(architecture) && s.chunks * bytes <= room && s.chunks <= most) return true;
     }
     return false;
 }
 
+/// Of what is folded of rows beside each other.
+std::uint32_t shared_bytes(const register_rows& s, const graph& g, const row_program& r) {
+    prelude unused(target::cuda);
+    std::uint32_t bytes = 0;
+    for (const std::vector<node_id>& phase : r.phases)
+        for (const node_id fold : phase) bytes += fold_writer(g, fold, 0, unused).bytes();
+    return s.is_beside() ? bytes * (s.slots_of_lanes() + s.slots_of_blocks()) : 0;
+}
+
 }  // namespace
+
+void register_rows::fit(std::uint32_t shortest, std::uint32_t longest) {
+    most_held = chunks;
+    // As the formula of `fitted_rows` has it.
+    const auto width = [&](std::uint32_t n) {
+        const std::uint32_t most = std::max(1u, threads / pieces(n, cluster * most_held));
+        return most < piece ? std::bit_floor(most) : most / piece * piece;
+    };
+    side = width(shortest), least_side = width(longest);
+    sure = most_held, chunks = 0;
+    for (std::uint32_t n = shortest; n <= longest; ++n) {
+        const std::uint32_t lanes_of_row = cluster * (threads / width(n));
+        sure = std::min(sure, (n - 1) / lanes_of_row);
+        chunks = std::max(chunks, pieces(n, lanes_of_row));
+    }
+}
+
+void register_rows::take_together(std::uint32_t bytes) {
+    constexpr std::uint32_t shortest = 4, bytes_under_way = 64;
+    if (chunks <= shortest) together = std::max(1u, bytes_under_way / (chunks * bytes));
+    rows = threads * together;
+}
 
 bool is_packed(const operand_class& at, const graph& g, const row_program& r) {
     return r.row.size() == 1 && at.head.kind == operand_kind::array && along(at, g, r.inner()) == stride_class::unit;
@@ -233,16 +304,17 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     if (runs_across(arrays, g, r)) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
         register_rows runs = s;
-        held = side != 0 && share_runs(runs, capacity, side, bytes, most);
+        held = side != 0 && share_runs(runs, capacity, side, bytes, most, k.header.architecture);
         if (held)
             s = std::move(runs);
         else
-            held = share_across(s, capacity, bytes, k.header.architecture);
+            held = share_across(s, r, bytes, across_memory(arrays, side != 0), most, k.header.architecture);
     } else {
         choose_vectors(s, arrays, g, r);
         held = share_along(s, capacity, bytes, most, k.header.architecture);
     }
-    if (!held || s.together * s.elements() > most) return {};
+    constexpr std::uint32_t most_shared = 47 * 1024;
+    if (!held || s.together * s.elements() > most || shared_bytes(s, g, r) > most_shared) return {};
     return s;
 }
 

@@ -1,8 +1,9 @@
 // How CUDA threads hold the rows of a row program in registers. A row belongs to `lanes` threads, each of which has
 // `chunks` chunks of `each` consecutive elements: chunk u of lane l begins at element (u * lanes + l) * each. The
 // lanes are some of a warp for short rows, a block, or the blocks of a cluster; where memory runs across the rows,
-// neighbouring threads have neighbouring rows instead, and `rows` of them share a block. Where few rows lie side by
-// side, a block takes all of these: one run of memory, which its threads read as it lies.
+// neighbouring threads have neighbouring rows instead: as many as leave each lane no more than `chunks` elements of a
+// row. Where few rows lie side by side, a block or a cluster takes all of these: one run of memory, which its threads
+// read as it lies.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,32 @@ namespace ingot::codegen {
 
 struct register_rows {
     bool across = false;
-    bool in_runs = false;  // across; a block has the `side` rows of a run, and `lanes` threads for each
+    bool in_runs = false;  // across; a block or cluster has the `side` rows of a run, and `lanes` threads for each
+    bool fitted = false;   // across; how many rows a block has, at most `side`, and so the lanes, is known at run time
     bool shifted = false;  // rows begin anywhere: the first chunk is that of the last aligned place before them
     std::uint32_t lanes = 1, each = 1, chunks = 1;
-    std::uint32_t side = 1;
-    std::uint32_t threads = 256;  // of a block
-    std::uint32_t rows = 1;       // of a block
-    std::uint32_t together = 1;   // of a thread, where a row has one lane: their loads are under way at once
-    std::uint32_t cluster = 1;    // blocks of a row
-    std::uint32_t blocks = 1;     // of a multiprocessor, so that computing hides behind other rows' loads
+    std::uint32_t side = 1;        // rows that lie beside each other in a block
+    std::uint32_t least_side = 1;  // fitted: of the longest rows
+    std::uint32_t piece = 1;       // fitted: a block has a multiple of so many rows, or a power of two
+    std::uint32_t threads = 256;   // of a block
+    std::uint32_t rows = 1;        // of a block
+    std::uint32_t together = 1;    // of a thread, where a row has one lane: their loads are under way at once
+    std::uint32_t cluster = 1;     // blocks of a row
+    std::uint32_t blocks = 1;      // of a multiprocessor, so that computing hides behind other rows' loads
+    std::uint32_t most_held = 1;   // fitted: chunks that a lane may have; so many lanes has a row
+    std::uint32_t sure = 0;        // fitted: chunks that every lane has of each row of the class
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
     std::vector<node_id> kept;
 
+    bool is_beside() const { return in_runs || fitted; }
+    /// Places in shared memory for what the lanes of rows beside each other have, one after the other with a gap behind
+    /// each piece of them, and for what the blocks have.
+    std::uint32_t slots_of_lanes() const { return threads + threads / (in_runs ? side : least_side) + 1; }
+    std::uint32_t slots_of_blocks() const { return cluster * side; }
+    /// What follows from the lengths of the rows.
+    void fit(std::uint32_t shortest, std::uint32_t longest);
+    /// Short rows that have a lane each.
+    void take_together(std::uint32_t bytes);
     std::uint32_t elements() const { return each * chunks; }
     /// Shifted rows are held from the last place of so many elements before them: a sector of 32 bytes, a part of which
     /// costs as much, but of doubles, of which a thread has few, a vector.

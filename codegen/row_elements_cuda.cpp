@@ -20,38 +20,57 @@ row_elements::row_elements(const key& k, const graph& g, const row_program& r, r
 
 void row_elements::write_place() {
     source_writer& out = b_.code;
-    const std::string block = b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x", lanes = of(s_.lanes),
-                      threads = of(s_.threads);
+    const std::string lanes = of(s_.lanes), threads = of(s_.threads);
     lane_ = "lane";
-    if (s_.in_runs) {
-        out.line("constexpr ", u4(), " side = ", s_.side, ", lanes = ", s_.lanes, ";");
-        out.line("const ", u4(), " lane = threadIdx.x / side;");
-        // Threads that are left over do what the first ones do a chunk later; nobody asks for what they find.
-        out.line("const ", b_.linear(), " row = ", block, " * side + threadIdx.x % side;");
-    } else if (s_.across && s_.cluster > 1) {
-        out.line("const ", u4(), " lane = blockIdx.x % ", of(s_.cluster), " * ", of(s_.lanes / s_.cluster),
-                 " + threadIdx.x / ", of(s_.rows), ";");
+    std::string own = s_.across ? "r * " + threads + " + threadIdx.x" : "threadIdx.x / " + lanes;
+    if (s_.is_beside()) {
+        write_place_beside();
+        own = "column";
     } else if (s_.cluster > 1) {
         out.line("const ", u4(), " lane = blockIdx.x % ", of(s_.cluster), " * ", threads, " + threadIdx.x;");
     } else if (s_.rows == 1) {
         lane_ = "threadIdx.x";
-    } else if (s_.across) {
-        if (s_.lanes > 1) out.line("const ", u4(), " lane = threadIdx.x / ", of(s_.rows), ";");
-    } else {
+    } else if (!s_.across) {
         out.line("const ", u4(), " lane = threadIdx.x % ", lanes, ";");
+    } else if (s_.together == 1) {
+        own = "threadIdx.x";
     }
     if (shares_block()) {
         // Threads without a row help with the last one and keep what they find to themselves.
-        const std::string own = s_.together > 1 ? "r * " + threads + " + threadIdx.x"
-                                : s_.across     ? "threadIdx.x % " + of(s_.rows)
-                                                : "threadIdx.x / " + lanes;
-        out.line("const ", b_.linear(), " mine = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", " * ",
-                 of(s_.rows), " + ", own, ";");
+        out.line("const ", b_.linear(), " mine = ", group(), " * ", s_.fitted ? "side" : of(s_.rows), " + ", own, ";");
         out.line("const ", b_.linear(), " row = mine < ", rows(), " ? mine : ", rows(), " - 1;");
-    } else if (!r_.kept.empty() && !s_.in_runs) {
-        out.line("const ", b_.linear(), " row = ", block, s_.cluster > 1 ? " / " + of(s_.cluster) : "", ";");
+    } else if (!r_.kept.empty()) {
+        out.line("const ", b_.linear(), " row = ", group(), s_.in_runs ? " * side + column;" : ";");
     }
     b_.write_digits("row", r_.kept);
+}
+
+formula row_elements::fitted_rows() const {
+    return {.axes = r_.kept_bits(),
+            .inner = r_.row_bits(),
+            .inner_divide = s_.cluster * s_.most_held,
+            .room = s_.threads,
+            .threads = s_.piece,
+            .of_room = true};
+}
+
+void row_elements::write_place_beside() {
+    source_writer& out = b_.code;
+    const auto narrow = [&](const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; };
+    if (s_.in_runs) {
+        out.line("constexpr ", u4(), " side = ", s_.side, ", height = ", s_.threads / s_.side, ";");
+        out.line("const ", u4(), " down = threadIdx.x / side, column = threadIdx.x % side;");
+    } else {
+        const std::string by_side = b_.divisor(fitted_rows(), "by_side");
+        out.line("const ", u4(), " side = ", narrow(b_.count(fitted_rows(), "side")),
+                 ", height = ", narrow("quotient(" + of(s_.threads) + ", " + by_side + ')'), ";");
+        out.line("const ", u4(), " down = ", narrow("quotient(threadIdx.x, " + by_side + ')'),
+                 ", column = threadIdx.x - down * side;");
+    }
+    // Threads that are left over do what the first ones do a chunk later; nobody asks for what they find.
+    const std::string blocks = of(s_.cluster);
+    out.line("const ", u4(), " lane = ", s_.cluster > 1 ? "blockIdx.x % " + blocks + " * height + down" : "down",
+             ", lanes = ", s_.cluster > 1 ? blocks + " * height" : "height", ";");
 }
 
 void row_elements::write_shift() {
@@ -81,7 +100,7 @@ void row_elements::open_unrolled(const char* variable, std::uint32_t n) {
 
 void row_elements::open_chunks() {
     open_unrolled("u", s_.chunks);
-    const std::string chunk = s_.across && s_.lanes == 1 && !s_.in_runs ? "u" : "u * " + lanes() + " + " + lane_;
+    const std::string chunk = s_.across && !s_.is_beside() ? "u" : "u * " + lanes() + " + " + lane_;
     b_.code.line("const ", u4(), " at = ", s_.each > 1 ? '(' + chunk + ") * " + of(s_.each) : chunk,
                  s_.shifted ? " - shift;" : ";");
 }

@@ -28,7 +28,7 @@ protected:
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::string length() { return b_.count({.axes = r_.row_bits()}, "length"); }
     std::string rows() { return b_.count({.axes = r_.kept_bits()}, "rows"); }
-    bool shares_block() const { return s_.rows > 1 && !r_.kept.empty(); }
+    bool shares_block() const { return (s_.rows > 1 || s_.fitted) && !r_.kept.empty(); }
     std::string of_stream() const { return s_.together > 1 ? "[r][u]" : "[u]"; }
     static std::string of(std::uint32_t n) { return std::to_string(n) + 'u'; }
     std::string of_chunk() const { return s_.each > 1 ? '[' + std::to_string(s_.each) + ']' : ""; }
@@ -37,6 +37,15 @@ protected:
     // Where a thread is.
 
     void write_place();
+    /// Where threads lie beside each other as their rows do.
+    void write_place_beside();
+    /// The number of a block, or of a cluster.
+    std::string group() {
+        return (b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x") +
+               (s_.cluster > 1 ? " / " + of(s_.cluster) : "");
+    }
+    /// How many rows a block has: as many as leave no lane too much.
+    formula fitted_rows() const;
     /// Where a row begins behind an aligned place: by so many elements the lanes' chunks are moved. Arrays beside the
     /// first whose rows do not begin alike are accessed element by element.
     void write_shift();
@@ -44,13 +53,13 @@ protected:
     // A lane's elements.
 
     void open_unrolled(const char* variable, std::uint32_t n);
-    std::string lanes() const { return s_.in_runs ? "lanes" : of(s_.lanes); }
+    std::string lanes() const { return s_.is_beside() ? "lanes" : of(s_.lanes); }
     void open_chunks();
     std::string position() const { return s_.each > 1 ? "at + e" : "at"; }
     /// Whether the first chunk of some lanes lies before a row.
     bool begins_before() const { return s_.shifted && s_.sector() > s_.each; }
     /// How many chunks every row of this length class has, in each lane.
-    std::uint32_t sure_chunks() const { return r_.fewest() / (s_.lanes * s_.each); }
+    std::uint32_t sure_chunks() const { return s_.fitted ? s_.sure : r_.fewest() / (s_.lanes * s_.each); }
     /// Holds for the chunks that every row of this length class has whole, and else where `test` does.
     std::string known_or(const std::string& test) const;
     std::string is_whole();

@@ -25,7 +25,7 @@ void row_exchange::begin(std::vector<std::vector<fold_writer>>& phases) {
         std::string bytes;
         for (fold_writer& f : phases[i]) bytes += (bytes.empty() ? "sizeof(" : " + sizeof(") + f.type() + ')';
         if (phases[i].size() > 1) bytes = '(' + bytes + ')';
-        const std::uint32_t slots = s_.across ? s_.cluster * s_.rows : s_.lanes / 32;
+        const std::string slots = s_.is_beside() ? of(s_.cluster) + " * side" : std::to_string(s_.lanes / 32);
         out.line(expect(), "(&arrived[", i, "], ", slots, " * ", bytes, ");");
     }
     out.line("asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");");
@@ -44,9 +44,8 @@ void row_exchange::meet() {
 
 void row_exchange::write(std::vector<fold_writer>& folds) {
     ++phase_;
-    if (s_.in_runs) return in_runs(folds);
-    if (s_.lanes == 1) return;
-    s_.across ? across(folds) : along(folds);
+    if (s_.is_beside()) return beside(folds);
+    if (s_.lanes > 1) along(folds);
 }
 
 void row_exchange::along(std::vector<fold_writer>& folds) {
@@ -75,80 +74,59 @@ void row_exchange::along(std::vector<fold_writer>& folds) {
     }
 }
 
-/// Lanes of a row are in different warps: they change places through shared memory, are joined, and change back.
-void row_exchange::across(std::vector<fold_writer>& folds) {
+/// Lanes of a row are in different warps and change places through shared memory: of a few rows a warp joins each, of
+/// many a thread. An odd pitch keeps the lanes of a row in different banks.
+void row_exchange::beside(std::vector<fold_writer>& folds) {
     source_writer& out = b_.code;
-    const std::uint32_t lanes = s_.lanes / s_.cluster, group = std::min(32u, lanes), pitch = s_.rows + 1;
-    const std::string lane = s_.cluster > 1 ? "threadIdx.x / " + of(s_.rows) : "lane";
-    for (fold_writer& f : folds) {
-        out.line("__shared__ ", f.type(), ' ', f.whole(), '[', lanes * pitch, "];");
-        out.line(f.whole(), "[", lane, " * ", of(pitch), " + threadIdx.x % ", of(s_.rows), "] = ", f.name(), ";");
-    }
-    out.line("__syncthreads();");
-    const std::uint32_t joining = s_.rows * group;
-    if (joining < s_.threads) out.open("if (threadIdx.x < ", joining, ")");
-    for (fold_writer& f : folds) {
-        const std::string from =
-            f.whole() + "[threadIdx.x % " + of(group) + " * " + of(pitch) + " + threadIdx.x / " + of(group);
-        out.line(f.name(), " = ", from, "];");
-        for (std::uint32_t l = group; l < lanes; l += group)
-            out.line(f.name(), " = ", f.joined(f.name(), from + " + " + std::to_string(l * pitch) + "u]"), ";");
-        const std::string fold = f.joiner();
-        out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", ", group, ">(", f.name(), ");");
-    }
-    // A column of slots is read by the lanes that join it alone, so the first slot of each can take the result.
-    out.line("__syncwarp();");
-    out.open("if (threadIdx.x % ", group, " == 0)");
-    for (fold_writer& f : folds) out.line(f.whole(), "[threadIdx.x / ", of(group), "] = ", f.name(), ";");
-    out.close();
-    if (joining < s_.threads) out.close();
-    out.line("__syncthreads();");
-    for (fold_writer& f : folds) out.line(f.name(), " = ", f.whole(), "[threadIdx.x % ", of(s_.rows), "];");
-    if (s_.cluster > 1) among_blocks(folds);
-}
-
-/// What the blocks of a cluster have found of their rows goes to all of them.
-void row_exchange::among_blocks(std::vector<fold_writer>& folds) {
-    source_writer& out = b_.code;
-    const std::string rows = of(s_.rows);
-    for (fold_writer& f : folds) out.line("__shared__ ", f.type(), ' ', f.name(), "_of[", s_.cluster * s_.rows, "];");
-    out.open("if (threadIdx.x < ", s_.cluster * s_.rows, ")");
-    for (fold_writer& f : folds)
-        put(f, f.name() + "_of[blockIdx.x % " + of(s_.cluster) + " * " + rows + " + threadIdx.x % " + rows + "]",
-            "threadIdx.x / " + rows, is_sent(folds));
-    out.close();
-    await(is_sent(folds));
-    for (fold_writer& f : folds) {
-        const std::string from = f.name() + "_of[threadIdx.x % " + rows;
-        out.line(f.name(), " = ", from, "];");
-        for (std::uint32_t block = 1; block < s_.cluster; ++block)
-            out.line(f.name(), " = ", f.joined(f.name(), from + " + " + of(block * s_.rows) + "]"), ";");
-    }
-}
-
-/// Each warp joins some of the rows: slots of a row are as many apart as there are rows.
-void row_exchange::in_runs(std::vector<fold_writer>& folds) {
-    source_writer& out = b_.code;
-    for (fold_writer& f : folds) {
-        out.line("__shared__ ", f.type(), ' ', f.whole(), '[', s_.threads, "], ", f.name(), "_of[32];");
-        out.line(f.whole(), "[threadIdx.x] = ", f.name(), ";");
-    }
-    out.line("__syncthreads();");
     const std::string type = b_.needs.type(dtype::u4);
-    out.open("for (", type, " r = threadIdx.x / 32; r < side; r += ", s_.threads / 32, ")");
+    for (fold_writer& f : folds) {
+        out.line("__shared__ ", f.type(), ' ', f.whole(), '[', s_.slots_of_lanes(), "], ", f.name(), "_of[",
+                 s_.slots_of_blocks(), "];");
+        out.line(f.whole(), "[down * (side | 1) + column] = ", f.name(), ";");
+    }
+    out.line("__syncthreads();");
+    if (s_.in_runs)
+        out.open("for (", type, " r = threadIdx.x / 32; r < side; r += ", s_.threads / 32, ")");
+    else
+        out.open("if (const ", type, " r = threadIdx.x; r < side)");
     for (fold_writer& f : folds) {
         out.line(f.name(), " = ", f.start(), ";");
-        const std::string joined = f.joined(f.name(), f.whole() + "[l * side + r]");
-        out.line("for (", type, " l = threadIdx.x % 32; l < lanes; l += 32) ", f.name(), " = ", joined, ";");
+        const std::string joined = f.joined(f.name(), f.whole() + "[l * (side | 1) + r]");
+        const std::string lanes =
+            s_.in_runs ? " l = threadIdx.x % 32; l < height; l += 32) " : " l = 0; l < height; ++l) ";
+        out.line("for (", type, lanes, f.name(), " = ", joined, ";");
         const std::string fold = f.joiner();
-        out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", 32>(", f.name(), ");");
+        if (s_.in_runs) out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", 32>(", f.name(), ");");
     }
-    out.open("if (threadIdx.x % 32 == 0)");
-    for (fold_writer& f : folds) out.line(f.name(), "_of[r] = ", f.name(), ";");
+    give_out(folds);
     out.close();
+    s_.cluster > 1 ? await(is_sent(folds)) : out.line("__syncthreads();");
+    for (fold_writer& f : folds) {
+        const std::string from = f.name() + "_of[column";
+        out.line(f.name(), " = ", from, "];");
+        for (std::uint32_t block = 1; block < s_.cluster; ++block)
+            out.line(f.name(), " = ", f.joined(f.name(), from + " + " + of(block * s_.side) + "]"), ";");
+    }
+}
+
+/// What a block has found of row r goes to all of the row's lanes. Each lane of a warp gives it to a block, or each
+/// thread its row's to one block after the other.
+void row_exchange::give_out(std::vector<fold_writer>& folds) {
+    source_writer& out = b_.code;
+    if (s_.cluster == 1) {
+        if (s_.in_runs) out.open("if (threadIdx.x % 32 == 0)");
+        for (fold_writer& f : folds) out.line(f.name(), "_of[r] = ", f.name(), ";");
+        if (s_.in_runs) out.close();
+        return;
+    }
+    if (s_.in_runs)
+        out.open("if (const ", b_.needs.type(dtype::u4), " block = threadIdx.x % 32; block < ", s_.cluster, ")");
+    else
+        out.open("for (", b_.needs.type(dtype::u4), " block = 0; block < ", s_.cluster, "; ++block)");
+    for (fold_writer& f : folds)
+        put(f, f.name() + "_of[blockIdx.x % " + of(s_.cluster) + " * " + of(s_.side) + " + r]", "block",
+            is_sent(folds));
     out.close();
-    out.line("__syncthreads();");
-    for (fold_writer& f : folds) out.line(f.name(), " = ", f.name(), "_of[threadIdx.x % side];");
 }
 
 /// What a thread has found goes to a slot of a block of the cluster.

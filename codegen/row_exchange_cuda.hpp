@@ -23,9 +23,8 @@ public:
 
 private:
     void along(std::vector<fold_writer>& folds);
-    void across(std::vector<fold_writer>& folds);
-    void among_blocks(std::vector<fold_writer>& folds);
-    void in_runs(std::vector<fold_writer>& folds);
+    void beside(std::vector<fold_writer>& folds);
+    void give_out(std::vector<fold_writer>& folds);
     static bool is_sent(const std::vector<fold_writer>& folds);
     void put(const fold_writer& f, const std::string& slot, const std::string& block, bool sent);
     void await(bool sent);

@@ -124,15 +124,11 @@ slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& ro
 }
 
 bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
-    if (rows.row.size() != 1 || rows.kept.empty()) return false;
-    if (!lie_side_by_side(rows)) {
-        if (rows.bucket > bucket::longest_short) return false;
-    } else {
-        // Many rows side by side need no staging.
-        const std::size_t inner = static_cast<std::size_t>(rows.kept.back());
-        if (k.axes[inner].fine == 0 || rows.inner() + 1 != rows.kept.back() || rows.bucket >= bucket::looped)
-            return false;
-    }
+    if (rows.row.size() != 1 || rows.kept.empty() || rows.bucket > bucket::longest_short) return false;
+    // Many rows side by side need no staging.
+    if (lie_side_by_side(rows) &&
+        (k.axes[static_cast<std::size_t>(rows.kept.back())].fine == 0 || rows.inner() + 1 != rows.kept.back()))
+        return false;
     const std::uint64_t kept = rows.kept_bits();
     bool reads_rows = false;
     for (const node& n : g.nodes) {

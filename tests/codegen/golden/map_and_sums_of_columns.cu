@@ -3,6 +3,12 @@ using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
 /// A barrier in shared memory that opens when so many bytes have come.
 __device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
     const unsigned int at = __cvta_generic_to_shared(arrived);
@@ -28,20 +34,6 @@ template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// What the lane `far` away has.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Joins over a group of neighbouring lanes; each of them has the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
 }
 
 /// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
@@ -89,29 +81,33 @@ struct arguments {
     const float* x0;
     float* z0;
     float* z1;
+    divisor by_side;
+    uint32 side;
     uint32 rows;
     uint32 length;
     int32 x0_stride0;
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 lane = blockIdx.x % 8u * 16u + threadIdx.x / 32u;
-    const uint32 mine = blockIdx.x / 8u * 32u + threadIdx.x % 32u;
+    const uint32 side = p.side, height = quotient(512u, p.by_side);
+    const uint32 down = quotient(threadIdx.x, p.by_side), column = threadIdx.x - down * side;
+    const uint32 lane = blockIdx.x % 8u * height + down, lanes = 8u * height;
+    const uint32 mine = blockIdx.x / 8u * side + column;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i1 = int32(row);
     __shared__ uint64 arrived[1];
     if (threadIdx.x == 0) {
-        expect(&arrived[0], 256 * sizeof(float));
+        expect(&arrived[0], 8u * side * sizeof(float));
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     cluster_arrive();
     float x0[32];
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * 128u + lane;
+        const uint32 at = u * lanes + lane;
         if (!(u < 16 || at < p.length)) break;
         const int32 i0 = int32(at);
         x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
@@ -120,42 +116,37 @@ rows(const __grid_constant__ arguments p) {
     float part0[32];
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * 128u + lane;
+        const uint32 at = u * lanes + lane;
         if (u < 16 || at < p.length) {
             part0[u] = x0[u];
         } else {
-            part0[u] = 0.0f;
+            x0[u] = part0[u] = 0.0f;
         }
     }
     float sum0 = join_pairs<sum_float, 32>(part0);
-    __shared__ float whole0[528];
-    whole0[threadIdx.x / 32u * 33u + threadIdx.x % 32u] = sum0;
+    __shared__ float whole0[529], sum0_of[256];
+    whole0[down * (side | 1) + column] = sum0;
     __syncthreads();
-    sum0 = whole0[threadIdx.x % 16u * 33u + threadIdx.x / 16u];
-    sum0 = join_lanes<sum_float, 16>(sum0);
-    __syncwarp();
-    if (threadIdx.x % 16 == 0) {
-        whole0[threadIdx.x / 16u] = sum0;
-    }
-    __syncthreads();
-    sum0 = whole0[threadIdx.x % 32u];
-    __shared__ float sum0_of[256];
-    if (threadIdx.x < 256) {
-        send(&sum0_of[blockIdx.x % 8u * 32u + threadIdx.x % 32u], sum0, &arrived[0], threadIdx.x / 32u);
+    if (const uint32 r = threadIdx.x; r < side) {
+        sum0 = 0.0f;
+        for (uint32 l = 0; l < height; ++l) sum0 = sum_float::join(sum0, whole0[l * (side | 1) + r]);
+        for (uint32 block = 0; block < 8; ++block) {
+            send(&sum0_of[blockIdx.x % 8u * 32u + r], sum0, &arrived[0], block);
+        }
     }
     wait_for(&arrived[0]);
-    sum0 = sum0_of[threadIdx.x % 32u];
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 32u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 64u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 96u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 128u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 160u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 192u]);
-    sum0 = sum_float::join(sum0, sum0_of[threadIdx.x % 32u + 224u]);
+    sum0 = sum0_of[column];
+    sum0 = sum_float::join(sum0, sum0_of[column + 32u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 64u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 96u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 128u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 160u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 192u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 224u]);
     if (mine >= p.rows) return;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * 128u + lane;
+        const uint32 at = u * lanes + lane;
         if (!(u < 16 || at < p.length)) break;
         float z0;
         bool rare = false;

@@ -2,6 +2,12 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
 struct max_float {
     static __device__ __forceinline__ float join(float a, float b) {
 #if __CUDA_ARCH__ >= 800
@@ -19,20 +25,6 @@ template <class fold, int n, class type>
 __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
-
-/// What the lane `far` away has.
-template <class type>
-__device__ __forceinline__ type from_lane(type v, int far) {
-    return __shfl_xor_sync(0xffffffffu, v, far);
-}
-
-/// Joins over a group of neighbouring lanes; each of them has the result.
-template <class fold, int lanes, class type>
-__device__ __forceinline__ type join_lanes(type v) {
-#pragma unroll
-    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
-    return v;
 }
 
 __device__ __forceinline__ float exp_float(float a) {
@@ -65,80 +57,82 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
 struct arguments {
     const float* x0;
     float* z0;
+    divisor by_side;
+    uint32 side;
     uint32 rows;
     uint32 length;
     int32 x0_stride0;
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(512)
+extern "C" __global__ void __launch_bounds__(512, 2)
 rows(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 lane = threadIdx.x / 16u;
-    const uint32 mine = blockIdx.x * 16u + threadIdx.x % 16u;
+    const uint32 side = p.side, height = quotient(512u, p.by_side);
+    const uint32 down = quotient(threadIdx.x, p.by_side), column = threadIdx.x - down * side;
+    const uint32 lane = down, lanes = height;
+    const uint32 mine = blockIdx.x * side + column;
     const uint32 row = mine < p.rows ? mine : p.rows - 1;
     const int32 i1 = int32(row);
-    float x0[16];
+    float x0[32];
 #pragma unroll
-    for (unsigned int u = 0; u < 16; ++u) {
-        const uint32 at = u * 32u + lane;
-        if (!(u < 8 || at < p.length)) break;
+    for (unsigned int u = 0; u < 32; ++u) {
+        const uint32 at = u * lanes + lane;
+        if (!(u < 16 || at < p.length)) break;
         const int32 i0 = int32(at);
         x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
     }
-    float part0[16];
+    float part0[32];
 #pragma unroll
-    for (unsigned int u = 0; u < 16; ++u) {
-        const uint32 at = u * 32u + lane;
-        if (u < 8 || at < p.length) {
+    for (unsigned int u = 0; u < 32; ++u) {
+        const uint32 at = u * lanes + lane;
+        if (u < 16 || at < p.length) {
             part0[u] = x0[u];
         } else {
-            part0[u] = -__int_as_float(0x7f800000);
+            x0[u] = part0[u] = -__int_as_float(0x7f800000);
         }
     }
-    float max0 = join_pairs<max_float, 16>(part0);
-    __shared__ float whole0[544];
-    whole0[lane * 17u + threadIdx.x % 16u] = max0;
+    float max0 = join_pairs<max_float, 32>(part0);
+    __shared__ float whole0[529], max0_of[32];
+    whole0[down * (side | 1) + column] = max0;
     __syncthreads();
-    max0 = whole0[threadIdx.x % 32u * 17u + threadIdx.x / 32u];
-    max0 = join_lanes<max_float, 32>(max0);
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        whole0[threadIdx.x / 32u] = max0;
+    if (const uint32 r = threadIdx.x; r < side) {
+        max0 = -__int_as_float(0x7f800000);
+        for (uint32 l = 0; l < height; ++l) max0 = max_float::join(max0, whole0[l * (side | 1) + r]);
+        max0_of[r] = max0;
     }
     __syncthreads();
-    max0 = whole0[threadIdx.x % 16u];
-    float kept0[16];
-    float part1[16];
+    max0 = max0_of[column];
+    float kept0[32];
+    float part1[32];
 #pragma unroll
-    for (unsigned int u = 0; u < 16; ++u) {
-        const uint32 at = u * 32u + lane;
-        if (u < 8 || at < p.length) {
+    for (unsigned int u = 0; u < 32; ++u) {
+        const uint32 at = u * lanes + lane;
+        if (u < 16 || at < p.length) {
             const float t0 = x0[u] - max0;
             const float t1 = exp_float(t0);
             kept0[u] = t1;
             part1[u] = kept0[u];
         } else {
-            part1[u] = 0.0f;
+            kept0[u] = part1[u] = 0.0f;
         }
     }
-    float sum1 = join_pairs<sum_float, 16>(part1);
-    __shared__ float whole1[544];
-    whole1[lane * 17u + threadIdx.x % 16u] = sum1;
+    float sum1 = join_pairs<sum_float, 32>(part1);
+    __shared__ float whole1[529], sum1_of[32];
+    whole1[down * (side | 1) + column] = sum1;
     __syncthreads();
-    sum1 = whole1[threadIdx.x % 32u * 17u + threadIdx.x / 32u];
-    sum1 = join_lanes<sum_float, 32>(sum1);
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        whole1[threadIdx.x / 32u] = sum1;
+    if (const uint32 r = threadIdx.x; r < side) {
+        sum1 = 0.0f;
+        for (uint32 l = 0; l < height; ++l) sum1 = sum_float::join(sum1, whole1[l * (side | 1) + r]);
+        sum1_of[r] = sum1;
     }
     __syncthreads();
-    sum1 = whole1[threadIdx.x % 16u];
+    sum1 = sum1_of[column];
     if (mine >= p.rows) return;
 #pragma unroll
-    for (unsigned int u = 0; u < 16; ++u) {
-        const uint32 at = u * 32u + lane;
-        if (!(u < 8 || at < p.length)) break;
+    for (unsigned int u = 0; u < 32; ++u) {
+        const uint32 at = u * lanes + lane;
+        if (!(u < 16 || at < p.length)) break;
         float z0;
         bool rare = false;
         z0 = quick_divide_float(kept0[u], sum1, rare);

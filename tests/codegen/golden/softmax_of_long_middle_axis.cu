@@ -83,9 +83,10 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256, 4)
 rows(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    constexpr uint32 side = 3, lanes = 85;
-    const uint32 lane = threadIdx.x / side;
-    const uint32 row = blockIdx.x * side + threadIdx.x % side;
+    constexpr uint32 side = 3, height = 85;
+    const uint32 down = threadIdx.x / side, column = threadIdx.x % side;
+    const uint32 lane = down, lanes = height;
+    const uint32 row = blockIdx.x * side + column;
     const uint32 q2 = quotient(row, p.by_n2);
     const int32 i2 = int32(row - q2 * p.n2);
     const int32 i0 = int32(q2);
@@ -104,23 +105,23 @@ rows(const __grid_constant__ arguments p) {
         if (u < 12 || at < p.length) {
             part0[u] = x0[u];
         } else {
-            part0[u] = -__int_as_float(0x7f800000);
+            x0[u] = part0[u] = -__int_as_float(0x7f800000);
         }
     }
     float max0 = join_pairs<max_float, 25>(part0);
-    __shared__ float whole0[256], max0_of[32];
-    whole0[threadIdx.x] = max0;
+    __shared__ float whole0[342], max0_of[3];
+    whole0[down * (side | 1) + column] = max0;
     __syncthreads();
     for (uint32 r = threadIdx.x / 32; r < side; r += 8) {
         max0 = -__int_as_float(0x7f800000);
-        for (uint32 l = threadIdx.x % 32; l < lanes; l += 32) max0 = max_float::join(max0, whole0[l * side + r]);
+        for (uint32 l = threadIdx.x % 32; l < height; l += 32) max0 = max_float::join(max0, whole0[l * (side | 1) + r]);
         max0 = join_lanes<max_float, 32>(max0);
         if (threadIdx.x % 32 == 0) {
             max0_of[r] = max0;
         }
     }
     __syncthreads();
-    max0 = max0_of[threadIdx.x % side];
+    max0 = max0_of[column];
     float kept0[25];
     float part1[25];
 #pragma unroll
@@ -132,23 +133,23 @@ rows(const __grid_constant__ arguments p) {
             kept0[u] = t1;
             part1[u] = kept0[u];
         } else {
-            part1[u] = 0.0f;
+            kept0[u] = part1[u] = 0.0f;
         }
     }
     float sum1 = join_pairs<sum_float, 25>(part1);
-    __shared__ float whole1[256], sum1_of[32];
-    whole1[threadIdx.x] = sum1;
+    __shared__ float whole1[342], sum1_of[3];
+    whole1[down * (side | 1) + column] = sum1;
     __syncthreads();
     for (uint32 r = threadIdx.x / 32; r < side; r += 8) {
         sum1 = 0.0f;
-        for (uint32 l = threadIdx.x % 32; l < lanes; l += 32) sum1 = sum_float::join(sum1, whole1[l * side + r]);
+        for (uint32 l = threadIdx.x % 32; l < height; l += 32) sum1 = sum_float::join(sum1, whole1[l * (side | 1) + r]);
         sum1 = join_lanes<sum_float, 32>(sum1);
         if (threadIdx.x % 32 == 0) {
             sum1_of[r] = sum1;
         }
     }
     __syncthreads();
-    sum1 = sum1_of[threadIdx.x % side];
+    sum1 = sum1_of[column];
 #pragma unroll
     for (unsigned int u = 0; u < 25; ++u) {
         const uint32 at = u * lanes + lane;
