@@ -59,6 +59,26 @@ TEST_CASE("rows across memory, of all lengths") {
     c.run();
 }
 
+TEST_CASE("rows across memory that blocks and clusters share") {
+    comparison c;
+    const auto add = [&]<class T>(const array<T>& x) { c.add("softmax", axes(1), x, eval(softmax(x, 1))); };
+    add(wave<float>({2, 272, 169}));
+    add(wave<float>({2, 1647, 45}));
+    add(wave<float>({2, 8000, 64}));
+    add(wave<float>({2, 9065, 33}));
+    for (const index_t n : {3908, 20'000, 41'986}) add(wave<float>({2, n, 5}));
+    add(wave<double>({2, 258, 101}));
+    add(wave<double>({2, 9000, 20}));
+    for (const index_t n : {8000, 31'333}) add(wave<double>({2, n, 4}));
+    add_rows(c, wave<float>({2, 2500, 70}), 1);
+    const array<float> x = wave<float>({2, 3000, 67});
+    const auto far = x - min(x, 1, keepdims);  // a struct of a value and its place goes from block to block
+    const auto [largest, place] = eval(max(far, 1), argmax(far, 1));
+    CHECK(array_equal(largest, eval(max(eval(far), 1))).item());
+    CHECK(array_equal(place, argmax(x, 1)).item());
+    c.run();
+}
+
 TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart") {
     comparison c;
     for (const index_t n : {33, 300, 3000, 30'000}) {
