@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/cuda_join.hpp"
+#include "codegen/stages.hpp"
 
 namespace ingot::codegen {
 
@@ -116,8 +117,9 @@ void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes)
 }
 
 std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
-    return (wide() ? linear() + "(blockIdx.x)" : "blockIdx.x") + " * " + std::to_string(block_elements) +
-           "u + threadIdx.x";
+    const bool backwards = std::ranges::any_of(key.axes, [](const axis_class& a) { return a.bucket & folded_before; });
+    const std::string block = backwards ? "(gridDim.x - 1 - blockIdx.x)" : wide() ? "(blockIdx.x)" : "blockIdx.x";
+    return (wide() ? linear() : "") + block + " * " + std::to_string(block_elements) + "u + threadIdx.x";
 }
 
 }  // namespace ingot::codegen

@@ -39,7 +39,8 @@ struct cuda_kernel : kernel_builder {
 
     /// The digits of `linear` along these axes of the key, outermost first; the outermost takes what is left.
     void write_digits(std::string linear, const std::vector<int>& axes);
-    /// "blockIdx.x * 256u + threadIdx.x"
+    /// "blockIdx.x * 256u + threadIdx.x". The blocks of what an earlier step has folded begin at its end, which a cache
+    /// has still.
     std::string thread_index(std::uint32_t block_elements);
 };
 

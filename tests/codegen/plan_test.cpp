@@ -72,6 +72,7 @@ TEST_CASE("softmax of longer rows is a row program, and runs in steps through te
         if (where == target::cuda) {  // the maximum, and the sum about whatever it is, from one reading
             REQUIRE(p.steps.size() == 2);
             CHECK(p.steps[0].writes_temporaries == both);
+            CHECK(says(p.source, "(gridDim.x - 1 - blockIdx.x) * "));  // a cache has the end still
         } else {
             REQUIRE(p.steps.size() == 3);
             CHECK(p.steps[0].writes_temporaries == first);
