@@ -29,18 +29,18 @@ bool column_fold::is_gapless() const {
 }
 
 void column_fold::choose_gapless() {
-    constexpr std::uint32_t most_words = 20, most_room = 44 * 1024;
+    constexpr std::uint32_t most_words = 20, beside = 4 * 1024;    // of shared memory, for blocks that meet
+    constexpr std::uint8_t long_bucket = 11, longest_bucket = 13;  // the longer columns are, the fewer rows of them
     const bool one = b_.rank == 1;
     layout_ = layout::gapless;
     each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
-    light_ = words_ == 1 && inputs_of(spaces_[0]).size() == 1 && !(one && rounds(folds_[0]));
+    light_ = words_ == 1 && inputs_of(spaces_[0]).size() == 1;
     while (each_ > 1 &&
            (each_ * cost_of(b_.graph, spaces_[0].values) > statement_budget || each_ * words_ > most_words))
         each_ /= 2;
     const bool few_columns = (inner_bucket() & bucket::short_inner) != 0;
     threads_ =
         one ? (words_ > 2 || light_ ? medium_block : large_block) : (words_ > 2 || light_ ? small_block : medium_block);
-    while (threads_ * (each_ + 1) * widest_part() > most_room) threads_ /= 2;
     // Parts of several words want registers.
     std::uint32_t bytes = 0;
     for (const fold_writer& f : folds_[0]) bytes += f.bytes();
@@ -51,7 +51,13 @@ void column_fold::choose_gapless() {
     if (is_exponentials()) {  // of doubles a thread has two tiles, one of them on its way
         resident_ = doubles() ? resident_threads / 2 : resident_threads;
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
+    } else if (!one && !few_columns && bucket_ >= long_bucket) {  // a small block holds few whole rows of columns
+        threads_ = medium_block;
+        if (words_ > 2) each_ = std::min(each_, 2u);
+        if (bucket_ >= longest_bucket) threads_ = resident_ = words_ > 2 && !wide_parts ? large_block : medium_block;
     }
+    const std::uint32_t room = shared_bytes - (shares_results() ? beside : 0);
+    while (threads_ * (each_ + 1) * widest_part() > room) threads_ /= 2;
     least_blocks_ = blocks_ = resident_ / threads_;
 }
 
@@ -65,7 +71,10 @@ void column_fold::write_run() {
                        .inner_divide = each_ * vectors_a_thread,
                        .room = threads_};
     if (b_.rank == 1) {
-        out.line("const ", type, " height = quotient(", all, "u, ", by_width, "), active = height * ", width,
+        const std::string most = "quotient(" + all + "u, " + by_width + ')';
+        if (light_)  // steps of whole sectors, which are two vectors, cost no more than a row of threads of many
+            out.line("const ", type, " most = ", most, ", height = most > 8 ? most - (most & ", width, " & 1) : most;");
+        out.line("const ", type, light_ ? "" : " height = " + most + ',', " active = height * ", width,
                  ", lane = threadIdx.x;");
         out.line("const ", type, " down = quotient(lane, ", by_width, ");");
         out.line("const bool mine = down < height;");

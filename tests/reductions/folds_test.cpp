@@ -140,6 +140,10 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
         fold_columns(values<float>({3, 1111, width}, 41 + seed), 1);
         fold_columns(values<double>({37, 130 + width % 7, width}, 42 + seed), 1);
     }
+    for (const index_t length : {20'001, 66'001}) {
+        fold_columns(values<float>({2, length, 37}, 43), 1);
+        fold_columns(values<double>({2, length, 33}, 44), 1);
+    }
     c.run();
 }
 

@@ -187,15 +187,16 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(1024, 1)
+extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 height = quotient(1024u, p.by_width), active = height * p.width, lane = threadIdx.x;
+    const uint32 most = quotient(512u, p.by_width), height = most > 8 ? most - (most & p.width & 1) : most;
+    const uint32 active = height * p.width, lane = threadIdx.x;
     const uint32 down = quotient(lane, p.by_width);
     const bool mine = down < height;
     const int32 i0 = int32((lane - quotient(lane, p.by_width) * p.width));
     const uint32 first = i0;
-    alignas(16) __shared__ uint64 room[5120];
+    alignas(16) __shared__ uint64 room[2560];
     const bool last = blockIdx.y == gridDim.y - 1;
     uint64 made = 0;  // the rule, where another block was the first to ask
     if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);
@@ -216,21 +217,21 @@ reduce(const __grid_constant__ arguments p) {
         float held0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         uint32 tiles = 0;
-        const uint32 round = gridDim.y * 4 * active, rounds = vectors / round * round;
-        for (uint32 k = blockIdx.y * 4 * active + lane; mine && k < rounds; k += round) {
-            alignas(16) float x0[4][4];
+        const uint32 round = gridDim.y * 8 * active, rounds = vectors / round * round;
+        for (uint32 k = blockIdx.y * 8 * active + lane; mine && k < rounds; k += round) {
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
             }
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                float value0[4];
+                float value0[8];
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
+                for (unsigned int u = 0; u < 8; ++u) {
                     value0[u] = x0[u][e];
                 }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
             }
             if (++tiles % 64 == 0) {
 #pragma unroll
@@ -245,20 +246,20 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 k = rounds + blockIdx.y * piece + lane;
         const uint32 end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
         if (k < end) {
-            alignas(16) float x0[4][4];
+            alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
+            for (unsigned int u = 0; u < 8; ++u) {
                 if (k + u * active >= end) break;
                 load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
             }
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                float value0[4];
+                float value0[8];
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
+                for (unsigned int u = 0; u < 8; ++u) {
                     value0[u] = k + u * active < end ? x0[u][e] : 0.0f;
                 }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
             }
             if (++tiles % 64 == 0) {
 #pragma unroll
@@ -273,7 +274,7 @@ reduce(const __grid_constant__ arguments p) {
             held0[e] = sum_float::join(held0[e], part0[e]);
         }
         const run_of_columns run{p.width, (lane - quotient(lane, p.by_width) * p.width), down, height, head, vectors * 4, edges, 0, p.by_width};
-        sum0 = join_run<sum_float, 4, 1024>(held0, edge0, 0.0f, room, run);
+        sum0 = join_run<sum_float, 4, 512>(held0, edge0, 0.0f, room, run);
     }
     join_down<sum_float, 1>(&sum0, room, p.width, down, height);
     if (gridDim.y > 1) {
@@ -289,14 +290,14 @@ reduce(const __grid_constant__ arguments p) {
         for (uint32 result = rule == together ? blockIdx.y : 0; result < p.rows; result += apart) {
             const int32 i0 = int32(result);
             double whole0 = 0.0;
-            for (uint32 s = threadIdx.x; s < gridDim.y; s += 1024u) {
+            for (uint32 s = threadIdx.x; s < gridDim.y; s += 512u) {
                 told<float> taken0 = {};
                 do {
                     look(taken0, slots + result + s * stride, p.rows);
                 } while (!(is_there(taken0)));
                 whole0 = sum_double::join(whole0, take(taken0, slots + result + s * stride, p.rows));
             }
-            whole0 = join_block<sum_double, 32>(whole0);
+            whole0 = join_block<sum_double, 16>(whole0);
             sum0 = float(whole0);
             if (threadIdx.x == 0) {
                 __stcs(p.z0 + i0, sum0 / p.s0);
