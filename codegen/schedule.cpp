@@ -38,13 +38,15 @@ bool has_exponentials(const graph& g) {
     });
 }
 
-/// Whether memory runs along the last kept axis, not along the rows; narrow rows side by side on a middle axis left
-/// out, but for doubles, of which a block's registers hold few.
+/// Whether memory runs along the last kept axis, not along the rows. A few long rows side by side on a middle axis are
+/// left out, but for doubles, of which a block's registers hold few.
 bool runs_across(const key& k, const graph& g, const row_program& r) {
     if (r.kept.empty()) return false;
-    const bool narrow = (k.axes[static_cast<std::size_t>(r.kept.back())].bucket & bucket::gapless_columns) != 0;
+    constexpr std::uint8_t few_side_by_side = 8, long_bucket = 7;
+    const axis_class inner = k.axes[static_cast<std::size_t>(r.kept.back())];
+    const bool few = (inner.bucket & bucket::gapless_columns) != 0 && inner.fine != 0 && inner.fine <= few_side_by_side;
     const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
-    if (narrow && r.kept.size() > 1 && !doubles) return false;
+    if (few && r.bucket >= long_bucket && r.kept.size() > 1 && !doubles) return false;
     for (const node& n : g.nodes) {
         if (n.kind != node_kind::operand) continue;
         const std::vector<stride_class>& strides = k.operands[n.index].strides;
