@@ -54,4 +54,47 @@ std::string join_slots(fold_writer& f, prelude& needs) {
     return "join_slots";
 }
 
+std::string join_down(fold_writer& f, const std::string& index, prelude& needs) {
+    const std::string name = f.joins_at_once() ? "join_down_at_once" : "join_down";
+    const std::string part =
+        f.joins_at_once()
+            ? "            for (int i = 0; i < n; ++i) {\n"
+              "                type four[4] = {v[i]};\n"
+              "#pragma unroll\n"
+              "                for (int k = 1; k < 4; ++k)\n"
+              "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
+              "                own[i] = v[i] = fold::join_all(four);\n"
+              "            }\n"
+            : "            for (int i = 0; i < n; ++i) own[i] = v[i];\n";
+    const std::string others =
+        f.joins_at_once() ? ""
+                          : "            for (" + index +
+                                " other = down + part; other < height; other += part) {\n"
+                                "#pragma unroll\n"
+                                "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - "
+                                "down) * across * n + i]);\n"
+                                "            }\n";
+    needs.add(name,
+              "/// Joins over the rows of threads, each of n variables; those of the first row have the results.\n"
+              "template <class fold, int n, class type>\n"
+              "__device__ __forceinline__ void " +
+                  name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
+                  " height) {\n"
+                  "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
+                  "    __syncthreads();  // the last fold was in the same place\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i) own[i] = v[i];\n"
+                  "    while (height > 1) {\n"
+                  "        const " +
+                  index +
+                  " part = (height + 3) / 4;\n"
+                  "        __syncthreads();\n"
+                  "        if (down < part) {\n" +
+                  others + "#pragma unroll\n" + part +
+                  "        }\n"
+                  "        height = part;\n"
+                  "    }\n}\n");
+    return name;
+}
+
 }  // namespace ingot::codegen

@@ -15,5 +15,8 @@ void add_exchange(fold_writer& f, prelude& needs);
 std::string join_lanes(fold_writer& f, prelude& needs);
 /// join_slots<fold, n>(slots): n values in shared memory; every lane of a warp gets the result.
 std::string join_slots(fold_writer& f, prelude& needs);
+/// join_down<fold, n>(values, room, across, down, height), or the like: over the rows of threads of a block, each of n
+/// values, through shared memory; those of the first row have the results.
+std::string join_down(fold_writer& f, const std::string& index, prelude& needs);
 
 }  // namespace ingot::codegen

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/cuda_join.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -16,7 +18,12 @@ column_fold::column_fold(const key& k, const graph& g, const folding& f)
     }
     const bool few = few_results(k, b_.rank);
     const bool narrow = b_.rank > 1 && (inner_bucket() & bucket::short_inner) != 0;
-    layout_ = bucket_ == 1 ? layout::alone : !narrow ? layout::wide : split_ ? layout::narrow : layout::packed;
+    // Joins over threads cost more than they gain where columns are short, most of all those of moments.
+    const std::uint8_t longest_alone = narrow ? 1 : words_ > 2 ? 3 : 2;
+    layout_ = bucket_ <= longest_alone ? layout::alone
+              : !narrow                ? layout::wide
+              : split_                 ? layout::narrow
+                                       : layout::packed;
     if (split_ && few) threads_ = large_block;
     if (alone() || layout_ == layout::packed) threads_ = least_block;
     columns_ = vector_columns();
@@ -67,13 +74,9 @@ std::uint32_t column_fold::widest_part() const {
 }
 
 std::uint32_t column_fold::unroll(const folded_space& s) const {
-    constexpr std::uint32_t bytes = 64, narrow_bytes = 32, least_bytes = 16;  // one by one is more work
-    const bool heavy = alone() && words_ > 2;
+    constexpr std::uint32_t bytes = 64, narrow_bytes = 32;
     if (layout_ == layout::wide && !split_) return unroll_of(s, bytes_at_once(s), 1, columns_, 2 * bytes);
-    return unroll_of(s, bytes_at_once(s), 1, columns_,
-                     columns_ > 1 || split_ ? bytes
-                     : heavy                ? least_bytes
-                                            : narrow_bytes);
+    return unroll_of(s, bytes_at_once(s), 1, columns_, columns_ > 1 || split_ ? bytes : narrow_bytes);
 }
 
 std::uint32_t column_fold::packed_height() const {
@@ -190,7 +193,7 @@ std::uint32_t column_fold::slots_at_once() const {
 
 bool column_fold::has_rounds(const std::vector<fold_writer>& folds) const {
     // A thread has few tiles, and no registers to spare.
-    return rounds(folds) && !(gapless() && b_.rank > 1) && !(alone() && bucket_ == 1);
+    return rounds(folds) && !(gapless() && b_.rank > 1) && !alone();
 }
 
 void column_fold::write_loads(const folded_space& s, const std::string& at) {
@@ -237,45 +240,7 @@ void column_fold::write_space(std::size_t number) {
 }
 
 void column_fold::combine(fold_writer& f, const std::string& joiner, const std::string& variable) {
-    const std::string index = b_.linear(), name = f.joins_at_once() ? "join_down_at_once" : "join_down";
-    const std::string part =
-        f.joins_at_once()
-            ? "            for (int i = 0; i < n; ++i) {\n"
-              "                type four[4] = {v[i]};\n"
-              "#pragma unroll\n"
-              "                for (int k = 1; k < 4; ++k)\n"
-              "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
-              "                own[i] = v[i] = fold::join_all(four);\n"
-              "            }\n"
-            : "            for (int i = 0; i < n; ++i) own[i] = v[i];\n";
-    const std::string others =
-        f.joins_at_once() ? ""
-                          : "            for (" + index +
-                                " other = down + part; other < height; other += part) {\n"
-                                "#pragma unroll\n"
-                                "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - "
-                                "down) * across * n + i]);\n"
-                                "            }\n";
-    b_.needs.add(name,
-                 "/// Joins over the rows of threads, each of n variables; those of the first row have the results.\n"
-                 "template <class fold, int n, class type>\n"
-                 "__device__ __forceinline__ void " +
-                     name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
-                     " height) {\n"
-                     "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
-                     "    __syncthreads();  // the last fold was in the same place\n"
-                     "#pragma unroll\n"
-                     "    for (int i = 0; i < n; ++i) own[i] = v[i];\n"
-                     "    while (height > 1) {\n"
-                     "        const " +
-                     index +
-                     " part = (height + 3) / 4;\n"
-                     "        __syncthreads();\n"
-                     "        if (down < part) {\n" +
-                     others + "#pragma unroll\n" + part +
-                     "        }\n"
-                     "        height = part;\n"
-                     "    }\n}\n");
+    const std::string name = join_down(f, b_.linear(), b_.needs);
     b_.code.line(name, "<", joiner, ", ", columns_, ">(", columns_ == 1 ? "&" : "", variable, ", room, ",
                  gapless() ? "p.width" : "p.across", ", down, height);");
 }

@@ -21,7 +21,9 @@ void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) {
         }
     }
     const bool across = along_kept && !along_bound;
-    if (across && emit_short_columns_cuda(k, g, f, p)) return;
+    if (across && (emit_short_columns_cuda(k, g, f, p) || emit_brief_columns_cuda(k, g, f, p) ||
+                   emit_column_strips_cuda(k, g, f, p)))
+        return;
     across ? emit_column_fold_cuda(k, g, f, p) : emit_row_fold_cuda(k, g, f, p);
 }
 

@@ -245,6 +245,11 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     flush_parts(folds);
 }
 
+bool cuda_fold::rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const {
+    constexpr std::uint32_t few = 4;
+    return unroll > few && std::ranges::any_of(folds, [](const fold_writer& f) { return f.counts_entries(); });
+}
+
 /// Whole tiles first, of which nothing is asked; what is left is less than one.
 void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first,
                             const std::string& apart, const std::string& n, const std::string& step) {
@@ -265,11 +270,8 @@ void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std:
         out.close();
         b_.body.leave(outside);
     };
-    const std::vector<fold_writer>& folds = folds_[number];
-    constexpr std::uint32_t few = 4;
-    if (unroll <= few || std::ranges::none_of(folds, [](const fold_writer& f) { return f.counts_entries(); }))
-        return write_rest(unroll, n);
-    while ((unroll /= 2) > 0) write_rest(unroll, "");  // counting what is there costs more
+    if (!rest_in_halves(folds_[number], unroll)) return write_rest(unroll, n);
+    while ((unroll /= 2) > 0) write_rest(unroll, "");
 }
 
 void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
@@ -403,15 +405,42 @@ void cuda_fold::write_ending() {
 }
 
 void cuda_fold::write_results(const std::string& owner) {
-    b_.code.open(owner);
+    source_writer& out = b_.code;
+    const auto packs = [&](std::size_t k) {
+        const place& to = b_.outputs[k];
+        return columns_ > 1 && to.at->head.vector && is_unit(to, b_.rank - 1) && bytes_of(to) * columns_ <= 16;
+    };
+    const auto offset = [&](std::size_t k) { return b_.offset(b_.outputs[k], kept_bits()); };
+    out.open(owner);
+    for (const std::size_t k : results_)
+        if (packs(k))
+            out.line("alignas(", bytes_of(b_.outputs[k]) * columns_, ") ", b_.needs.type(b_.outputs[k].at->head.type),
+                     ' ', result(k), '[', columns_, "];");
     open_columns("columns");
     write_column();
     for (const std::size_t k : results_) {
-        const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
-        b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], kept_bits()), value);
+        const std::string value = b_.body.value(b_.graph.roots[k], out);
+        packs(k) ? out.line(result(k), "[e] = ", value, ";") : b_.store_element(b_.outputs[k], offset(k), value);
     }
     close_columns();
-    b_.code.close();
+    if (std::ranges::any_of(results_, packs)) {  // elements one by one would be written as many parts of sectors
+        const std::string index = b_.signed_index(),
+                          first = "const " + index + ' ' + digit(b_.rank - 1) + " = " + index;
+        out.open("if (columns == ", columns_, ")");
+        out.line(first, "(column);");
+        for (const std::size_t k : results_)
+            if (packs(k))
+                out.line(b_.storer(), '<', word_of(bytes_of(b_.outputs[k]) * columns_), ">(", b_.pointer(b_.outputs[k]),
+                         offset(k), ", ", result(k), ");");
+        out.otherwise();
+        open_columns("columns");
+        write_column();
+        for (const std::size_t k : results_)
+            if (packs(k)) b_.store_element(b_.outputs[k], offset(k), result(k) + "[e]");
+        close_columns();
+        out.close();
+    }
+    out.close();
 }
 
 }  // namespace ingot::codegen

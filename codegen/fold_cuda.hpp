@@ -80,6 +80,9 @@ protected:
     virtual std::string results_of(const fold_writer& f) const { return own(f.name()); }
     /// Whether parts are joined to these every so often, or only in the end.
     virtual bool has_rounds(const std::vector<fold_writer>& folds) const { return rounds(folds); }
+    /// Whether what is left of a thread's elements is loaded in halves of a tile, or by loads that ask whether they are
+    /// there: where entries are counted that costs more.
+    virtual bool rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const;
     void declare_parts(std::vector<fold_writer>& folds);
     /// Joins an array of n entries, the first `present` of them, to the part; one entry; every so often, a tile being
     /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
@@ -164,7 +167,9 @@ private:
 /// The schedules: lanes along memory share a row, or lie beside each other across it.
 void emit_row_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
 void emit_column_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
-/// Short columns; false where these are none.
+/// Short columns side by side; columns of a few elements; strips of wide ones. False where these are none.
 bool emit_short_columns_cuda(const key& k, const graph& g, const folding& f, plan& p);
+bool emit_brief_columns_cuda(const key& k, const graph& g, const folding& f, plan& p);
+bool emit_column_strips_cuda(const key& k, const graph& g, const folding& f, plan& p);
 
 }  // namespace ingot::codegen

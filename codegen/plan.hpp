@@ -17,7 +17,9 @@ namespace ingot::codegen {
 /// `room` is not 0 the points of `axes` are packed, as many as fit a room of that size where each takes the inner part
 /// of it, one at least; the formula stands for the number of rooms, divided. Where `threads` is not 0 they are no more
 /// than so many threads share evenly: a multiple of these, or a power of two (`each_stands_for` axes: of as many rows a
-/// point). With `of_room` the formula stands for the points of one room.
+/// point). With `of_room` the formula stands for the points of one room. Where `strip` is not 0 the inner pieces are
+/// cut into as few even strips of at most so many as can be; the formula stands for the pieces of one and `spare` more,
+/// or with `strips` for all strips.
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;
@@ -29,6 +31,9 @@ struct formula {
     std::uint32_t threads = 0;
     std::uint64_t each_stands_for = 0;
     bool of_room = false;
+    std::uint32_t strip = 0;
+    std::uint32_t spare = 0;
+    bool strips = false;
 };
 
 /// Where one member of a kernel's argument struct comes from.

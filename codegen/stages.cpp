@@ -262,11 +262,12 @@ private:
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
             // Of temporaries nobody said that they are gapless beside the arrays.
-            const std::uint8_t known = own.bucket & (reads_temporaries ? ~bucket::gapless_columns : 0xff);
+            constexpr std::uint8_t any_gapless = bucket::gapless_columns | bucket::wide_gapless_columns;
+            const std::uint8_t known = own.bucket & (reads_temporaries ? ~any_gapless : 0xff);
             if (p.axes == outer_)
                 axis.bucket = known, axis.fine = own.fine;
             else if (own.owner == 0)
-                axis.bucket = known & (bucket::short_inner | bucket::gapless_columns);
+                axis.bucket = known & (bucket::short_inner | any_gapless);
             s.key.axes.push_back(axis);
         }
         const std::size_t kept = s.axes.size();

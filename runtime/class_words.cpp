@@ -150,7 +150,7 @@ bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
 /// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
 /// then one that is bound, then the others?
 bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes) const {
-    if (outer_axes == 0 || c_.extents[outer_axes - 1] > detail::bucket::widest_gapless) return false;
+    if (outer_axes == 0) return false;
     bool folded = false;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
         const operand& o = s.operands[i];
@@ -312,7 +312,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
-            if (last_of_owner && gapless) axis.bucket |= detail::bucket::gapless_columns;
+            if (last_of_owner && gapless) axis.bucket |= detail::bucket::of_gapless(inner);
             if (a == 0 && folds && results / scanned < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];
@@ -376,7 +376,7 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
     const bool narrow = outer_axes > 1 && inner < short_row;
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
         const detail::axis_class row = detail::axis_class::decode(words[a]);
-        bool across = row.partner != 0 && row.bucket != 0;
+        bool across = row.bucket != 0 && (row.partner != 0 || (!narrow && !is_scan(row.owner)));
         for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
         if (!across) continue;
         const bool alone = detail::axis_class::decode(words[a - 1]).owner != row.owner;

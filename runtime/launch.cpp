@@ -45,6 +45,10 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
         if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
     }
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
+    if (f.strip != 0 && parts != 0) {
+        const std::uint64_t fewest = (parts + f.strip - 1) / f.strip, strip = (parts + fewest - 1) / fewest;
+        return f.strips ? outer * ((parts + strip - 1) / strip) : strip + f.spare;
+    }
     if (f.room != 0 && parts != 0) {
         const std::uint64_t together = points_of_room(f, parts, side);
         if (f.of_room) return together;

@@ -31,9 +31,13 @@ void add_fine_classes(codegen::key& key) {
     while (inner + 1 < key.axes.size() && key.axes[inner + 1].owner == 0) ++inner;
     const bool narrow = (key.axes[inner].bucket & detail::bucket::short_inner) != 0;
     for (codegen::axis_class& row : key.axes) {
-        if (row.owner == 0 || row.partner == 0) continue;
-        if (narrow) key.axes[inner].fine = 3;
-        if (!narrow && row.bucket == 1) row.fine = 4;
+        if (row.owner == 0) continue;
+        if (narrow && row.partner != 0) key.axes[inner].fine = 3;
+        const std::size_t axis = static_cast<std::size_t>(&row - key.axes.data());
+        const bool along = std::ranges::any_of(key.operands, [axis](const codegen::operand_class& o) {
+            return o.strides[axis] == detail::stride_class::unit;
+        });
+        if (!narrow && !along && row.bucket == 1) row.fine = 4;
     }
 }
 

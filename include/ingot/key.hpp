@@ -105,16 +105,21 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// (threads then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes
 /// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped` beyond 2^18. The outermost axis of the
 /// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
-/// The innermost axis of the outputs' space: 4 added where it is at most 256 long and every array that moves along a
-/// bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis next to the innermost one.
-/// Beside rows across memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis;
-/// where there is none, a binder's innermost axis of the first length class is up to 2^(fine - 1) long. Of rows whose
-/// results are wanted along them, in a class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
+/// The innermost axis of the outputs' space: 4 added where it is at most 256 long, 8 where it is longer, and every
+/// array that moves along a bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis
+/// next to the innermost one. Beside rows across memory whose results are wanted along them, on a GPU, `fine` is the
+/// extent of a short inner axis; where there is none, an axis that a reduction binds across memory, of the first length
+/// class, is up to 2^(fine - 1) long. Of rows whose results are wanted along them, in a class that has quarters, `fine`
+/// is 1 up to three quarters of the class, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
 inline constexpr std::uint8_t gapless_columns = 4;
+inline constexpr std::uint8_t wide_gapless_columns = 8;
 inline constexpr std::int64_t widest_gapless = 256;
+constexpr std::uint8_t of_gapless(std::int64_t inner) {
+    return inner <= widest_gapless ? gapless_columns : wide_gapless_columns;
+}
 inline constexpr std::uint8_t looped = 15;
 /// Rows of at most 128 elements: a block stages many of them in shared memory.
 inline constexpr std::uint8_t longest_short = 3;

@@ -41,6 +41,11 @@ public:
         k_.axes.front().bucket |= detail::bucket::gapless_columns;
         return *this;
     }
+    /// The last axis so far is up to 2^(fine - 1) long.
+    key_builder& fine(std::uint8_t fine) {
+        k_.axes.back().fine = fine;
+        return *this;
+    }
 
     key_builder& leaf(dtype t, std::string_view strides, bool vector = true, bool wide = false) {
         return operand(detail::word_kind::leaf, detail::operand_kind::array, t, strides, vector, wide);

@@ -248,6 +248,28 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).few_rows().gapless_columns().bound_axis(0, row(1 << 20));
              return b.leaf(f4, "1s").reduce(fold::sum, f4).scalar(f4).map("divide").output(f4, "1").done();
          }},
+        {"sum_of_wide_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2, detail::bucket::wide_gapless_columns).bound_axis(0, row(1300));
+             return b.leaf(f4, "s1s", false).reduce(fold::sum, f4).output(f4, "s10").done();
+         }},
+        {"max_of_columns_of_8",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(8));
+             if (t == target::cuda) b.fine(4);
+             return b.leaf(f4, "s1s").reduce(fold::max, f4).output(f4, "s10").done();
+         }},
+        {"variance_of_pairs_across",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(2)).bound_axis(1, row(2), 3);
+             if (t == target::cuda) b.fine(2);
+             b.leaf(f4, "s10s", false).same(f4, "s1s0", 0).reduce(fold::sum, f4).scalar(f4).map("divide");
+             b.map("subtract").map("square").reduce(fold::sum, f4).scalar(f4).map("divide");
+             return b.output(f4, "s100", false).done();
+         }},
         {"variance_of_columns",
          [row](target t) {
              key_builder b(t);

@@ -147,6 +147,32 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
     c.run();
 }
 
+TEST_CASE("wide columns whose rows begin anywhere, on middle axes of all lengths") {
+    comparison c;
+    for (const auto& [outer, length, width] : {std::array<index_t, 3>{5, 2, 300},
+                                               {7, 3, 257},
+                                               {3, 8, 260},
+                                               {2, 16, 1001},
+                                               {3, 40, 999},
+                                               {2, 65, 512},
+                                               {3, 100, 257},
+                                               {2, 129, 1030},
+                                               {3, 513, 259},
+                                               {2, 1025, 402},
+                                               {1, 1100, 301}}) {
+        const auto seed = static_cast<unsigned>(100 * length + width);
+        fold_all(c, values<float>({outer, length, width}, seed), axes(1));
+        fold_all(c, values<double>({outer, length, width}, seed + 1), axes(1));
+        made_of_folds(c, values<float>({outer, length, width}, seed + 2), axes(1));
+    }
+    c.run();
+    // Not a number in the last place is so in its own column alone.
+    array<float> x = values<float>({2, 600, 301}, 77);
+    x(-1, -1, -1) = std::numeric_limits<float>::quiet_NaN();
+    CHECK(eval(count_nonzero(isnan(max(x, 1)))).item() == 1);
+    CHECK(eval(count_nonzero(isnan(sum(x, 1)))).item() == 1);
+}
+
 TEST_CASE("short columns on middle axes") {
     comparison c;
     for (const auto& [outer, length, width] : {std::array<index_t, 3>{5003, 2, 2},

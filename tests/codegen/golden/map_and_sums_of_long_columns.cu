@@ -301,11 +301,23 @@ reduce(const __grid_constant__ arguments p) {
         }
     }
     if (mine && down == 0) {
+        alignas(16) float r0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
             if (e >= columns) break;
             const int32 i0 = int32(column + e);
-            __stcs(p.z0 + i0, sum0[e]);
+            r0[e] = sum0[e];
+        }
+        if (columns == 4) {
+            const int32 i0 = int32(column);
+            store<uint4>(p.z0 + i0, r0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                if (e >= columns) break;
+                const int32 i0 = int32(column + e);
+                __stcs(p.z0 + i0, r0[e]);
+            }
         }
     }
 }

@@ -197,6 +197,12 @@ __device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 a
     return reinterpret_cast<const type&>(words);
 }
 
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -411,12 +417,24 @@ reduce(const __grid_constant__ arguments p) {
         }
     }
     if (mine && down == 0) {
+        alignas(8) float r0[2];
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             if (e >= columns) break;
             const int32 i0 = int32(column + e);
             const float t0 = squares::about_share(squares0[e], p.s0);
-            __stcs(p.z0 + i0, t0 / p.s1);
+            r0[e] = t0 / p.s1;
+        }
+        if (columns == 2) {
+            const int32 i0 = int32(column);
+            store<uint2>(p.z0 + i0, r0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 2; ++e) {
+                if (e >= columns) break;
+                const int32 i0 = int32(column + e);
+                __stcs(p.z0 + i0, r0[e]);
+            }
         }
     }
 }

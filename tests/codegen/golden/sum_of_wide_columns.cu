@@ -1,0 +1,325 @@
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+/// What rows of threads have of a strip, each n neighbouring columns from `at` on, becomes what
+/// threads have of a column each: every `shares`-th row of it.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_strip(const type* v, type start, void* room, bool active, uint32 wide, uint32 down, uint32 at,
+                                            uint32 height, uint32 column, uint32 share, uint32 shares) {
+    type* const cells = static_cast<type*>(room);
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+        if (active) cells[down * wide + at + i] = v[i];
+    __syncthreads();
+    type all = start;
+    for (uint32 d = share; d < height; d += shares) all = fold::join(all, cells[d * wide + column]);
+    return all;
+}
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+template <class fold, int n, class type>
+__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i) own[i] = v[i];
+    while (height > 1) {
+        const uint32 part = (height + 3) / 4;
+        __syncthreads();
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
+#pragma unroll
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
+        }
+        height = part;
+    }
+}
+
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+template <class type>
+struct told {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
+}
+
+template <class type>
+__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[told<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Looks for all of a value; whether it is there.
+template <class type>
+__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const told<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[told<type>::n];
+#pragma unroll
+    for (int i = 0; i < told<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    uint32 n1;
+    uint32 across;
+    divisor by_across;
+    divisor by_strips;
+    uint32 strips;
+    uint32 folded;
+    int32 x0_stride0;
+    uint32 rows;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(512, 1)
+reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 outer = quotient(blockIdx.x, p.by_strips);
+    const int32 i0 = int32(outer);
+    const uint32 width = (p.across - 1) * 4, begin = (blockIdx.x - outer * p.strips) * width, there = min(width, p.n1 - begin);
+    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(512u, p.by_across) & ~3u;
+    const uint32 vector = threadIdx.x - down * p.across;
+    const uint32 share = threadIdx.x / uint32(width), shares = 512u / uint32(width);
+    const uint32 column = threadIdx.x - share * width;
+    const bool mine = column < there && share < shares;
+    const int32 i1 = int32(begin + min(column, there - 1));
+    const uint32 first = outer * p.n1 + begin + column;
+    alignas(16) __shared__ uint64 room[2176];
+    float sum0 = 0.0f;
+    {
+        const uint32 piece = ((p.folded + gridDim.y - 1) / gridDim.y + 3u) / 4 * 4, top = min(p.folded, blockIdx.y * piece);
+        const uint32 end = min(p.folded, top + piece);
+        const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + begin;
+        const uint32 shift = uint32(reinterpret_cast<uint64>(x0_strip + down * p.n1) / 4 % 4);
+        const bool active = down < height && vector * 4 < there + shift;
+        const float* const x0_from = x0_strip + vector * 4 - shift;
+        float held0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        uint32 tiles = 0;
+        const uint32 cut = blockIdx.x + 1 == gridDim.x && end == p.folded && (vector + 1) * 4 > there + shift;
+        const uint32 n = active ? end - cut : 0;
+        uint32 k = top + down;
+        for (; k + 7 * height < n; k += 8 * height) {
+            alignas(16) float x0[8][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[8];
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    value0[u] = x0[u][e];
+                }
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+        }
+        if (k + 3 * height < n) {
+            alignas(16) float x0[4][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 4; ++u) {
+                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[4];
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    value0[u] = x0[u][e];
+                }
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+            k += 4 * height;
+        }
+        if (k + 1 * height < n) {
+            alignas(16) float x0[2][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 2; ++u) {
+                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[2];
+#pragma unroll
+                for (unsigned int u = 0; u < 2; ++u) {
+                    value0[u] = x0[u][e];
+                }
+                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 2>(value0));
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+            k += 2 * height;
+        }
+        if (k < n) {
+            alignas(16) float x0[1][4];
+#pragma unroll
+            for (unsigned int u = 0; u < 1; ++u) {
+                load_stream<uint4>(x0[u], x0_from + (k) * p.n1);
+            }
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                float value0[1];
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    value0[u] = x0[u][e];
+                }
+                part0[e] = sum_float::join(part0[e], value0[0]);
+            }
+            if (++tiles % 64 == 0) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    held0[e] = sum_float::join(held0[e], part0[e]);
+                    part0[e] = 0.0f;
+                }
+            }
+        }
+        if (cut && active && (end - 1 - (top + down)) % height == 0) {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                if (vector * 4 + e >= there + shift) break;
+                const float x0 = __ldg(x0_from + (end - 1) * p.n1 + e);
+                part0[e] = sum_float::join(part0[e], x0);
+            }
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            held0[e] = sum_float::join(held0[e], part0[e]);
+        }
+        sum0 = join_strip<sum_float, 4>(held0, 0.0f, room, active, width + 2 * 4, down, vector * 4 + 3 - shift, height, mine ? column + 3 : 0, share, shares);
+    }
+    join_down<sum_float, 1>(&sum0, room, width, share, shares);
+    if (gridDim.y > 1) {
+        uint64* const slots = p.scratch + first;
+        const uint64 stride = uint64(p.rows);
+        if (blockIdx.y < gridDim.y - 1) {
+            if (mine && share == 0) {
+                tell(slots + blockIdx.y * stride, p.rows, sum0);
+            }
+            return;
+        }
+        double whole0 = 0.0;
+        for (uint32 s = share; mine && s < gridDim.y - 1; s += 6 * shares) {
+            told<float> taken0[6] = {};
+            bool waits = true;
+            while (waits) {
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 6; ++u) {
+                    if (s + u * shares >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * shares) * stride, p.rows);
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 6; ++u) {
+                    if (s + u * shares >= gridDim.y - 1) break;
+                    waits = waits || !is_there(taken0[u]);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 6; ++u) {
+                if (s + u * shares >= gridDim.y - 1) break;
+                whole0 = sum_double::join(whole0, take(taken0[u], slots + (s + u * shares) * stride, p.rows));
+            }
+        }
+        if (mine && share == 0) {
+            whole0 = sum_double::join(whole0, sum0);
+        }
+        join_down<sum_double, 1>(&whole0, room, width, share, shares);
+        sum0 = float(whole0);
+    }
+    if (mine && share == 0) {
+        __stcs(p.z0 + i0 * p.z0_stride0 + i1, sum0);
+    }
+}
