@@ -36,18 +36,19 @@ std::uint32_t row_fold::choose_lanes(bool few) const {
 bool row_fold::is_light() const {
     constexpr std::uint32_t double_bytes = 8, few_words = 5;
     return words_ <= few_words && std::ranges::all_of(b_.inputs, [this](const place& in) {
-               return bytes_of(in) < double_bytes || (b_.rank == 0 && words_ == 1);
+               return bytes_of(in) < double_bytes || words_ == 1;
            });
 }
 
-bool row_fold::is_exponentials() const {
-    const std::vector<fold_writer>& folds = folds_[longest_];
-    return folds.size() == 1 && folds[0].counts_entries() && !folds[0].has_parts();
-}
+bool row_fold::counts_alone() const { return folds_[longest_].size() == 1 && folds_[longest_][0].counts_entries(); }
+
+bool row_fold::is_moments() const { return counts_alone() && folds_[longest_][0].has_parts(); }
+
+bool row_fold::is_exponentials() const { return counts_alone() && !is_moments(); }
 
 std::uint32_t row_fold::resident_blocks() const {
-    const bool wide = is_exponentials() && !is_light();
-    return (wide ? resident_threads / 4 * 3 : resident_threads) / threads_;
+    const std::uint32_t quarters = is_light() ? 4 : is_moments() ? 2 : is_exponentials() ? 3 : 4;
+    return resident_threads / 4 * quarters / threads_;
 }
 
 bool row_fold::has_rounds(const std::vector<fold_writer>& folds) const {
@@ -190,10 +191,10 @@ void row_fold::load_vector_tile(std::size_t number, std::uint32_t each, std::uin
     open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") continue;");
     for (const place* in : inputs) {  // apart by what is known: one address for all of them
-        const std::uint32_t width = bytes_of(*in) * each;
-        out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), width), '<', word_of(width), ">(", in->name,
-                 "[u], ", in->name, "_row + v * ", each,
-                 unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u', ");");
+        const std::string_view word = word_of(bytes_of(*in) * each, in->at->head.type);
+        out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word), '<', word, ">(", in->name, "[u], ",
+                 in->name, "_row + v * ", each, unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u',
+                 ");");
     }
     out.close();
 }
@@ -204,7 +205,7 @@ void row_fold::join_vector_tile(std::size_t number, std::uint32_t each, std::uin
     const folded_space& s = spaces_[number];
     std::vector<fold_writer>& folds = folds_[number];
     const std::string vector = vector_of(unroll);
-    if (end.empty() && s.outputs.empty() && number == longest_ && is_exponentials())
+    if (end.empty() && s.outputs.empty() && number == longest_ && counts_alone())
         return join_whole_tile(number, each, unroll);
     declare_outputs(s, unroll, each);
     open_unrolled("u", unroll);
@@ -296,8 +297,9 @@ std::string row_fold::add_packed(const fold_writer& f, const place& in) {
 std::uint32_t row_fold::unroll_of(const folded_space& s, std::uint32_t each) const {
     // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
     constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
-    return cuda_fold::unroll_of(s, bytes_at_once(s) * each, lanes_ * each, each,
-                                (split_ && !is_light()) || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
+    return cuda_fold::unroll_of(
+        s, bytes_at_once(s) * each, lanes_ * each, each,
+        (split_ && !is_light() && !is_moments()) || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
 }
 
 std::uint32_t row_fold::head_unit(const place& in) const {

@@ -22,15 +22,13 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t threads = short_row_threads;
-
 class short_rows {
 public:
     short_rows(const key& k, const graph& g, const row_program& rows)
         : b_(k, g),
           rows_(rows),
           slabs_(k, g, rows),
-          room_(slabs_, k, rows, threads),
+          room_(slabs_, k, rows),
           shared_(room_.shared),
           in_runs_(lie_side_by_side(rows)) {}
 
@@ -40,7 +38,7 @@ public:
         write_loads();
         source_writer& out = b_.code;
         const std::string mine = shared_ ? "threadIdx.x >> spread" : "threadIdx.x";
-        const std::string step = std::to_string(threads) + (shared_ ? " >> spread" : "");
+        const std::string step = std::to_string(room_.threads) + (shared_ ? " >> spread" : "");
         out.open("for (", u4(), " mine = ", mine, "; mine < rows; mine += ", step, ")");
         read_row();
         for (std::size_t phase = 0; phase <= rows_.phases.size(); ++phase) write_phase(phase);
@@ -83,7 +81,7 @@ private:
                                      "spare, of one warp, one for each group of elements.") +
                              "unsigned int spread_of(unsigned int rows, unsigned int groups) {\n"
                              "    const int to_spare = min(5, " +
-                             std::to_string(std::bit_width(threads) - 1) +
+                             std::to_string(std::bit_width(room_.threads) - 1) +
                              " - (32 - __clz(rows - 1)));\n"
                              "    return max(min(to_spare, 31 - __clz(groups)), 0);\n}\n");
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
@@ -206,7 +204,7 @@ private:
                                              (s.chunked ? ", unsigned int skew" : "") +
                                              ") {\n"
                                              "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                                             std::to_string(threads) +
+                                             std::to_string(room_.threads) +
                                              ";\n"
                                              "    const unsigned int chunks = n / each;\n" +
                                              each_chunk + chunk +
@@ -230,7 +228,7 @@ private:
                 "(type* to, const type* from, unsigned int n, unsigned int gap, divisor run" + parameter +
                 ") {\n"
                 "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                std::to_string(threads) +
+                std::to_string(room_.threads) +
                 ";\n"
                 "    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };\n"
                 "    const unsigned int chunks = n / each;\n"
@@ -479,14 +477,14 @@ private:
         return {.axes = rows_.kept_bits() & ~side,
                 .inner = rows_.row_bits() | side,
                 .room = room_.elements,
-                .threads = threads,
+                .threads = room_.threads,
                 .each_stands_for = side};
     }
 
     void describe(plan& p) {
         launch& step = b_.step;
         step.kernel = "short_rows";
-        step.threads = threads;
+        step.threads = room_.threads;
         step.grid[0] = grid();
         step.pattern = rows_.phases.size() > 1 || slabs_.writes_rows() ? "row program" : "row reduction";
         step.reason = in_runs_  ? "runs of memory staged in shared memory, each of some rows"
@@ -498,9 +496,9 @@ private:
             step.work.push_back({all_bits(), cost_of(b_.graph, values) + phase.size()});
         }
         step.work.push_back({slabs_.writes_rows() ? all_bits() : rows_.kept_bits(), b_.cost});
-        p.source =
-            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                                          ")\nshort_rows(const __grid_constant__ arguments p)");
+        p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" +
+                                                 std::to_string(room_.threads) +
+                                                 ")\nshort_rows(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(step));
     }
 

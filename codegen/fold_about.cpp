@@ -19,9 +19,14 @@ struct moments {
 
 /// Shares of counts: an ulp more or less is nothing beside what was rounded before.
 __device__ __forceinline__ float share_of(float a, float b) { return __fdividef(a, b); }
-__device__ __forceinline__ double share_of(double a, double b) { return a / b; }
+__device__ __forceinline__ double share_of(double a, double b) {
+    double r = __frcp_rn(float(b));
+    r += r * (1 - b * r);
+    r += r * (1 - b * r);
+    return a * r;
+}
 
-/// How many elements, the mean of the first of them, and the sums of what each is off it and of its square.
+/// How many elements, the mean of the first few of them, and the sums of what each is off it and of its square.
 template <class type>
 struct sums_near {
     type count, near, sum, squares;
@@ -75,11 +80,12 @@ struct squares {
     template <class type, int n>
     static __device__ __forceinline__ sums_near<type> with(sums_near<type> a, const type (&v)[n],
                                                            unsigned int present = n) {
+        constexpr unsigned int few = n < 4 ? n : 4;
         type sum = 0, squares = 0;
         if (a.count == 0) {
 #pragma unroll
-            for (unsigned int i = 1; i < n; ++i) sum += i < present ? v[i] - v[0] : 0;
-            a.near = v[0] + share_of(sum, type(present));
+            for (unsigned int i = 1; i < few; ++i) sum += i < present ? v[i] - v[0] : 0;
+            a.near = v[0] + share_of(sum, type(min(present, few)));
             sum = 0;
         }
 #pragma unroll

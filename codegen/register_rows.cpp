@@ -163,25 +163,24 @@ std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1
 /// Threads along memory: a few lanes of a warp, a block, a cluster; each has at most so many elements. Three small
 /// blocks a multiprocessor whose threads have many elements overlap better than two large ones, a block of two warps
 /// better than one of eight.
-bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t most,
+bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t most, bool writes,
                  std::uint32_t architecture) {
     struct choice {
         std::uint32_t lanes, cluster, most_bytes, blocks;
     };
-    static constexpr choice short_choices[] = {
-        {8, 1, 16, 1}, {16, 1, 16, 1}, {32, 1, 128, 1}, {64, 1, 128, 16}, {512, 1, 32, 1}};
-    // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle.
-    static constexpr choice shifted_choices[] = {
-        {8, 1, 16, 1}, {16, 1, 64, 1}, {32, 1, 128, 1}, {64, 1, 128, 16}, {128, 1, 128, 1}};
-    static constexpr choice long_choices[] = {{256, 1, 128, 4},   {256, 1, 192, 3},  {512, 2, 192, 3},
-                                              {512, 1, 128, 2},   {1024, 4, 192, 3}, {1024, 1, 128, 1},
-                                              {2048, 4, 128, 2},  {2048, 8, 192, 3}, {4096, 8, 128, 2},
-                                              {8192, 16, 128, 2}, {8192, 8, 128, 1}};
+    // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle. Where nothing
+    // is written along rows instructions are what counts, and few lanes have fewer of them for each element.
+    static constexpr choice few_lanes[] = {{4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
+    static constexpr choice many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}};
+    static constexpr choice middle_choices[] = {{32, 1, 128, 1}, {64, 1, 128, 16}};
+    static constexpr choice shifted_block{128, 1, 128, 1}, block{512, 1, 32, 1};
+    static constexpr choice long_choices[] = {{256, 1, 128, 4},   {256, 1, 192, 3},   {512, 2, 192, 3},
+                                              {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
+                                              {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
+                                              {4096, 16, 192, 3}, {8192, 16, 128, 2}, {8192, 8, 128, 1}};
     const std::uint32_t largest_cluster = largest_cluster_of(architecture);
     const auto take = [&](const choice& c) {
-        // Idle lanes of doubles cost more.
-        const std::uint32_t room = s.shifted && c.lanes == 16 && bytes > 4 ? 2 * c.most_bytes : c.most_bytes;
-        if (capacity * bytes > c.lanes * room || c.cluster > largest_cluster) return false;
+        if (capacity * bytes > c.lanes * c.most_bytes || c.cluster > largest_cluster) return false;
         s.lanes = c.lanes;
         s.cluster = c.cluster;
         s.blocks = c.blocks;
@@ -190,7 +189,9 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
         s.chunks = pieces(capacity, s.lanes * s.each) + (s.shifted ? 1 : 0);
         return s.elements() <= most;
     };
-    return std::ranges::any_of(s.shifted ? std::span<const choice>(shifted_choices) : short_choices, take) ||
+    const bool few = s.shifted || (!writes && s.each > 1);
+    return std::ranges::any_of(few ? std::span<const choice>(few_lanes) : many_lanes, take) ||
+           std::ranges::any_of(middle_choices, take) || take(s.shifted ? shifted_block : block) ||
            std::ranges::any_of(long_choices, take);
 }
 
@@ -311,7 +312,9 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
             held = share_across(s, r, bytes, across_memory(arrays, side != 0), most, k.header.architecture);
     } else {
         choose_vectors(s, arrays, g, r);
-        held = share_along(s, capacity, bytes, most, k.header.architecture);
+        const bool writes = std::ranges::any_of(
+            k.outputs, [&](const operand_class& z) { return along(z, g, r.inner()) != stride_class::broadcast; });
+        held = share_along(s, capacity, bytes, most, writes, k.header.architecture);
     }
     constexpr std::uint32_t most_shared = 47 * 1024;
     if (!held || s.together * s.elements() > most || shared_bytes(s, g, r) > most_shared) return {};

@@ -21,8 +21,11 @@ private:
     std::uint32_t choose_lanes(bool few) const;
     /// Whether registers hold twice as many loads as else, beside the parts.
     bool is_light() const;
+    /// Whether all that is folded is one fold that counts its entries, and which of the two.
+    bool counts_alone() const;
+    bool is_moments() const;
     bool is_exponentials() const;
-    /// Of a multiprocessor, where blocks share rows. Exponentials of doubles want registers.
+    /// Of a multiprocessor, where blocks share rows. Moments and exponentials of doubles want registers.
     std::uint32_t resident_blocks() const;
     /// A row whose lanes fold but few tiles each is a short sum.
     bool has_rounds(const std::vector<fold_writer>& folds) const override;
@@ -47,7 +50,7 @@ private:
     void load_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, const std::string& end);
     void join_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned,
                           const std::string& end);
-    /// Of exponentials a tile is joined at once.
+    /// Where entries are counted a whole tile is joined at once.
     void join_whole_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll);
     /// The array whose greatest or least element a fold is after, where elements are narrow: several are compared at
     /// once.

@@ -18,6 +18,14 @@ constexpr std::uint32_t wanted_bytes_of_runs = 12 * 1024, most_bytes_of_runs = 3
 constexpr std::uint32_t loose_group = 4;  // elements at once of rows that are not whole chunks
 constexpr std::uint32_t dear = 8;         // operations worth a place in shared memory: a transcendental function
 
+/// Whether registers hold rows better, the longest of those that could be staged: words that begin anywhere, where
+/// nothing is written along them.
+bool are_held(const row_slabs& slabs, const row_program& rows) {
+    return rows.bucket == bucket::longest_short && !lie_side_by_side(rows) && rows.phases.size() > 1 &&
+           !slabs.writes_rows() && !slabs.whole_groups() &&
+           std::ranges::all_of(slabs.all(), [](const slab& s) { return s.bytes() == 4; });
+}
+
 }  // namespace
 
 bool moves_on(const operand_class& o, int axis) {
@@ -106,11 +114,12 @@ slab& row_slabs::add(dtype type, bool chunked) {
     return slabs_.emplace_back(slab{type, chunked, std::vector<node_id>(phases_, no_node)});
 }
 
-slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& rows, std::uint32_t threads) {
+slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& rows) {
     const bool runs = lie_side_by_side(rows);
     std::uint32_t smallest = 8, each = 0;
     for (const slab& s : slabs.all()) each += s.bytes(), smallest = std::min(smallest, s.bytes());
     const std::uint32_t longest = rows.most(), chunk = 16;
+    threads = runs || each < 8 ? 128 : 64;
     elements = std::max(wanted_bytes / std::max(each, 1u), chunk / smallest * longest);
     capacity = (elements + chunk - 1) / chunk * chunk;
     shared = runs || elements / longest < threads;
@@ -146,8 +155,10 @@ bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
         const bool every_row = std::all_of(rows.kept.begin(), rows.kept.end(), [&](int a) { return moves_on(o, a); });
         if (!every_row || !o.head.dense) return false;
     }
-    return reads_rows && slab_room(row_slabs(k, g, rows), k, rows, short_row_threads).bytes <=
-                             (lie_side_by_side(rows) ? most_bytes_of_runs : most_bytes);
+    if (!reads_rows) return false;
+    const row_slabs slabs(k, g, rows);
+    return !are_held(slabs, rows) &&
+           slab_room(slabs, k, rows).bytes <= (lie_side_by_side(rows) ? most_bytes_of_runs : most_bytes);
 }
 
 }  // namespace ingot::codegen

@@ -54,15 +54,13 @@ private:
     bool in_runs_;
 };
 
-inline constexpr std::uint32_t short_row_threads = 128;
-
 /// How much of its slabs a block fills: of `elements`, whole rows, as many as keep every thread busy (a multiple of the
 /// threads, or a power of two); so that every block's memory begins with a 16-byte chunk. Runs of memory are whole, and
-/// may begin within a chunk.
+/// may begin within a chunk. Where elements are wide, and rows so fewer, a block has fewer threads.
 struct slab_room {
-    std::uint32_t bytes, capacity, elements;
+    std::uint32_t threads, bytes, capacity, elements;
     bool shared;  // several threads may work on a row
-    slab_room(const row_slabs& slabs, const key& k, const row_program& rows, std::uint32_t threads);
+    slab_room(const row_slabs& slabs, const key& k, const row_program& rows);
 };
 
 }  // namespace ingot::codegen

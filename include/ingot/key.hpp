@@ -128,8 +128,8 @@ constexpr std::uint8_t of_length(std::int64_t n) {
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
     return b;
 }
-/// Classes of 129 to 65536 elements.
-constexpr bool has_quarters(std::uint8_t b) { return b >= 4 && b <= 12; }
+/// Those in which rows that fill half of their class lose most; with all a row program would have too many kernels.
+constexpr bool has_quarters(std::uint8_t b) { return b == 4 || (b >= 7 && b <= 14); }
 constexpr std::int64_t three_quarters(std::uint8_t b) { return std::int64_t{12} << b; }
 /// The least k with n <= 2^k.
 constexpr std::uint8_t power_of(std::int64_t n) {

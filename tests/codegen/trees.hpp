@@ -47,6 +47,16 @@ inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bu
     return k;
 }
 
+/// sum(square(x - sum(x) / n)) / n along rows that begin anywhere.
+inline key variance_of_rows(detail::target where, dtype t, std::uint8_t bucket, bool few) {
+    using detail::fold;
+    key_builder b(where);
+    b.axes(1).bound_axis(0, bucket).bound_axis(1, bucket, 2);
+    if (few) b.few_rows();
+    b.leaf(t, "s01", false).same(t, "s10", 0).reduce(fold::sum, t).scalar(t).map("divide").map("subtract");
+    return b.map("square").reduce(fold::sum, t).scalar(t).map("divide").output(t, "1").done();
+}
+
 inline const std::vector<named_tree>& golden_trees() {
     using detail::fold;
     using detail::generator_kind;
@@ -278,6 +288,8 @@ inline const std::vector<named_tree>& golden_trees() {
              b.map("square").reduce(fold::sum, f4).scalar(f4).map("divide");
              return b.output(f4, "1").done();
          }},
+        {"variance_of_few_long_rows", [row](target t) { return variance_of_rows(t, f8, row(1 << 20), true); }},
+        {"variance_of_dense_rows", [row](target t) { return dense(variance_of_rows(t, f4, row(100), false)); }},
         {"logs_of_sums_of_long_rows",
          [row](target t) {
              key_builder b(t);

@@ -39,9 +39,10 @@ void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
 
 TEST_CASE("rows along memory, of all lengths") {
     comparison c;
-    for (const index_t n : {1, 2, 31, 33, 129, 192, 257, 500, 1025, 2049, 4099, 6144, 8192, 10'000, 16'385, 17'883,
-                            40'000, 65'537, 131'072})
+    for (const index_t n : {1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
+                            4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072})
         add_rows(c, wave<float>({3, n}), -1);
+    add_rows(c, wave<float>({2, 140'001}), -1, false);
     add_rows(c, wave<float>({2, 262'141}), -1, false);
     add_rows(c, wave<float>({2, 300'000}), -1, false);
     c.run();

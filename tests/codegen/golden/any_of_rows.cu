@@ -6,10 +6,9 @@ template <class word>
 __device__ word stream(const word* from);
 
 template <>
-__device__ __forceinline__ uint4 stream(const uint4* from) {
-    uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+__device__ __forceinline__ double2 stream(const double2* from) {
+    double2 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(w.x), "=d"(w.y) : "l"(from));
     return w;
 }
 
@@ -76,7 +75,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
                 if (v + u * 8u >= vectors) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 2 + u * 16u);
+                load_stream<double2>(x0[u], x0_row + v * 2 + u * 16u);
             }
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {

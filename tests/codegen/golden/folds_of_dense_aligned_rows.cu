@@ -6,7 +6,7 @@ using int64 = long long;
 
 /// How many threads work on a row, as a power of two: those that a block has to spare, of one warp, one for each group of elements.
 __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned int groups) {
-    const int to_spare = min(5, 7 - (32 - __clz(rows - 1)));
+    const int to_spare = min(5, 6 - (32 - __clz(rows - 1)));
     return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
@@ -28,7 +28,7 @@ __device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
 
 template <class type>
 __device__ __forceinline__ void load_skewed_rows(type* to, const type* from, unsigned int n, unsigned int skew) {
-    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    constexpr unsigned int each = 16 / sizeof(type), threads = 64;
     const unsigned int chunks = n / each;
     unsigned int begin = threadIdx.x;
     for (; begin + 3 * threads < chunks; begin += 4 * threads)
@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_skewed_rows(type* to, const type* from, uns
 
 template <class type>
 __device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n) {
-    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    constexpr unsigned int each = 16 / sizeof(type), threads = 64;
     const unsigned int chunks = n / each;
     unsigned int begin = threadIdx.x;
     for (; begin + 3 * threads < chunks; begin += 4 * threads)
@@ -131,7 +131,7 @@ struct arguments {
     int32 z1_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64)
 short_rows(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 n = p.n;
@@ -147,7 +147,7 @@ short_rows(const __grid_constant__ arguments p) {
     load_rows(rows1, p.x3 + first * n, rows * n);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
-    for (uint32 mine = threadIdx.x >> spread; mine < rows; mine += 128 >> spread) {
+    for (uint32 mine = threadIdx.x >> spread; mine < rows; mine += 64 >> spread) {
         const uint32 row = first + mine;
         const uint32 q1 = quotient(row, p.by_n1);
         const int32 i1 = int32(row - q1 * p.n1);

@@ -1,0 +1,184 @@
+namespace step1 {
+// sum(x0) / s0
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const double* x0;
+    double* z0;
+    double s0;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 folded;
+    int32 x0_stride0;
+    uint32 rows;
+};
+
+extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const double s0 = given->s0;
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const uint32 row = block / pieces;
+        const int32 i0 = int32(row);
+        double sum0;
+        {
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) double lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0;
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i1 = int32(first);
+                const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = sum_double::join(lanes0[j], x0_strip[j]);
+                }
+            }
+            sum0 = join_lanes<sum_double, 256>(lanes0);
+        }
+        uint64* const slots = p.scratch + p.rows + row;
+        const uint64 stride = uint64(p.rows) * 1;
+        put(slots + piece * stride, sum0);
+        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[row] = 0;
+        double whole0 = 0.0;
+        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
+        sum0 = whole0;
+        *(p.z0 + i0) = sum0 / s0;
+    }
+}
+}  // namespace step1
+
+namespace step2 {
+// sum(square(x0 - x1)) / s0
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const double* x0;
+    const double* x1;
+    double* z0;
+    double s0;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 folded;
+    int32 x0_stride0;
+    uint32 rows;
+};
+
+extern "C" void step2_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const double s0 = given->s0;
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const uint32 row = block / pieces;
+        const int32 i0 = int32(row);
+        const double x1 = *(p.x1 + i0);
+        double sum0;
+        {
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) double lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0;
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i1 = int32(first);
+                const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    const double t0 = x0_strip[j] - x1;
+                    lanes0[j] = sum_double::join(lanes0[j], t0 * t0);
+                }
+            }
+            sum0 = join_lanes<sum_double, 256>(lanes0);
+        }
+        uint64* const slots = p.scratch + p.rows + row;
+        const uint64 stride = uint64(p.rows) * 1;
+        put(slots + piece * stride, sum0);
+        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[row] = 0;
+        double whole0 = 0.0;
+        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
+        sum0 = whole0;
+        *(p.z0 + i0) = sum0 / s0;
+    }
+}
+}  // namespace step2
