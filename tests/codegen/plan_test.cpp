@@ -34,7 +34,7 @@ TEST_CASE("every tree of the matrix is one kernel") {
 TEST_CASE("kernels that may be launched early wait for those before them, and first of all") {
     constexpr std::string_view wait = ") {\n    asm volatile(\"griddepcontrol.wait;\"";
     for (const named_tree& tree : golden_trees())
-        for (const std::uint32_t architecture : {80, 90}) {
+        for (const std::uint32_t architecture : {80u, 90u}) {
             key k = tree.on(target::cuda);
             k.header.architecture = architecture;
             const plan p = make_plan(k);
