@@ -58,7 +58,6 @@ private:
     std::uint32_t cost() const {
         return length() * (1 + static_cast<std::uint32_t>(cost_of(b_.graph, spaces_[0].values)));
     }
-    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     formula row_vectors() const { return {.axes = 0, .inner = axis_bit(inner_), .inner_divide = each_}; }
     formula vectors() const { return {.axes = outer_bits(), .inner = axis_bit(inner_), .inner_divide = each_}; }
 

@@ -48,7 +48,6 @@ private:
     /// Nothing but a sum of exponentials, which keeps a multiprocessor busy while what it reads next is on its way.
     bool is_exponentials() const { return words_ == 2 && folds_[0].size() == 1 && folds_[0][0].counts_entries(); }
     bool doubles() const { return bytes_of(*inputs_of(spaces_[0])[0]) == 8; }
-    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     bool alone() const { return layout_ == layout::alone; }
     bool gapless() const { return layout_ == layout::gapless; }
     std::string lane() const override { return alone() ? "0" : "down"; }
@@ -64,7 +63,6 @@ private:
     std::uint32_t vector_columns() const;
     /// Vectors of columns, all kept axes taken together.
     formula vectors() const { return {.axes = outer_bits(), .inner = axis_bit(inner_), .inner_divide = columns_}; }
-    std::uint32_t widest_part() const;
     std::uint32_t unroll(const folded_space& s) const;
     /// Rows of threads of a packed group: so many that each folds a tile, and that the widest group has room.
     std::uint32_t packed_height() const;

@@ -63,14 +63,8 @@ public:
     }
 
 private:
-    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     bool is_aligned() const {
         return std::ranges::all_of(inputs_of(spaces_[0]), [](const place* in) { return in->at->head.vector; });
-    }
-    std::uint32_t widest_part() const {
-        std::uint32_t widest = 1;
-        for (const fold_writer& f : folds_[0]) widest = std::max(widest, f.bytes());
-        return widest;
     }
     /// Vectors of a strip, and how many strips there are; rows that begin anywhere have a part of one more.
     formula strip(bool strips) const {

@@ -66,13 +66,6 @@ std::uint32_t column_fold::vector_columns() const {
     return n;
 }
 
-std::uint32_t column_fold::widest_part() const {
-    std::uint32_t widest = 1;
-    for (const std::vector<fold_writer>& folds : folds_)
-        for (const fold_writer& f : folds) widest = std::max(widest, f.bytes());
-    return widest;
-}
-
 std::uint32_t column_fold::unroll(const folded_space& s) const {
     constexpr std::uint32_t bytes = 64, narrow_bytes = 32;
     if (layout_ == layout::wide && !split_) return unroll_of(s, bytes_at_once(s), 1, columns_, 2 * bytes);

@@ -47,7 +47,6 @@ public:
 private:
     std::uint32_t bytes() const { return bytes_at_once(spaces_[0]); }
     std::uint32_t capacity() const { return capacity_of(bytes(), bucket_); }
-    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     std::string narrow(const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; }
     std::string u4() { return b_.needs.type(dtype::u4); }
 

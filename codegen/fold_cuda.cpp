@@ -245,6 +245,13 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     flush_parts(folds);
 }
 
+std::uint32_t cuda_fold::widest_part() const {
+    std::uint32_t widest = 1;
+    for (const std::vector<fold_writer>& folds : folds_)
+        for (const fold_writer& f : folds) widest = std::max(widest, f.bytes());
+    return widest;
+}
+
 bool cuda_fold::rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const {
     constexpr std::uint32_t few = 4;
     return unroll > few && std::ranges::any_of(folds, [](const fold_writer& f) { return f.counts_entries(); });

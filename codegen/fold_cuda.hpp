@@ -49,6 +49,10 @@ protected:
     // The space.
 
     std::uint64_t kept_bits() const { return axis_range(0, b_.rank); }
+    /// Of columns: without the innermost, along which they lie beside each other.
+    std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(b_.rank - 1); }
+    /// Bytes of the largest partial result.
+    std::uint32_t widest_part() const;
     std::uint64_t loops_of(const place& in) const { return b_.graph.nodes[in.node].axes; }
     /// Arrays and random leaves that a space folds and that move along it.
     std::vector<const place*> inputs_of(const folded_space& s) const;

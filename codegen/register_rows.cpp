@@ -258,11 +258,12 @@ bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, st
 
 /// Of what is folded of rows beside each other.
 std::uint32_t shared_bytes(const register_rows& s, const graph& g, const row_program& r) {
+    if (!s.is_beside()) return 0;
     prelude unused(target::cuda);
     std::uint32_t bytes = 0;
     for (const std::vector<node_id>& phase : r.phases)
         for (const node_id fold : phase) bytes += fold_writer(g, fold, 0, unused).bytes();
-    return s.is_beside() ? bytes * (s.slots_of_lanes() + s.slots_of_blocks()) : 0;
+    return bytes * (s.slots_of_lanes() + s.slots_of_blocks());
 }
 
 }  // namespace
