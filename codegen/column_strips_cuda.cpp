@@ -23,9 +23,7 @@ public:
         each_ = 16 / bytes_of(*inputs[0]);
         aligned_ = is_aligned();
         split_ = bucket_ >= split_bucket;
-        const bool large = bucket_ > split_bucket;
-        if (large) threads_ = 512;
-        least_blocks_ = blocks_ = large ? 1 : 3;
+        least_blocks_ = blocks_ = bucket_ > split_bucket ? 2 : 3;
         columns_ = each_;
         unroll_ = unroll_of(spaces_[0], bytes_at_once(spaces_[0]), 1, each_, 128);
         columns_ = 1;
@@ -57,9 +55,7 @@ public:
                                         return below[in.node] && (loops_of(in) & s.bits()) == 0 &&
                                                (loops_of(in) & axis_bit(inner_)) != 0;
                                     }) &&
-               std::ranges::none_of(folds_[0], [](const fold_writer& f) {
-                   return f.places() || (f.counts_entries() && !f.has_parts());
-               });
+               std::ranges::none_of(folds_[0], [](const fold_writer& f) { return f.places(); });
     }
 
 private:
@@ -180,9 +176,11 @@ private:
         const std::uint64_t bits = spaces_[0].bits();
         b_.step.grid[1] = {.axes = bits, .divide_by = piece};
         b_.step.resident_blocks = blocks_;
+        const std::uint32_t waves = b_.rank == 1 ? 1 : words_ == 2 ? most_waves / 2 : most_waves;
+        b_.step.waves = waves;
         b_.step.scratch_bytes = 8 * slots_;
         b_.step.scratch_count = {
-            .axes = kept_bits(), .per_processor = blocks_ * threads_, .inner = bits, .inner_divide = piece};
+            .axes = kept_bits(), .per_processor = blocks_ * threads_ * waves, .inner = bits, .inner_divide = piece};
     }
 
     /// The last vector of an array may end behind it.

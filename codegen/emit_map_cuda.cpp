@@ -366,12 +366,12 @@ private:
     }
 
     bool moves_along(const place& in) const { return b_.moves_along(in, axis_bit(along_)); }
-    /// What a thread has of results and of the axes' digits costs registers: so many pay for that.
+    /// More elements share what is read of results, and leave fewer threads that have something under way.
     std::uint32_t elements_along() const {
         std::uint32_t widest = 1;
         for (const place& in : b_.inputs)
             if (moves_along(in)) widest = std::max(widest, bytes_of(in));
-        std::uint32_t each = (along_ != inner_ && widest == 4 ? 64 : 32) / widest;
+        std::uint32_t each = 32 / widest;
         while (each > 1 && each * b_.cost > statement_budget) each /= 2;
         return each;
     }

@@ -13,16 +13,15 @@ namespace {
 using namespace detail;
 
 constexpr std::uint32_t threads = 128, unroll = 2;
-constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 46 * 1024;  // of shared memory
+constexpr std::uint32_t few = 4;                                           // elements whose mean others are about
+constexpr std::uint32_t wanted_bytes = 24 * 1024, most_bytes = 46 * 1024;  // of shared memory
 constexpr std::uint32_t widest_inner = 31;                                 // of the class of short inner axes
 
-/// Elements of the run that a block copies, about; and at most: by less than the columns of one place more, or these
-/// alone.
+/// Elements of the run that a block copies at most: those of some places, or of one.
 std::uint32_t elements_of_run(std::uint32_t bytes) { return wanted_bytes / bytes; }
-std::uint32_t capacity_of(std::uint32_t bytes, std::uint8_t bucket) {
+std::uint32_t capacity_of(std::uint32_t bytes, std::uint8_t bucket, std::uint32_t width) {
     constexpr std::uint32_t vector_bytes = 16;  // by so much a run begins before its first element
-    const std::uint32_t run = elements_of_run(bytes), place = (16u << bucket) * widest_inner;
-    return std::max(place, run + std::min(run, place)) + vector_bytes;
+    return std::max((16u << bucket) * width, elements_of_run(bytes)) + vector_bytes;
 }
 
 class short_columns final : public cuda_fold {
@@ -33,7 +32,7 @@ public:
         if (b_.rank < 2 || spaces_.size() != 1 || !spaces_[0].outputs.empty() || spaces_[0].axes.size() != 1 ||
             !b_.generators.empty() || !b_.unravellings.empty())
             return false;
-        constexpr std::uint8_t longest_bucket = 4;
+        const std::uint8_t longest_bucket = known_width() != 0 ? 6 : 4;
         constexpr std::uint8_t wanted = bucket::gapless_columns | bucket::short_inner;
         if ((b_.key.axes[static_cast<std::size_t>(inner_)].bucket & wanted) != wanted || bucket_ > longest_bucket)
             return false;
@@ -46,7 +45,10 @@ public:
 
 private:
     std::uint32_t bytes() const { return bytes_at_once(spaces_[0]); }
-    std::uint32_t capacity() const { return capacity_of(bytes(), bucket_); }
+    std::uint32_t capacity() const {
+        return capacity_of(bytes(), bucket_, known_width() != 0 ? known_width() : widest_inner);
+    }
+    std::uint32_t known_width() const { return b_.key.axes[static_cast<std::size_t>(inner_)].fine; }
     std::string narrow(const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; }
     std::string u4() { return b_.needs.type(dtype::u4); }
 
@@ -63,19 +65,25 @@ private:
                           across = b_.count({.axes = axis_bit(inner_)}, "width"),
                           length = b_.count({.axes = s.bits()}, "length"),
                           by_width = b_.divisor({.axes = axis_bit(inner_)}, "by_width");
-        b_.step.grid[0] = {.axes = kept_bits() | s.bits(), .divide_by = elements_of_run(bytes())};
-        out.line("const ", type, " share = ", narrow('(' + outers + " + gridDim.x - 1) / gridDim.x"), ";");
+        formula places{.axes = outer_bits(),
+                       .inner = axis_bit(inner_) | s.bits(),
+                       .room = elements_of_run(bytes()),
+                       .threads = threads,
+                       .each_stands_for = axis_bit(inner_)};
+        b_.step.grid[0] = places;
+        places.of_room = true;
+        out.line("const ", type, " share = ", narrow(b_.count(places, "share")), ";");
         out.line("const ", index, " first = ", block, " * share;");
-        out.line("if (first >= ", outers, ") return;");
         out.line("const ", type, " width = ", narrow(across), ", n = ", narrow(length), ", cells = width * n;");
         out.line("const ", type, " places = ", narrow("min(" + index + "(share), " + outers + " - first)"), ";");
         out.line("const ", type, " results = places * width;");
         write_copies();
         out.line("const ", type, " spread = 31 - __clz(max(min(min(", threads, "u / results, n / 2), 32u), 1u));");
         out.line("const ", type, " lanes = 1u << spread, lane = threadIdx.x & lanes - 1;");
-        // All threads come round as often, for lanes exchange what they have.
-        out.open("for (", type, " begin = 0; begin < results; begin += ", threads, "u >> spread)");
-        out.line("const ", type, " at = begin + (threadIdx.x >> spread);");
+        // All threads of a warp come round as often, for lanes exchange what they have.
+        out.open("for (", type, " begin = (threadIdx.x & ~31u) >> spread; begin < results; begin += ", threads,
+                 "u >> spread)");
+        out.line("const ", type, " at = begin + ((threadIdx.x & 31) >> spread);");
         out.line("const bool mine = at < results;");
         out.line("const ", type, " result = mine ? at : results - 1;");
         out.line("const ", type, " within = ", narrow("quotient(result, " + by_width + ")"),
@@ -135,11 +143,71 @@ private:
         declare_results(folds_[0]);
         const auto outside = b_.body.scope();
         b_.code.open();
-        declare_parts(folds_[0]);
-        write_tiles(0, unroll, "lane", " * lanes", "n", std::to_string(unroll) + " * lanes");
-        b_.body.leave(outside);
-        join_parts(folds_[0]);
+        if (std::ranges::all_of(folds_[0], [](const fold_writer& f) { return f.has_parts(); })) {
+            write_moments();
+            b_.body.leave(outside);
+        } else {
+            declare_parts(folds_[0]);
+            write_tiles(0, unroll, "lane", " * lanes", "n", std::to_string(unroll) + " * lanes");
+            b_.body.leave(outside);
+            join_parts(folds_[0]);
+        }
         b_.code.close();
+    }
+
+    /// As parts have it (fold_about.hpp), of all the elements of a thread at once: sums of what they are off the mean
+    /// of the first few.
+    void write_moments() {
+        source_writer& out = b_.code;
+        std::vector<fold_writer>& folds = folds_[0];
+        const auto own = [](const char* name, std::size_t i) { return name + std::to_string(i); };
+        const auto write_element = [&](const std::string& at, const auto& use) {
+            const auto outside = b_.body.scope();
+            for (const place* in : inputs_of(spaces_[0])) {
+                out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[", at, "];");
+                b_.body.name(in->node, in->name);
+            }
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                use(i, folds[i].entry(b_.body.value(folds[i].value(), out), ""));
+            b_.body.leave(outside);
+        };
+        out.line("const ", u4(), " count = (n - 1 - lane >> spread) + 1, step = width << spread;");
+        for (const place* in : inputs_of(spaces_[0]))
+            out.line("const ", b_.needs.type(in->at->head.type), "* ", in->name, "_at = ", in->name, "_run + ",
+                     in->name, "_from + cell + lane * width;");
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            folds[i].part_type();  // declares the types
+            out.line(folds[i].entry_type(), ' ', own("near", i), ", ", own("sum", i), " = 0, ", own("square", i),
+                     " = 0;");
+        }
+        out.open();
+        write_element("0",
+                      [&](std::size_t i, const std::string& value) { out.line(own("near", i), " = ", value, ";"); });
+        out.close();
+        // Of no more than these the first alone costs no digits.
+        out.open("if (n > ", 2 * few, "u * lanes)");
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), ' ', own("off", i), " = 0;");
+        open_unrolled("u", few - 1);
+        write_element("(u + 1) * step", [&](std::size_t i, const std::string& value) {
+            out.line(own("off", i), " += ", value, " - ", own("near", i), ";");
+        });
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(own("near", i), " += ", own("off", i), " / ", few, ";");
+        out.close();
+        out.margin("#pragma unroll 4");
+        out.open("for (", u4(), " i = 0; i < count; ++i)");
+        write_element("0", [&](std::size_t i, const std::string& value) {
+            out.line("const ", folds[i].entry_type(), ' ', own("off", i), " = ", value, " - ", own("near", i), ";");
+            out.line(own("sum", i), " += ", own("off", i), ";");
+            out.line(own("square", i), " += ", own("off", i), " * ", own("off", i), ";");
+        });
+        for (const place* in : inputs_of(spaces_[0])) out.line(in->name, "_at += step;");
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].name(), " = ",
+                     folds[i].of_part(folds[i].part_type() + '{' + folds[i].entry_type() + "(count), " +
+                                      own("near", i) + ", " + own("sum", i) + ", " + own("square", i) + '}'),
+                     ";");
     }
 
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {

@@ -310,7 +310,10 @@ private:
         for (const leaving& l : w.leaves) values.push_back(l.value);
         b_.body.hoist(rows_.kept_bits(), values, out);
         const std::string type = u4(), group = std::to_string(slabs_.group());
-        const std::string from = shared_ ? "lane * " + group : "0", step = group + (shared_ ? " << spread" : "");
+        const std::string from = !shared_  ? "0"
+                                 : apart() ? "lane"
+                                           : "lane * " + group,
+                          step = group + (shared_ ? " << spread" : "");
         for (fold_writer& f : w.folds) out.line(f.type(), ' ', f.name(), " = ", f.start_at(from), ";");
         if (slabs_.whole_groups()) {
             out.open("for (", type, " k = ", from, "; k < n; k += ", step, ")");
@@ -319,17 +322,15 @@ private:
         } else {
             out.open();
             out.line(type, " k = ", from, ";");
-            out.open("for (; k + ", group, " <= n; k += ", step, ")");
+            out.open("for (; k + ", of_element(slabs_.group() - 1), " < n; k += ", step, ")");
             write_group(w, slabs_.group());
             out.close();
-            if (shared_) out.open("if (k == n / ", group, " * ", group, ")");
             for (std::uint32_t rest = slabs_.group() / 2; rest > 0; rest /= 2) {
-                out.open("if (n & ", rest, ")");
+                out.open("if (k + ", of_element(rest - 1), " < n)");
                 write_group(w, rest);
-                if (rest > 1) out.line("k += ", rest, ";");
+                if (rest > 1) out.line("k += ", of_element(rest), ";");
                 out.close();
             }
-            if (shared_) out.close();
             out.close();
         }
         for (fold_writer& f : w.folds) {
@@ -337,6 +338,12 @@ private:
             b_.body.name(f.reduction(), f.result());
         }
     }
+
+    /// Whether a thread's elements of a group are apart, as those of rows along memory meet all banks side by side.
+    bool apart() const { return in_runs_; }
+    /// How far the element `e` of a group lies behind its first.
+    std::string of_element(std::uint32_t e) const { return of_element(std::to_string(e) + 'u'); }
+    std::string of_element(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
 
     /// Several elements, joined with each other before they are joined with those before them.
     void write_group(walk& w, std::uint32_t group) {
@@ -379,7 +386,8 @@ private:
     /// The group at k of the thread's row, between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const slab& s, std::uint32_t group, bool load) {
         if (!slabs_.whole_groups()) {
-            const std::string place = in_runs_ ? "at" + size_of(s) + " + (k + e) * side" : "at + k + e";
+            const std::string place = in_runs_ ? "at" + size_of(s) + " + (k + " + of_element("e") + ") * side"
+                                               : "at + k + " + of_element("e");
             const std::string shared = array_of(s) + '[' + place + ']', own = name + "[e]";
             b_.code.margin("#pragma unroll");
             b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ", load ? own : shared, " = ",
@@ -414,7 +422,8 @@ private:
             if (!slabs_.uses(w.phase, in.node) || !along(in.node) ||
                 (b_.graph.nodes[in.node].axes & rows_.kept_bits()) != 0)
                 continue;
-            if (!digit_known) out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = k + e;");
+            if (!digit_known)
+                out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = k + ", of_element("e"), ";");
             digit_known = true;
             const std::string value = b_.element(in, b_.offset(in, all_bits()));
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", value, ";");
@@ -425,7 +434,8 @@ private:
             out.line(l.name, "[e] = ", value, ";");
         }
         for (std::size_t i = 0; i < w.folds.size(); ++i) {
-            const std::string element = w.folds[i].element(b_.body.value(w.folds[i].value(), out), "k + e");
+            const std::string element =
+                w.folds[i].element(b_.body.value(w.folds[i].value(), out), "k + " + of_element("e"));
             out.line("value", i, "[e] = ", element, ";");
         }
         out.close();

@@ -110,6 +110,7 @@ struct squares {
     /// About the sum of all divided by n.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        if (a.count == n) return a.squares;
         const type off = (a.near + a.mean) * (1 - a.count / n);
         return a.squares + a.count * off * off;
     }

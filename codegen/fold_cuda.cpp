@@ -390,13 +390,14 @@ void cuda_fold::combine_block(fold_writer& f, const std::string& joiner, const s
 }
 
 void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
-                      std::uint32_t results) {
+                      std::uint32_t results, std::uint32_t waves) {
     const std::uint64_t bits = spaces_[longest_].bits() | along;
     b_.step.grid[1] = {.axes = bits, .divide_by = piece, .per_processor = blocks_of_one};
     b_.step.resident_blocks = blocks;
+    b_.step.waves = waves;
     b_.step.scratch_bytes = 8 * slots_;
     b_.step.scratch_count = {
-        .axes = kept_bits(), .per_processor = blocks * results, .inner = bits, .inner_divide = piece};
+        .axes = kept_bits(), .per_processor = blocks * results * waves, .inner = bits, .inner_divide = piece};
 }
 
 void cuda_fold::combine_all() {

@@ -13,6 +13,10 @@
 
 namespace ingot::codegen {
 
+/// Of blocks that share columns of several places: more than these, and what each has to tell costs as much as is
+/// gained.
+inline constexpr std::uint32_t most_waves = 4;
+
 class cuda_fold {
 public:
     cuda_fold(const key& k, const graph& g, const folding& f, std::uint32_t threads);
@@ -136,9 +140,9 @@ protected:
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
     /// Several blocks a result: each has a piece of this many elements at least, along `along` beside the longest
     /// space, and a multiprocessor gets at most so many blocks of all results, and of one. A block has at most so many
-    /// results.
+    /// results. `waves`: as a launch has it.
     void split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
-               std::uint32_t results);
+               std::uint32_t results, std::uint32_t waves = 1);
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;

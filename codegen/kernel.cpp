@@ -73,11 +73,13 @@ std::string kernel_builder::divisor(const formula& f, const std::string& name) {
 
 std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
     std::string out;
+    int terms = 0;
     for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
         const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
         const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
         if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
         out += " + " + digit(loop);
+        ++terms;
         if (s == stride_class::unit) continue;
         const bool wide_stride = at.at->head.wide;
         out += " * " + arguments.member(
@@ -85,6 +87,8 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
                             static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(a)},
                            needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
     }
+    // A CUDA compiler adds one number to a pointer after the other, each in 64 bits.
+    if (terms > 1 && key.header.where == detail::target::cuda) return " + (" + out.substr(3) + ')';
     return out;
 }
 

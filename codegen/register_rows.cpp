@@ -125,11 +125,10 @@ bool runs_across(const std::vector<const operand_class*>& arrays, const graph& g
 struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
-    bool narrow = false;       // few beside each other before memory goes on along them
 };
 
-rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, bool narrow) {
-    rows_in_memory at{.narrow = narrow};
+rows_in_memory across_memory(const std::vector<const operand_class*>& arrays) {
+    rows_in_memory at;
     for (const operand_class* array : arrays) {
         at.widest = std::max(at.widest, static_cast<std::uint32_t>(size_of(array->head.type)));
         at.aligned = at.aligned && array->head.vector;
@@ -208,24 +207,24 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
                                          {far_longer, 1024, 96, 1}};
     static constexpr choice choices_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
-    const std::uint32_t capacity = r.most(), largest = largest_cluster_of(architecture);
-    const std::uint32_t wanted = at.aligned ? 128 : 256, enough = wanted / 2;  // bytes
-    const std::uint32_t least = at.narrow || largest == 1 ? 32 : 96;
+    // Rows that want sixteen blocks are quicker read twice, and so are those of which few lie beside each other: most
+    // of all where they begin anywhere, or are doubles.
+    const std::uint32_t capacity = r.most(), largest = std::min(largest_cluster_of(architecture), portable_cluster);
+    const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
+    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? 96 : bytes > 4 ? wanted : wanted / 2;
     s.across = true;
-    const auto take = [&](const choice& c, std::uint32_t needed) {
+    const auto take = [&](const choice& c) {
         if (capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
         s.threads = c.threads;
         s.blocks = c.blocks;
         s.chunks = std::min({most, c.most_bytes / bytes, capacity});
         s.cluster = 1;
         const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
-        while (s.cluster < largest && beside() < (s.cluster < portable_cluster ? wanted : enough)) s.cluster *= 2;
-        return beside() >= needed;
+        while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
+        return beside() >= enough;
     };
-    const std::span<const choice> known = bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices;
-    if (!std::ranges::any_of(known, [&](const choice& c) { return take(c, enough); }) &&
-        !std::ranges::any_of(known, [&](const choice& c) { return take(c, least); }))
-        return false;
+    const std::span<const choice> shapes = bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices;
+    if (!std::ranges::any_of(shapes, take)) return false;
     s.fitted = s.chunks < capacity;
     s.piece = std::min(32u, 128 / at.widest);
     s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);
@@ -238,9 +237,9 @@ bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, st
     struct choice {
         std::uint32_t threads, cluster, most_bytes, blocks;
     };
-    static constexpr choice choices[] = {{128, 1, 152, 8}, {256, 1, 128, 4}, {256, 1, 192, 3}, {512, 1, 128, 2},
-                                         {512, 2, 128, 2}, {512, 4, 128, 2}, {512, 8, 128, 2}, {512, 16, 128, 2},
-                                         {384, 1, 192, 2}, {512, 1, 152, 2}, {1024, 1, 128, 1}};
+    static constexpr choice choices[] = {{128, 1, 152, 8}, {256, 1, 128, 4},  {256, 1, 192, 3},  {512, 1, 128, 2},
+                                         {384, 1, 192, 2}, {512, 1, 152, 2},  {512, 2, 128, 2},  {512, 4, 128, 2},
+                                         {512, 8, 128, 2}, {512, 16, 128, 2}, {384, 16, 192, 2}, {1024, 1, 128, 1}};
     s.across = s.in_runs = true;
     s.side = side;
     for (const choice& c : choices) {
@@ -249,9 +248,8 @@ bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, st
         s.lanes = s.threads / side * s.cluster;
         s.chunks = pieces(capacity, s.lanes);
         s.blocks = c.blocks;
-        // What doubles are computed with takes registers too.
-        const std::uint32_t room = bytes > 4 ? c.most_bytes / 4 * 3 : c.most_bytes;
-        if (s.cluster <= largest_cluster_of(architecture) && s.chunks * bytes <= room && s.chunks <= most) return true;
+        if (s.cluster <= largest_cluster_of(architecture) && s.chunks * bytes <= c.most_bytes && s.chunks <= most)
+            return true;
     }
     return false;
 }
@@ -310,7 +308,7 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
         if (held)
             s = std::move(runs);
         else
-            held = share_across(s, r, bytes, across_memory(arrays, side != 0), most, k.header.architecture);
+            held = share_across(s, r, bytes, across_memory(arrays), most, k.header.architecture);
     } else {
         choose_vectors(s, arrays, g, r);
         const bool writes = std::ranges::any_of(

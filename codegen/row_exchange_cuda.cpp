@@ -99,7 +99,6 @@ void row_exchange::beside(std::vector<fold_writer>& folds) {
         if (s_.in_runs) out.line(f.name(), " = ", join_lanes(f, b_.needs), '<', fold, ", 32>(", f.name(), ");");
     }
     give_out(folds);
-    out.close();
     s_.cluster > 1 ? await(is_sent(folds)) : out.line("__syncthreads();");
     for (fold_writer& f : folds) {
         const std::string from = f.name() + "_of[column";
@@ -109,23 +108,33 @@ void row_exchange::beside(std::vector<fold_writer>& folds) {
     }
 }
 
-/// What a block has found of row r goes to all of the row's lanes. Each lane of a warp gives it to a block, or each
-/// thread its row's to one block after the other.
+/// What a block has found of row r goes to all of the row's lanes. Each thread of a row gives it to one block of the
+/// cluster, or a thread its row's to one block after the other.
 void row_exchange::give_out(std::vector<fold_writer>& folds) {
     source_writer& out = b_.code;
-    if (s_.cluster == 1) {
-        if (s_.in_runs) out.open("if (threadIdx.x % 32 == 0)");
-        for (fold_writer& f : folds) out.line(f.name(), "_of[r] = ", f.name(), ";");
-        if (s_.in_runs) out.close();
-        return;
-    }
-    if (s_.in_runs)
-        out.open("if (const ", b_.needs.type(dtype::u4), " block = threadIdx.x % 32; block < ", s_.cluster, ")");
-    else
+    const bool sends = s_.cluster > 1, through_slots = sends && s_.in_runs;
+    const auto send_to = [&](const char* block, const char* row) {
+        for (fold_writer& f : folds)
+            put(f, f.name() + "_of[blockIdx.x % " + of(s_.cluster) + " * " + of(s_.side) + " + " + row + ']', block,
+                is_sent(folds));
+    };
+    if (sends && !through_slots) {
         out.open("for (", b_.needs.type(dtype::u4), " block = 0; block < ", s_.cluster, "; ++block)");
-    for (fold_writer& f : folds)
-        put(f, f.name() + "_of[blockIdx.x % " + of(s_.cluster) + " * " + of(s_.side) + " + r]", "block",
-            is_sent(folds));
+        send_to("block", "r");
+        out.close();
+    } else {
+        if (s_.in_runs) out.open("if (threadIdx.x % 32 == 0)");
+        for (fold_writer& f : folds) out.line(through_slots ? f.whole() : f.name() + "_of", "[r] = ", f.name(), ";");
+        if (s_.in_runs) out.close();
+    }
+    out.close();
+    if (!through_slots) return;
+    // A warp that sent what it has of several rows would need more registers than their elements leave.
+    out.line("__syncthreads();");
+    for (fold_writer& f : folds) out.line(f.name(), " = ", f.whole(), "[column];");
+    out.open("for (", b_.needs.type(dtype::u4), " block = down; down < height && block < ", s_.cluster,
+             "; block += height)");
+    send_to("block", "column");
     out.close();
 }
 

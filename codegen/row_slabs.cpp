@@ -133,11 +133,17 @@ slab_room::slab_room(const row_slabs& slabs, const key& k, const row_program& ro
 }
 
 bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
-    if (rows.row.size() != 1 || rows.kept.empty() || rows.bucket > bucket::longest_short) return false;
-    // Many rows side by side need no staging.
-    if (lie_side_by_side(rows) &&
-        (k.axes[static_cast<std::size_t>(rows.kept.back())].fine == 0 || rows.inner() + 1 != rows.kept.back()))
+    if (rows.row.size() != 1 || rows.kept.empty()) return false;
+    if (lie_side_by_side(rows)) {  // many of them need no staging
+        constexpr std::uint32_t longest_run = 768;
+        const std::uint32_t side = k.axes[static_cast<std::size_t>(rows.kept.back())].fine;
+        if (side == 0 || rows.inner() + 1 != rows.kept.back() ||
+            (rows.bucket > bucket::longest_short &&
+             (rows.bucket >= bucket::looped || side * rows.most() > longest_run)))
+            return false;
+    } else if (rows.bucket > bucket::longest_short) {
         return false;
+    }
     const std::uint64_t kept = rows.kept_bits();
     bool reads_rows = false;
     for (const node& n : g.nodes) {

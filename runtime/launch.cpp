@@ -67,9 +67,14 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
 std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t> extents, std::uint32_t processors) {
     std::array<std::uint64_t, 3> grid{};
     for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = value_of(step.grid[d], extents, processors);
-    if (step.resident_blocks != 0 && grid[0] != 0)
-        grid[1] =
-            std::max<std::uint64_t>(1, std::min(grid[1], std::uint64_t{step.resident_blocks} * processors / grid[0]));
+    if (step.resident_blocks != 0 && grid[0] != 0) {
+        const std::uint64_t resident = std::uint64_t{step.resident_blocks} * processors;
+        const auto in_waves = [&](std::uint64_t n) {
+            return std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0]));
+        };
+        const std::uint64_t blocks = grid[0] * in_waves(1), waves = (blocks + resident - 1) / resident;
+        grid[1] = in_waves(10 * blocks < 9 * waves * resident ? step.waves : 1);
+    }
     if (step.in_one_row) grid = {grid[0] * grid[1] * grid[2], 1, 1};
     return grid;
 }

@@ -144,6 +144,7 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
         fold_columns(values<float>({2, length, 37}, 43), 1);
         fold_columns(values<double>({2, length, 33}, 44), 1);
     }
+    fold_columns(values<float>({300, 1100, 33}, 45), 1);  // more places than blocks at once
     c.run();
 }
 
@@ -183,6 +184,9 @@ TEST_CASE("short columns on middle axes") {
                                                {201, 33, 3},
                                                {13, 128, 31},
                                                {2, 128, 30},
+                                               {61, 180, 3},
+                                               {17, 508, 6},
+                                               {9, 700, 5},
                                                {3, 100, 2}}) {
         const auto seed = static_cast<unsigned>(100 * length + width);
         fold_all(c, values<float>({outer, length, width}, seed), axes(1));

@@ -1,4 +1,5 @@
 // Row programs of rows of every length class, along and across memory: what they compute, and that one kernel does.
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -71,6 +72,15 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     add(wave<double>({2, 258, 101}));
     add(wave<double>({2, 9000, 20}));
     for (const index_t n : {8000, 31'333}) add(wave<double>({2, n, 4}));
+    add(wave<float>({2, 16'508, 11}));
+    add(wave<float>({2, 8234, 24}));
+    add(wave<double>({3, 644, 7}));
+    add(wave<double>({2, 5472, 3}));
+    for (const auto& [n, side] : {std::array<index_t, 2>{58, 9}, {81, 8}, {127, 2}, {165, 3}, {33, 5}})
+        add(wave<float>({41, n, side}));
+    add(wave<float>({2, 9001, 501}));  // so few lie beside each other that they are read twice
+    add(wave<double>({2, 5001, 333}));
+    add(wave<float>({2, 12'810, 20}));
     add_rows(c, wave<float>({2, 2500, 70}), 1);
     const array<float> x = wave<float>({2, 3000, 67});
     const auto far = x - min(x, 1, keepdims);  // a struct of a value and its place goes from block to block

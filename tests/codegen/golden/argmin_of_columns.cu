@@ -154,7 +154,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -172,7 +172,7 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int u = 0; u < 4; ++u) {
                     if (k + u * height >= n) break;
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -193,7 +193,7 @@ reduce(const __grid_constant__ arguments p) {
                     for (unsigned int e = 0; e < 4; ++e) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
-                        const int32 x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
+                        const int32 x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
                         part0[e] = argmin_int32::join(part0[e], place_int32{x0, int64(at)});
                     }
                 }

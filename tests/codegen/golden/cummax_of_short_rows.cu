@@ -53,7 +53,7 @@ scan(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 4; ++u) {
         const uint32 at = mine + u * 8u;
         const int32 i1 = int32(at);
-        x0[u][0] = at < p.scanned ? __ldg(p.x0 + i0 * p.x0_stride0 + i1) : int16(0);
+        x0[u][0] = at < p.scanned ? __ldg(p.x0 + (i0 * p.x0_stride0 + i1)) : int16(0);
     }
     int16 max0[4][1];
 #pragma unroll
@@ -78,7 +78,7 @@ scan(const __grid_constant__ arguments p) {
             const uint32 at = mine + u * 8u;
             const int32 i1 = int32(at);
             if (active && at < p.scanned) {
-                __stcs(p.z0 + i0 * p.z0_stride0 + i1, all_max0);
+                __stcs(p.z0 + (i0 * p.z0_stride0 + i1), all_max0);
             }
         }
     }

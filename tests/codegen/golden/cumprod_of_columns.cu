@@ -172,7 +172,7 @@ scan(const __grid_constant__ arguments p) {
             const uint32 at = first + u;
             const int32 i0 = int32(at);
             if (at >= p.scanned) break;
-            load_stream<uint4>(x0[u], p.x0 + i1 + i0 * p.x0_stride2);
+            load_stream<uint4>(x0[u], p.x0 + (i1 + i0 * p.x0_stride2));
         }
     } else {
 #pragma unroll
@@ -183,7 +183,7 @@ scan(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 const int32 i1 = int32(column + e);
-                if (e < columns) x0[u][e] = __ldg(p.x0 + i1 + i0 * p.x0_stride2);
+                if (e < columns) x0[u][e] = __ldg(p.x0 + (i1 + i0 * p.x0_stride2));
             }
         }
     }
@@ -231,13 +231,13 @@ scan(const __grid_constant__ arguments p) {
             r0[e] = all_prod0;
         }
         if (columns == 2) {
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, r0);
+            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 const int32 i1 = int32(column + e);
                 if (e < columns) {
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, r0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                 }
             }
         }

@@ -166,7 +166,7 @@ scan(const __grid_constant__ arguments p) {
             const uint32 at = first + u;
             const int32 i1 = int32(at);
             if (at >= p.scanned) break;
-            load_cached<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3);
+            load_cached<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3));
         }
     } else {
 #pragma unroll
@@ -177,7 +177,7 @@ scan(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 const int32 i2 = int32(column + e);
-                if (e < columns) x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3);
+                if (e < columns) x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3));
             }
         }
     }
@@ -225,13 +225,13 @@ scan(const __grid_constant__ arguments p) {
             r0[e] = all_sum0;
         }
         if (columns == 4) {
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2, r0);
+            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 const int32 i2 = int32(column + e);
                 if (e < columns) {
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2, r0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0[e]);
                 }
             }
         }

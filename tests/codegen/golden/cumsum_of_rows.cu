@@ -83,7 +83,7 @@ scan(const __grid_constant__ arguments p) {
             const int32 i1 = int32(at);
             const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
             const int32 i0 = int32(row);
-            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            load_stream<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i1));
         }
     } else {
 #pragma unroll
@@ -94,7 +94,7 @@ scan(const __grid_constant__ arguments p) {
                 const int32 i1 = int32(at);
                 const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
                 const int32 i0 = int32(row);
-                x0[u][e] = at < p.scanned ? __ldg(p.x0 + i0 * p.x0_stride0 + i1) : 0.0f;
+                x0[u][e] = at < p.scanned ? __ldg(p.x0 + (i0 * p.x0_stride0 + i1)) : 0.0f;
             }
         }
     }
@@ -144,7 +144,7 @@ scan(const __grid_constant__ arguments p) {
             const int32 i1 = int32(at);
             const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
             const int32 i0 = int32(row);
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, r0);
+            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
@@ -153,7 +153,7 @@ scan(const __grid_constant__ arguments p) {
                 const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
                 const int32 i0 = int32(row);
                 if (first_row + u < p.rows && at < p.scanned) {
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, r0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                 }
             }
         }

@@ -179,8 +179,8 @@ short_rows(const __grid_constant__ arguments p) {
         max0 = join_threads<max_double>(max0, spread);
         argmin1 = join_threads<argmin_int16>(argmin1, spread);
         if (lane == 0) {
-            __stcs(p.z0 + i0 * p.z0_stride0 + i1, max0);
-            __stcs(p.z1 + i0 * p.z1_stride0 + i1, argmin1.at);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), max0);
+            __stcs(p.z1 + (i0 * p.z1_stride0 + i1), argmin1.at);
         }
     }
 }

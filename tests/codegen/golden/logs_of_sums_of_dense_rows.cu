@@ -103,7 +103,7 @@ short_rows(const __grid_constant__ arguments p) {
         float sum0 = 0.0f;
         {
             uint32 k = 0;
-            for (; k + 4 <= n; k += 4) {
+            for (; k + 3u < n; k += 4) {
                 float x0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at + k + e];
@@ -114,7 +114,7 @@ short_rows(const __grid_constant__ arguments p) {
                 }
                 sum0 = sum_float::join(sum0, join_pairs<sum_float, 4>(value0));
             }
-            if (n & 2) {
+            if (k + 1u < n) {
                 float x0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at + k + e];
@@ -124,9 +124,9 @@ short_rows(const __grid_constant__ arguments p) {
                     value0[e] = exp_float(x0[e]);
                 }
                 sum0 = sum_float::join(sum0, join_pairs<sum_float, 2>(value0));
-                k += 2;
+                k += 2u;
             }
-            if (n & 1) {
+            if (k + 0u < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];

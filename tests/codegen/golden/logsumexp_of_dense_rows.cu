@@ -122,7 +122,7 @@ short_rows(const __grid_constant__ arguments p) {
         float max0 = -__int_as_float(0x7f800000);
         {
             uint32 k = 0;
-            for (; k + 4 <= n; k += 4) {
+            for (; k + 3u < n; k += 4) {
                 float x0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at + k + e];
@@ -133,7 +133,7 @@ short_rows(const __grid_constant__ arguments p) {
                 }
                 max0 = max_float::join(max0, join_pairs<max_float, 4>(value0));
             }
-            if (n & 2) {
+            if (k + 1u < n) {
                 float x0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at + k + e];
@@ -143,9 +143,9 @@ short_rows(const __grid_constant__ arguments p) {
                     value0[e] = x0[e];
                 }
                 max0 = max_float::join(max0, join_pairs<max_float, 2>(value0));
-                k += 2;
+                k += 2u;
             }
-            if (n & 1) {
+            if (k + 0u < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];
@@ -162,7 +162,7 @@ short_rows(const __grid_constant__ arguments p) {
         float sum1 = 0.0f;
         {
             uint32 k = 0;
-            for (; k + 4 <= n; k += 4) {
+            for (; k + 3u < n; k += 4) {
                 float x0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at + k + e];
@@ -174,7 +174,7 @@ short_rows(const __grid_constant__ arguments p) {
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 4>(value0));
             }
-            if (n & 2) {
+            if (k + 1u < n) {
                 float x0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at + k + e];
@@ -185,9 +185,9 @@ short_rows(const __grid_constant__ arguments p) {
                     value0[e] = flushed_exp_float(t3);
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 2>(value0));
-                k += 2;
+                k += 2u;
             }
-            if (n & 1) {
+            if (k + 0u < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];

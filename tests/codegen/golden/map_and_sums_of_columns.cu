@@ -110,7 +110,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = u * lanes + lane;
         if (!(u < 16 || at < p.length)) break;
         const int32 i0 = int32(at);
-        x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
     }
     cluster_wait();
     float part0[32];
@@ -155,7 +155,7 @@ rows(const __grid_constant__ arguments p) {
             z0 = sqrt(x0[u]);
         }
         const int32 i0 = int32(at);
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0);
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
     }
     if (lane == 0) {
         __stcs(p.z1 + i1, sum0);

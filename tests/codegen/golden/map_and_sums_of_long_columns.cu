@@ -159,7 +159,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
                 }
                 alignas(16) float r1[4][4];
 #pragma unroll
@@ -175,7 +175,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    store<uint4>(p.z1 + i0 + i1 * p.z1_stride1, r1[u]);
+                    store<uint4>(p.z1 + (i0 + i1 * p.z1_stride1), r1[u]);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
@@ -191,7 +191,7 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int u = 0; u < 4; ++u) {
                     if (k + u * height >= n) break;
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + i0 + i1 * p.x0_stride1);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
                 }
                 alignas(16) float r1[4][4];
 #pragma unroll
@@ -208,7 +208,7 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int u = 0; u < 4; ++u) {
                     if (k + u * height >= n) break;
                     const int32 i1 = int32(k + u * height);
-                    store<uint4>(p.z1 + i0 + i1 * p.z1_stride1, r1[u]);
+                    store<uint4>(p.z1 + (i0 + i1 * p.z1_stride1), r1[u]);
                 }
                 if (++tiles % 64 == 0) {
 #pragma unroll
@@ -227,9 +227,9 @@ reduce(const __grid_constant__ arguments p) {
                     for (unsigned int e = 0; e < 4; ++e) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
-                        const float x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride1);
+                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
                         part0[e] = sum_float::join(part0[e], x0);
-                        __stcs(p.z1 + i0 + i1 * p.z1_stride1, x0 + p.s0);
+                        __stcs(p.z1 + (i0 + i1 * p.z1_stride1), x0 + p.s0);
                     }
                 }
             }

@@ -80,7 +80,7 @@ reduce(const __grid_constant__ arguments p) {
             for (unsigned int u = 0; u < 8; ++u) {
                 if (u >= p.folded) break;
                 const int32 i2 = int32(u);
-                load_stream<uint4>(x0[j][u], p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2);
+                load_stream<uint4>(x0[j][u], p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
             }
         } else {
 #pragma unroll
@@ -91,7 +91,7 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 4; ++e) {
                     if (e >= columns) break;
                     const int32 i1 = int32(column + e);
-                    x0[j][u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2);
+                    x0[j][u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
                 }
             }
         }
@@ -124,13 +124,13 @@ reduce(const __grid_constant__ arguments p) {
             }
             if (columns == 4) {
                 const int32 i1 = int32(column);
-                store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, r0);
+                store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
             } else {
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     if (e >= columns) break;
                     const int32 i1 = int32(column + e);
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, r0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                 }
             }
         }

@@ -77,12 +77,12 @@ map(const __grid_constant__ arguments p) {
     const int32 i1 = int32(i);
     const int32 i0 = int32(row);
     const double x0 = __ldg(p.x0 + i0);
-    double* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
+    double* const z0_at = p.z0 + (i0 * p.z0_stride0 + i1);
     if (p.n1 - i >= 2) {
         double g0[2];
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-            g0[e] = normal_double(p.g0_key, p.g0_first + i0 * p.g0_stride0 + i1 + e);
+            g0[e] = normal_double(p.g0_key, p.g0_first + (i0 * p.g0_stride0 + i1) + e);
         }
         alignas(16) double z0[2];
 #pragma unroll
@@ -94,7 +94,7 @@ map(const __grid_constant__ arguments p) {
     }
 #pragma unroll 1
     for (unsigned int e = 0; e < min(uint32(2), p.n1 - i); ++e) {
-        const double g0 = normal_double(p.g0_key, p.g0_first + i0 * p.g0_stride0 + i1 + e);
+        const double g0 = normal_double(p.g0_key, p.g0_first + (i0 * p.g0_stride0 + i1) + e);
         const double z0 = g0 * x0;
         z0_at[e] = z0;
     }

@@ -50,7 +50,7 @@ map(const __grid_constant__ arguments p) {
         const uint32 q2 = quotient(p0, p.by_n2);
         const int32 i2 = int32(p0 - q2 * p.n2);
         const int32 i1 = int32(q2);
-        x0[e] = __ldg(p.x0 + i1 * p.x0_stride1 + i2);
+        x0[e] = __ldg(p.x0 + (i1 * p.x0_stride1 + i2));
         x1[e] = __ldg(p.x1 + i0);
         z0_offset[e] = i0;
     }

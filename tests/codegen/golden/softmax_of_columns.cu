@@ -80,7 +80,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = u * lanes + lane;
         if (!(u < 16 || at < p.length)) break;
         const int32 i0 = int32(at);
-        x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+        x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
     }
     float part0[32];
 #pragma unroll
@@ -140,6 +140,6 @@ rows(const __grid_constant__ arguments p) {
             z0 = kept0[u] / sum1;
         }
         const int32 i0 = int32(at);
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0);
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
     }
 }

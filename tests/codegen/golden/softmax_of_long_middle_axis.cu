@@ -96,7 +96,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = u * lanes + lane;
         if (!(u < 12 || at < p.length)) break;
         const int32 i1 = int32(at);
-        x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
+        x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
     }
     float part0[25];
 #pragma unroll
@@ -161,6 +161,6 @@ rows(const __grid_constant__ arguments p) {
             z0 = kept0[u] / sum1;
         }
         const int32 i1 = int32(at);
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2, z0);
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
     }
 }

@@ -168,7 +168,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = (u * 2048u + lane) * 4u;
         if (u < 4 || at + slack < reach) {
             const int32 i1 = int32(at);
-            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            load_stream<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i1));
         }
     }
     if (slack == 0 && (p.length % 4u != 0)) {
@@ -181,7 +181,7 @@ rows(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 4; ++e) {
                     const uint32 own = u < 4 || at + e < p.length ? at + e : 0;
                     const int32 i1 = int32(own);
-                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                    x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
             }
         }
@@ -267,13 +267,13 @@ rows(const __grid_constant__ arguments p) {
         }
         if (u < 4 || at + 4 <= p.length) {
             const int32 i1 = int32(at);
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0);
+            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 if (u < 4 || at + e < p.length) {
                     const int32 i1 = int32(at + e);
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0[e]);
                 }
             }
         }

@@ -136,11 +136,11 @@ short_rows(const __grid_constant__ arguments p) {
         const uint32 at4 = shift4 + run * (side * n + gap4 * 4) + mine - run * side;
         float max0 = -__int_as_float(0x7f800000);
         {
-            uint32 k = lane * 4;
-            for (; k + 4 <= n; k += 4 << spread) {
+            uint32 k = lane;
+            for (; k + (3u << spread) < n; k += 4 << spread) {
                 float x0[4];
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at4 + (k + e) * side];
+                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -148,40 +148,38 @@ short_rows(const __grid_constant__ arguments p) {
                 }
                 max0 = max_float::join(max0, join_pairs<max_float, 4>(value0));
             }
-            if (k == n / 4 * 4) {
-                if (n & 2) {
-                    float x0[2];
+            if (k + (1u << spread) < n) {
+                float x0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at4 + (k + e) * side];
-                    float value0[2];
+                for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float value0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        value0[e] = x0[e];
-                    }
-                    max0 = max_float::join(max0, join_pairs<max_float, 2>(value0));
-                    k += 2;
+                for (unsigned int e = 0; e < 2; ++e) {
+                    value0[e] = x0[e];
                 }
-                if (n & 1) {
-                    float x0[1];
+                max0 = max_float::join(max0, join_pairs<max_float, 2>(value0));
+                k += (2u << spread);
+            }
+            if (k + (0u << spread) < n) {
+                float x0[1];
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + e) * side];
-                    float value0[1];
+                for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float value0[1];
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) {
-                        value0[e] = x0[e];
-                    }
-                    max0 = max_float::join(max0, join_pairs<max_float, 1>(value0));
+                for (unsigned int e = 0; e < 1; ++e) {
+                    value0[e] = x0[e];
                 }
+                max0 = max_float::join(max0, join_pairs<max_float, 1>(value0));
             }
         }
         max0 = join_threads<max_float>(max0, spread);
         float sum1 = 0.0f;
         {
-            uint32 k = lane * 4;
-            for (; k + 4 <= n; k += 4 << spread) {
+            uint32 k = lane;
+            for (; k + (3u << spread) < n; k += 4 << spread) {
                 float x0[4];
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at4 + (k + e) * side];
+                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float kept0[4];
                 float value0[4];
 #pragma unroll
@@ -193,53 +191,51 @@ short_rows(const __grid_constant__ arguments p) {
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 4>(value0));
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + e) * side] = kept0[e];
+                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
             }
-            if (k == n / 4 * 4) {
-                if (n & 2) {
-                    float x0[2];
+            if (k + (1u << spread) < n) {
+                float x0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at4 + (k + e) * side];
-                    float kept0[2];
-                    float value0[2];
+                for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float kept0[2];
+                float value0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        const float t2 = x0[e] - max0;
-                        const float t3 = exp_float(t2);
-                        kept0[e] = t3;
-                        value0[e] = t3;
-                    }
-                    sum1 = sum_float::join(sum1, join_pairs<sum_float, 2>(value0));
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + e) * side] = kept0[e];
-                    k += 2;
+                for (unsigned int e = 0; e < 2; ++e) {
+                    const float t2 = x0[e] - max0;
+                    const float t3 = exp_float(t2);
+                    kept0[e] = t3;
+                    value0[e] = t3;
                 }
-                if (n & 1) {
-                    float x0[1];
+                sum1 = sum_float::join(sum1, join_pairs<sum_float, 2>(value0));
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + e) * side];
-                    float kept0[1];
-                    float value0[1];
+                for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
+                k += (2u << spread);
+            }
+            if (k + (0u << spread) < n) {
+                float x0[1];
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) {
-                        const float t4 = x0[e] - max0;
-                        const float t5 = exp_float(t4);
-                        kept0[e] = t5;
-                        value0[e] = t5;
-                    }
-                    sum1 = sum_float::join(sum1, join_pairs<sum_float, 1>(value0));
+                for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float kept0[1];
+                float value0[1];
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + e) * side] = kept0[e];
+                for (unsigned int e = 0; e < 1; ++e) {
+                    const float t4 = x0[e] - max0;
+                    const float t5 = exp_float(t4);
+                    kept0[e] = t5;
+                    value0[e] = t5;
                 }
+                sum1 = sum_float::join(sum1, join_pairs<sum_float, 1>(value0));
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
             }
         }
         sum1 = join_threads<sum_float>(sum1, spread);
         {
-            uint32 k = lane * 4;
-            for (; k + 4 <= n; k += 4 << spread) {
+            uint32 k = lane;
+            for (; k + (3u << spread) < n; k += 4 << spread) {
                 float kept0[4];
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) kept0[e] = rows0[at4 + (k + e) * side];
+                for (unsigned int e = 0; e < 4; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
                 float z0[4];
                 bool rare = false;
 #pragma unroll
@@ -253,48 +249,46 @@ short_rows(const __grid_constant__ arguments p) {
                     }
                 }
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + e) * side] = z0[e];
+                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + (e << spread)) * side] = z0[e];
             }
-            if (k == n / 4 * 4) {
-                if (n & 2) {
-                    float kept0[2];
+            if (k + (1u << spread) < n) {
+                float kept0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) kept0[e] = rows0[at4 + (k + e) * side];
-                    float z0[2];
-                    bool rare = false;
+                for (unsigned int e = 0; e < 2; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float z0[2];
+                bool rare = false;
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    z0[e] = quick_divide_float(kept0[e], sum1, rare);
+                }
+                if (rare) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        z0[e] = quick_divide_float(kept0[e], sum1, rare);
+                        z0[e] = kept0[e] / sum1;
                     }
-                    if (rare) {
-#pragma unroll
-                        for (unsigned int e = 0; e < 2; ++e) {
-                            z0[e] = kept0[e] / sum1;
-                        }
-                    }
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + e) * side] = z0[e];
-                    k += 2;
                 }
-                if (n & 1) {
-                    float kept0[1];
 #pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) kept0[e] = rows0[at4 + (k + e) * side];
-                    float z0[1];
-                    bool rare = false;
+                for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = z0[e];
+                k += (2u << spread);
+            }
+            if (k + (0u << spread) < n) {
+                float kept0[1];
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
+                float z0[1];
+                bool rare = false;
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) {
+                    z0[e] = quick_divide_float(kept0[e], sum1, rare);
+                }
+                if (rare) {
 #pragma unroll
                     for (unsigned int e = 0; e < 1; ++e) {
-                        z0[e] = quick_divide_float(kept0[e], sum1, rare);
+                        z0[e] = kept0[e] / sum1;
                     }
-                    if (rare) {
-#pragma unroll
-                        for (unsigned int e = 0; e < 1; ++e) {
-                            z0[e] = kept0[e] / sum1;
-                        }
-                    }
-#pragma unroll
-                    for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + e) * side] = z0[e];
                 }
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + (e << spread)) * side] = z0[e];
             }
         }
     }

@@ -131,7 +131,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = (u * 64u + threadIdx.x) * 2u - shift;
         if (u - 1 < 3 || at + slack < reach) {
             const int32 i1 = int32(at);
-            load_stream<double2>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            load_stream<double2>(x0[u], p.x0 + (i0 * p.x0_stride0 + i1));
         }
     }
     if (slack == 0 && (threadIdx.x == 0 || threadIdx.x == (shift + p.length) / 2u % 64u)) {
@@ -144,7 +144,7 @@ rows(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 2; ++e) {
                     const uint32 own = u - 1 < 3 || at + e < p.length ? at + e : 0;
                     const int32 i1 = int32(own);
-                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                    x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
             }
         }
@@ -239,13 +239,13 @@ rows(const __grid_constant__ arguments p) {
         }
         if (z0_fits && (u - 1 < 3 || (at < p.length && at + 2 <= p.length))) {
             const int32 i1 = int32(at);
-            store<uint4>(p.z0 + i0 * p.z0_stride0 + i1, z0);
+            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         } else {
 #pragma unroll
             for (unsigned int e = 0; e < 2; ++e) {
                 if (u - 1 < 3 || at + e < p.length) {
                     const int32 i1 = int32(at + e);
-                    __stcs(p.z0 + i0 * p.z0_stride0 + i1, z0[e]);
+                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0[e]);
                 }
             }
         }

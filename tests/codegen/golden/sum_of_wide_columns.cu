@@ -144,20 +144,20 @@ struct arguments {
     int32 z0_stride0;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 1)
+extern "C" __global__ void __launch_bounds__(256, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 outer = quotient(blockIdx.x, p.by_strips);
     const int32 i0 = int32(outer);
     const uint32 width = (p.across - 1) * 4, begin = (blockIdx.x - outer * p.strips) * width, there = min(width, p.n1 - begin);
-    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(512u, p.by_across) & ~3u;
+    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across) & ~3u;
     const uint32 vector = threadIdx.x - down * p.across;
-    const uint32 share = threadIdx.x / uint32(width), shares = 512u / uint32(width);
+    const uint32 share = threadIdx.x / uint32(width), shares = 256u / uint32(width);
     const uint32 column = threadIdx.x - share * width;
     const bool mine = column < there && share < shares;
     const int32 i1 = int32(begin + min(column, there - 1));
     const uint32 first = outer * p.n1 + begin + column;
-    alignas(16) __shared__ uint64 room[2176];
+    alignas(16) __shared__ uint64 room[1088];
     float sum0 = 0.0f;
     {
         const uint32 piece = ((p.folded + gridDim.y - 1) / gridDim.y + 3u) / 4 * 4, top = min(p.folded, blockIdx.y * piece);
@@ -320,6 +320,6 @@ reduce(const __grid_constant__ arguments p) {
         sum0 = float(whole0);
     }
     if (mine && share == 0) {
-        __stcs(p.z0 + i0 * p.z0_stride0 + i1, sum0);
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), sum0);
     }
 }

@@ -71,7 +71,7 @@ reduce(const __grid_constant__ arguments p) {
                 const uint32 q2 = quotient(k + u * 128u, p.by_n2);
                 const int32 i2 = int32(k + u * 128u - q2 * p.n2);
                 const int32 i1 = int32(q2);
-                x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
+                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
             }
             float value0[16];
 #pragma unroll
@@ -88,7 +88,7 @@ reduce(const __grid_constant__ arguments p) {
                 const uint32 q2 = quotient(k + u * 128u, p.by_n2);
                 const int32 i2 = int32(k + u * 128u - q2 * p.n2);
                 const int32 i1 = int32(q2);
-                x0[u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2);
+                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
             }
             float value0[16];
 #pragma unroll

@@ -79,7 +79,7 @@ reduce(const __grid_constant__ arguments p) {
         float x0_edge;
         if (threadIdx.x < p.folded - vectors * 4) {
             const int32 i1 = int32(edge);
-            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            x0_edge = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
         }
         const float* const x0_row = p.x0 + i0 * p.x0_stride0;
 #pragma unroll 1

@@ -108,6 +108,7 @@ struct squares {
     /// About the sum of all divided by n.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        if (a.count == n) return a.squares;
         const type off = (a.near + a.mean) * (1 - a.count / n);
         return a.squares + a.count * off * off;
     }
@@ -248,7 +249,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -272,7 +273,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -297,7 +298,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
                     const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -322,7 +323,7 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
                     const int32 i1 = int32(k);
-                    load_stream<uint2>(x0[u], p.x0 + i0 + i1 * p.x0_stride2);
+                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
@@ -350,7 +351,7 @@ reduce(const __grid_constant__ arguments p) {
                     for (unsigned int e = 0; e < 2; ++e) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
-                        const float x0 = __ldg(p.x0 + i0 + i1 * p.x0_stride2);
+                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride2));
                         part0[e] = squares::with<float, 1>(part0[e], {x0});
                     }
                 }

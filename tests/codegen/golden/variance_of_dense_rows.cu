@@ -70,7 +70,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = (u * 4u + lane) * 4u - shift;
         if (u - 1 < 3 || at + slack < reach) {
             const int32 i1 = int32(at);
-            load_stream<uint4>(x0[u], p.x0 + i0 * p.x0_stride0 + i1);
+            load_stream<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i1));
         }
     }
     if (slack == 0 && (lane == shift / 4u || lane == (shift + p.length) / 4u % 4u)) {
@@ -83,7 +83,7 @@ rows(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 4; ++e) {
                     const uint32 own = u - 1 < 3 || at + e < p.length ? at + e : 0;
                     const int32 i1 = int32(own);
-                    x0[u][e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+                    x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
             }
         }

@@ -155,6 +155,7 @@ struct squares {
     /// About the sum of all divided by n.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        if (a.count == n) return a.squares;
         const type off = (a.near + a.mean) * (1 - a.count / n);
         return a.squares + a.count * off * off;
     }
@@ -223,7 +224,7 @@ reduce(const __grid_constant__ arguments p) {
         double x0_edge;
         if (edges) {
             const int32 i1 = int32(edge);
-            x0_edge = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
+            x0_edge = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
         }
         const double* const x0_row = p.x0 + i0 * p.x0_stride0 + head;
         const uint32 v = tile * 2048u + threadIdx.x;

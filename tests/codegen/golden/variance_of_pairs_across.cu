@@ -107,6 +107,7 @@ struct squares {
     /// About the sum of all divided by n.
     template <class type>
     static __device__ __forceinline__ type about_share(moments<type> a, type n) {
+        if (a.count == n) return a.squares;
         const type off = (a.near + a.mean) * (1 - a.count / n);
         return a.squares + a.count * off * off;
     }
@@ -156,7 +157,7 @@ reduce(const __grid_constant__ arguments p) {
         for (unsigned int u = 0; u < 2; ++u) {
             if (u >= p.folded) break;
             const int32 i2 = int32(u);
-            x0[j][u] = __ldg(p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3);
+            x0[j][u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3));
         }
     }
 #pragma unroll
@@ -175,7 +176,7 @@ reduce(const __grid_constant__ arguments p) {
         const float t0 = squares::about_share(squares0, p.s0);
         const float r0 = t0 / p.s1;
         if (at < p.vectors) {
-            __stcs(p.z0 + i0 * p.z0_stride0 + i1, r0);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0);
         }
     }
 }

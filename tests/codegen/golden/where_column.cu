@@ -53,9 +53,9 @@ map(const __grid_constant__ arguments p) {
     const uint32 i = (q - row * p.row_vectors) * 4;
     const int32 i1 = int32(i);
     const int32 i0 = int32(row);
-    const float* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
+    const float* const x0_at = p.x0 + (i0 * p.x0_stride0 + i1);
     const float x1 = __ldg(p.x1 + i0);
-    float* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
+    float* const z0_at = p.z0 + (i0 * p.z0_stride0 + i1);
     if (p.n1 - i >= 4) {
         alignas(16) float x0[4];
         load_stream<uint4>(x0, x0_at);

@@ -35,9 +35,9 @@ map(const __grid_constant__ arguments p) {
         const uint32 q1 = quotient(q, p.by_n1);
         const int32 i1 = int32(q - q1 * p.n1);
         const int32 i0 = int32(q1);
-        x0[e] = __ldg(p.x0 + i0 * p.x0_stride0 + i1);
-        x1[e] = __ldg(p.x1 + i0 + i1 * p.x1_stride1);
-        z0_offset[e] = i0 * p.z0_stride0 + i1;
+        x0[e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
+        x1[e] = __ldg(p.x1 + (i0 + i1 * p.x1_stride1));
+        z0_offset[e] = (i0 * p.z0_stride0 + i1);
     }
     float z0[4];
 #pragma unroll

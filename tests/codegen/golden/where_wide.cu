@@ -58,9 +58,9 @@ map(const __grid_constant__ arguments p) {
     const uint64 i = (q - row * p.row_vectors) * 2;
     const int64 i1 = int64(i);
     const int64 i0 = int64(row);
-    const double* const x0_at = p.x0 + i0 * p.x0_stride0 + i1;
+    const double* const x0_at = p.x0 + (i0 * p.x0_stride0 + i1);
     const double* const x1_at = p.x1 + i1;
-    double* const z0_at = p.z0 + i0 * p.z0_stride0 + i1;
+    double* const z0_at = p.z0 + (i0 * p.z0_stride0 + i1);
     if (p.n1 - i >= 2) {
         alignas(16) double x0[2];
         load_stream<uint4>(x0, x0_at);
