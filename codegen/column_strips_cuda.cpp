@@ -139,7 +139,8 @@ private:
         out.open();
         std::string first = "down", end = length;
         if (split_) {
-            write_split();
+            constexpr std::uint32_t least_rows = 128;
+            split(0, least_rows, blocks_, 0, threads_, waves_of_columns());
             out.line("const ", type, " piece = ((", length, " + gridDim.y - 1) / gridDim.y + ", each_ - 1, "u) / ",
                      each_, " * ", each_, ", top = min(", length, ", blockIdx.y * piece);");
             out.line("const ", type, " end = min(", length, ", top + piece);");
@@ -168,19 +169,6 @@ private:
         for (fold_writer& f : folds) write_joined(f, shift);
         b_.body.leave(outside);
         out.close();
-    }
-
-    /// Pieces of so many rows at least.
-    void write_split() {
-        constexpr std::uint32_t piece = 128;
-        const std::uint64_t bits = spaces_[0].bits();
-        b_.step.grid[1] = {.axes = bits, .divide_by = piece};
-        b_.step.resident_blocks = blocks_;
-        const std::uint32_t waves = b_.rank == 1 ? 1 : words_ == 2 ? most_waves / 2 : most_waves;
-        b_.step.waves = waves;
-        b_.step.scratch_bytes = 8 * slots_;
-        b_.step.scratch_count = {
-            .axes = kept_bits(), .per_processor = blocks_ * threads_ * waves, .inner = bits, .inner_divide = piece};
     }
 
     /// The last vector of an array may end behind it.

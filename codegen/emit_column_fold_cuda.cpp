@@ -201,7 +201,7 @@ void column_fold::write_space(std::size_t number) {
     const bool shared = split_;  // shorter spaces too: what each block has is joined
     if (split_ && number == longest_) {
         const std::uint32_t most = layout_ == layout::wide ? most_across : threads_;
-        split(0, threads_ / most_across * tile, blocks_, 0, most * columns_, b_.rank == 1 ? 1 : most_waves);
+        split(0, threads_ / most_across * tile, blocks_, 0, most * columns_, waves_of_columns());
     }
     const std::string type = b_.linear(), n = "n" + suffix(number), apart = alone() ? "" : " * height";
     const std::string first = (shared ? "blockIdx.y * " + std::to_string(tile) + "u" + apart + " + " : "") + lane();

@@ -322,13 +322,13 @@ private:
         } else {
             out.open();
             out.line(type, " k = ", from, ";");
-            out.open("for (; k + ", of_element(slabs_.group() - 1), " < n; k += ", step, ")");
+            out.open("for (; ", place_of_element(slabs_.group() - 1), " < n; k += ", step, ")");
             write_group(w, slabs_.group());
             out.close();
             for (std::uint32_t rest = slabs_.group() / 2; rest > 0; rest /= 2) {
-                out.open("if (k + ", of_element(rest - 1), " < n)");
+                out.open("if (", place_of_element(rest - 1), " < n)");
                 write_group(w, rest);
-                if (rest > 1) out.line("k += ", of_element(rest), ";");
+                if (rest > 1) out.line("k += ", of_element(std::to_string(rest) + 'u'), ";");
                 out.close();
             }
             out.close();
@@ -342,8 +342,11 @@ private:
     /// Whether a thread's elements of a group are apart, as those of rows along memory meet all banks side by side.
     bool apart() const { return in_runs_; }
     /// How far the element `e` of a group lies behind its first.
-    std::string of_element(std::uint32_t e) const { return of_element(std::to_string(e) + 'u'); }
     std::string of_element(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
+    /// Where that one lies whose number is known.
+    std::string place_of_element(std::uint32_t e) const {
+        return e == 0 ? "k" : "k + " + of_element(std::to_string(e) + 'u');
+    }
 
     /// Several elements, joined with each other before they are joined with those before them.
     void write_group(walk& w, std::uint32_t group) {

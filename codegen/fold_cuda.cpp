@@ -400,6 +400,13 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
         .axes = kept_bits(), .per_processor = blocks * results * waves, .inner = bits, .inner_divide = piece};
 }
 
+std::uint32_t cuda_fold::waves_of_columns() const {
+    if (b_.rank == 1) return 1;
+    const bool exponentials = std::ranges::any_of(
+        folds_[longest_], [](const fold_writer& f) { return f.counts_entries() && !f.has_parts(); });
+    return exponentials ? 2 : 4;
+}
+
 void cuda_fold::combine_all() {
     if (lanes() == "1") return;
     for (std::vector<fold_writer>& folds : folds_)

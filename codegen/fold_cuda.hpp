@@ -13,10 +13,6 @@
 
 namespace ingot::codegen {
 
-/// Of blocks that share columns of several places: more than these, and what each has to tell costs as much as is
-/// gained.
-inline constexpr std::uint32_t most_waves = 4;
-
 class cuda_fold {
 public:
     cuda_fold(const key& k, const graph& g, const folding& f, std::uint32_t threads);
@@ -143,6 +139,9 @@ protected:
     /// results. `waves`: as a launch has it.
     void split(std::uint64_t along, std::uint32_t piece, std::uint32_t blocks, std::uint32_t blocks_of_one,
                std::uint32_t results, std::uint32_t waves = 1);
+    /// The waves of blocks that share columns: of several places, so many that what each has to tell costs less than is
+    /// gained. Those that tell exponentials have more to join.
+    std::uint32_t waves_of_columns() const;
 
     cuda_kernel b_;
     const std::vector<folded_space>& spaces_;

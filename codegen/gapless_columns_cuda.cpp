@@ -123,9 +123,7 @@ void column_fold::write_gapless() {
     if (split_) {
         constexpr std::uint32_t piece_bytes = 32 * 1024;
         split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, b_.rank == 1 ? 0 : 1, threads_,
-              b_.rank == 1        ? 1
-              : is_exponentials() ? most_waves / 2
-                                  : most_waves);
+              waves_of_columns());
     }
     if (shares_results()) declare_sharing();
     declare_results(folds);

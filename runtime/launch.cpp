@@ -72,8 +72,12 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
         const auto in_waves = [&](std::uint64_t n) {
             return std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0]));
         };
-        const std::uint64_t blocks = grid[0] * in_waves(1), waves = (blocks + resident - 1) / resident;
-        grid[1] = in_waves(10 * blocks < 9 * waves * resident ? step.waves : 1);
+        std::uint64_t pieces = in_waves(1);
+        if (step.waves > 1) {
+            const std::uint64_t blocks = grid[0] * pieces, waves = (blocks + resident - 1) / resident;
+            if (10 * blocks < 9 * waves * resident) pieces = in_waves(step.waves);
+        }
+        grid[1] = pieces;
     }
     if (step.in_one_row) grid = {grid[0] * grid[1] * grid[2], 1, 1};
     return grid;

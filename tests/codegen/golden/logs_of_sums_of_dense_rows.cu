@@ -126,7 +126,7 @@ short_rows(const __grid_constant__ arguments p) {
                 sum0 = sum_float::join(sum0, join_pairs<sum_float, 2>(value0));
                 k += 2u;
             }
-            if (k + 0u < n) {
+            if (k < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];

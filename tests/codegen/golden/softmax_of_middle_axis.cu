@@ -160,7 +160,7 @@ short_rows(const __grid_constant__ arguments p) {
                 max0 = max_float::join(max0, join_pairs<max_float, 2>(value0));
                 k += (2u << spread);
             }
-            if (k + (0u << spread) < n) {
+            if (k < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
@@ -211,7 +211,7 @@ short_rows(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
                 k += (2u << spread);
             }
-            if (k + (0u << spread) < n) {
+            if (k < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
@@ -271,7 +271,7 @@ short_rows(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = z0[e];
                 k += (2u << spread);
             }
-            if (k + (0u << spread) < n) {
+            if (k < n) {
                 float kept0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) kept0[e] = rows0[at4 + (k + (e << spread)) * side];
