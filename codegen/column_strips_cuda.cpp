@@ -23,7 +23,7 @@ public:
         each_ = 16 / bytes_of(*inputs[0]);
         aligned_ = is_aligned();
         split_ = bucket_ >= split_bucket;
-        least_blocks_ = blocks_ = bucket_ > split_bucket ? 2 : 3;
+        least_blocks_ = blocks_ = split_ ? 2 : 3;
         columns_ = each_;
         unroll_ = unroll_of(spaces_[0], bytes_at_once(spaces_[0]), 1, each_, 128);
         columns_ = 1;
@@ -64,7 +64,7 @@ private:
     }
     /// Vectors of a strip, and how many strips there are; rows that begin anywhere have a part of one more.
     formula strip(bool strips) const {
-        constexpr std::uint32_t most_across = 64;
+        constexpr std::uint32_t most_across = 32;  // so that most threads have a vector of some row
         const std::uint32_t spare = aligned_ ? 0 : 1;
         return {.inner = axis_bit(inner_),
                 .inner_divide = each_,
@@ -140,7 +140,7 @@ private:
         std::string first = "down", end = length;
         if (split_) {
             constexpr std::uint32_t least_rows = 128;
-            split(0, least_rows, blocks_, 0, threads_, waves_of_columns());
+            split(0, least_rows, blocks_, 0, threads_);
             out.line("const ", type, " piece = ((", length, " + gridDim.y - 1) / gridDim.y + ", each_ - 1, "u) / ",
                      each_, " * ", each_, ", top = min(", length, ", blockIdx.y * piece);");
             out.line("const ", type, " end = min(", length, ", top + piece);");

@@ -116,6 +116,21 @@ void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes)
     if (!axes.empty()) code.line("const ", type, ' ', digit(axes[0]), " = ", type, '(', linear, ");");
 }
 
+bool cuda_kernel::has_quick_bodies() const {
+    return key.header.math != detail::math_mode::fast &&
+           std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });
+}
+
+int cuda_kernel::folded_axis() const {
+    if (!unravellings.empty() || !generators.empty()) return -1;
+    for (int a = 0; a < rank; ++a)
+        if ((key.axes[static_cast<std::size_t>(a)].bucket & folded_before) != 0 &&
+            std::ranges::all_of(outputs, [&](const place& z) { return moves_along(z, axis_bit(a)); }) &&
+            std::ranges::any_of(inputs, [&](const place& in) { return !moves_along(in, axis_bit(a)); }))
+            return a;
+    return -1;
+}
+
 std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
     const bool backwards = std::ranges::any_of(key.axes, [](const axis_class& a) { return a.bucket & folded_before; });
     const std::string block = backwards ? "(gridDim.x - 1 - blockIdx.x)" : wide() ? "(blockIdx.x)" : "blockIdx.x";

@@ -42,6 +42,15 @@ struct cuda_kernel : kernel_builder {
     /// "blockIdx.x * 256u + threadIdx.x". The blocks of what an earlier step has folded begin at its end, which a cache
     /// has still.
     std::string thread_index(std::uint32_t block_elements);
+
+    /// For a map: whether something is computed by a body that is quick but for rare values.
+    bool has_quick_bodies() const;
+    /// For a map: the axis that earlier steps have folded, on which something read does not move; -1 where there is
+    /// none.
+    int folded_axis() const;
 };
+
+/// The kernel of a map after a fold across memory; false where the graph is no such map.
+bool emit_flat_map_cuda(const key& k, const graph& g, plan& p);
 
 }  // namespace ingot::codegen

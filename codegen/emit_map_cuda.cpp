@@ -22,13 +22,17 @@ constexpr std::uint32_t threads = 256;
 
 class cuda_map {
 public:
-    cuda_map(const key& k, const graph& g) : b_(k, g), inner_(b_.rank - 1) {}
-
-    void write(plan& p) {
+    cuda_map(const key& k, const graph& g) : b_(k, g), inner_(b_.rank - 1) {
         packed_ = can_pack();
         each_ = elements_per_thread();
         packed_ = packed_ && each_ > 1;
-        if (!packed_) along_ = axis_to_share();
+    }
+
+    /// Whether it is written by vectors of its inner axis.
+    bool is_packed() const { return packed_; }
+
+    void write(plan& p) {
+        if (!packed_) along_ = b_.folded_axis();
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
@@ -178,12 +182,6 @@ private:
         out.close();
     }
 
-    bool has_quick_bodies() const {
-        return b_.key.header.math != math_mode::fast &&
-               std::any_of(b_.graph.nodes.begin(), b_.graph.nodes.end(),
-                           [](const node& n) { return n.axes != 0 && has_quick_body(n); });
-    }
-
     /// Reads, computes and writes by vectors, and returns unless a value was rare.
     void write_vector(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
         source_writer& out = b_.code;
@@ -199,7 +197,7 @@ private:
             out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
                      "];");
         // Approximate arithmetic is quicker still, and leaves nothing to be done again.
-        const bool quick = has_quick_bodies();
+        const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
         open_unrolled_elements();
@@ -307,7 +305,7 @@ private:
     void compute_elements() {
         source_writer& out = b_.code;
         for (const place& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
-        const bool quick = has_quick_bodies();
+        const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
             const auto outside = b_.body.scope();
@@ -324,17 +322,6 @@ private:
     }
 
     // Along an axis.
-
-    /// The axis that earlier steps have folded, on which something read does not move; -1 where there is none.
-    int axis_to_share() const {
-        if (!b_.unravellings.empty() || !b_.generators.empty()) return -1;
-        for (int a = 0; a < b_.rank; ++a)
-            if ((b_.key.axes[static_cast<std::size_t>(a)].bucket & folded_before) != 0 &&
-                std::ranges::all_of(b_.outputs, [&](const place& z) { return b_.moves_along(z, axis_bit(a)); }) &&
-                std::ranges::any_of(b_.inputs, [&](const place& in) { return !b_.moves_along(in, axis_bit(a)); }))
-                return a;
-        return -1;
-    }
 
     /// A thread's elements are some apart, so that neighbours read neighbours: a block where the axis is the inner one.
     void write_along() {
@@ -428,6 +415,9 @@ private:
 
 }  // namespace
 
-void emit_map_cuda(const key& k, const graph& g, plan& p) { cuda_map(k, g).write(p); }
+void emit_map_cuda(const key& k, const graph& g, plan& p) {
+    cuda_map map(k, g);
+    if (map.is_packed() || !emit_flat_map_cuda(k, g, p)) map.write(p);
+}
 
 }  // namespace ingot::codegen

@@ -6,298 +6,280 @@
 #include "codegen/cuda_join.hpp"
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/reduction.hpp"
-#include "codegen/row_elements_cuda.hpp"
-#include "codegen/row_exchange_cuda.hpp"
+#include "codegen/row_program_cuda.hpp"
 
 namespace ingot::codegen {
 
-namespace {
-
 using namespace detail;
 
-class cuda_rows : row_elements {
-public:
-    cuda_rows(const key& k, const graph& g, const row_program& r, register_rows s)
-        : row_elements(k, g, r, std::move(s)), exchange_(b_, s_) {
-        std::size_t number = 0;
-        for (const std::vector<node_id>& phase : r.phases) {
-            std::vector<fold_writer>& folds = folds_.emplace_back();
-            for (const node_id fold : phase) folds.emplace_back(g, fold, number++, b_.needs);
-        }
+cuda_rows::cuda_rows(const key& k, const graph& g, const row_program& r, register_rows s)
+    : row_elements(k, g, r, std::move(s)), exchange_(b_, s_) {
+    std::size_t number = 0;
+    for (const std::vector<node_id>& phase : r.phases) {
+        std::vector<fold_writer>& folds = folds_.emplace_back();
+        for (const node_id fold : phase) folds.emplace_back(g, fold, number++, b_.needs);
     }
+}
 
-    void write(plan& p) {
-        b_.name_scalars();
-        if (s_.together > 1) {
-            load_rows();
-        } else {
-            write_place();
-            read_still();
-            exchange_.begin(folds_);
-            load_streams();
-            exchange_.meet();
-        }
-        for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
-            write_folds(phase);
-            for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
-            exchange_.write(folds_[phase]);
-            hoist();
-        }
-        write_outputs();
-        if (s_.together > 1) b_.code.close();
-        launch& step = b_.step;
-        step.kernel = "rows";
-        step.threads = s_.threads;
-        step.cluster = s_.cluster;
-        step.grid[0] = {.axes = s_.in_runs ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits(),
-                        .divide_by = s_.rows};
-        if (s_.fitted) {
-            step.grid[0] = fitted_rows();
-            step.grid[0].of_room = false;
-        }
-        step.pattern = "row program";
-        step.reason = reason();
-        count_work();
-        p.source =
-            b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(s_.threads) +
-                                          (s_.blocks > 1 ? ", " + std::to_string(s_.blocks) : "") +
-                                          ")\nrows(const __grid_constant__ arguments p)");
-        p.steps.push_back(std::move(step));
-    }
-
-private:
-    std::string reason() const {
-        std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
-        const std::string cluster = "a cluster of " + std::to_string(s_.cluster) + " blocks";
-        if (s_.in_runs) return text + "the rows of a run of memory " + (s_.cluster > 1 ? cluster : "a block");
-        if (s_.across)
-            return text + (s_.fitted ? "as few lanes a row as hold it" : "a lane a row") +
-                   ", neighbours read neighbouring rows" +
-                   (s_.together > 1 ? ", " + std::to_string(s_.together) + " rows a thread" : "") +
-                   (s_.cluster > 1 ? ", " + cluster : "");
-        if (s_.cluster > 1) return text + cluster + " a row";
-        return text + (s_.rows > 1 ? std::to_string(s_.lanes) + " lanes a row" : "a block a row");
-    }
-
-    void count_work() {
-        std::uint32_t along = 0, still = 0;
-        for (const node& n : b_.graph.nodes) {
-            if (n.kind == node_kind::map)
-                ((n.axes & r_.row_bits()) != 0 ? along : still) += facts(static_cast<op>(n.code)).cost;
-            if (n.kind == node_kind::reduce) ++along;
-        }
-        b_.step.work = {{all_axes(), along}, {r_.kept_bits(), still}};
-    }
-
-    // Where a thread is.
-
-    /// A thread that has several rows loads all of them before it computes the first.
-    void load_rows() {
-        for (const place& leaf : leaves_)
-            if (is_stream(leaf))
-                b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', s_.together, "][", s_.chunks,
-                             "];");
-        open_unrolled("r", s_.together);
-        write_place();
-        load_streams();
-        b_.code.close();
-        open_unrolled("r", s_.together);
+void cuda_rows::write(plan& p) {
+    b_.name_scalars();
+    if (s_.together > 1) {
+        load_rows();
+    } else {
         write_place();
         read_still();
+        exchange_.begin(folds_);
+        load();
+        exchange_.meet();
+        await_loads();
     }
-    /// What does not move along the row.
-    void read_still() {
-        source_writer& out = b_.code;
-        for (const place& leaf : leaves_) {
-            if (along_row(leaf.node)) continue;
-            out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()),
-                     ";");
-            b_.body.name(leaf.node, leaf.name);
-        }
-        if (s_.shifted) write_shift();
+    for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
+        write_folds(phase);
+        for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
+        exchange_.write(folds_[phase]);
         hoist();
     }
-    /// What does not move along the row is computed as soon as what it needs is there.
-    void hoist() {
-        std::vector<node_id> values;
-        for (std::size_t phase = 0; phase <= folds_.size(); ++phase) {
-            const std::vector<node_id> wanted = r_.wanted(b_.graph, phase);
-            values.insert(values.end(), wanted.begin(), wanted.end());
-        }
-        b_.body.hoist(r_.kept_bits(), values, b_.code);
+    write_outputs();
+    if (s_.together > 1) b_.code.close();
+    launch& step = b_.step;
+    step.kernel = "rows";
+    step.threads = s_.threads;
+    step.cluster = s_.cluster;
+    step.shared_bytes = s_.more * s_.threads * s_.bytes_of_more;
+    step.grid[0] = {.axes = s_.in_runs ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits(),
+                    .divide_by = s_.rows};
+    if (s_.fitted) {
+        step.grid[0] = fitted_rows();
+        step.grid[0].of_room = false;
     }
+    step.pattern = "row program";
+    step.reason = reason();
+    count_work();
+    p.source =
+        b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(s_.threads) +
+                                      (s_.blocks > 1 ? ", " + std::to_string(s_.blocks) : "") +
+                                      ")\nrows(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(step));
+}
 
-    /// The statements of a chunk's elements, by quick bodies where there are such; then again where one met a rare
-    /// value.
-    template <class Write>
-    void compute(const std::vector<node_id>& values, Write write_element) {
-        source_writer& out = b_.code;
-        const std::vector<bool> wanted = b_.body.wanted_by(values);
-        bool quick = false;
-        for (node_id i = 0; i < wanted.size() && b_.key.header.math != math_mode::fast; ++i)
-            quick = quick || (wanted[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i]));
-        if (quick) out.line("bool rare = false;");
-        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
-            const auto outside = b_.body.scope();
-            if (turn == 1) out.open("if (rare)");
-            b_.needs.use_quick(quick && turn == 0);
-            open_elements();
-            write_element();
-            close_elements();
-            b_.needs.use_quick(false);
-            if (turn == 1) out.close();
-            b_.body.leave(outside);
-        }
+std::string cuda_rows::reason() const {
+    std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
+    if (s_.more > 0) text += "as many as " + std::to_string(s_.more) + " in shared memory, ";
+    const std::string cluster = "a cluster of " + std::to_string(s_.cluster) + " blocks";
+    if (s_.in_runs) return text + "the rows of a run of memory " + (s_.cluster > 1 ? cluster : "a block");
+    if (s_.across)
+        return text + (s_.fitted ? "as few lanes a row as hold it" : "a lane a row") +
+               ", neighbours read neighbouring rows" +
+               (s_.together > 1 ? ", " + std::to_string(s_.together) + " rows a thread" : "") +
+               (s_.cluster > 1 ? ", " + cluster : "");
+    if (s_.cluster > 1) return text + cluster + " a row";
+    return text + (s_.rows > 1 ? std::to_string(s_.lanes) + " lanes a row" : "a block a row");
+}
+
+void cuda_rows::count_work() {
+    std::uint32_t along = 0, still = 0;
+    for (const node& n : b_.graph.nodes) {
+        if (n.kind == node_kind::map)
+            ((n.axes & r_.row_bits()) != 0 ? along : still) += facts(static_cast<op>(n.code)).cost;
+        if (n.kind == node_kind::reduce) ++along;
     }
+    b_.step.work = {{all_axes(), along}, {r_.kept_bits(), still}};
+}
 
-    // Phases.
+void cuda_rows::load_rows() {
+    for (const place& leaf : leaves_)
+        if (is_stream(leaf))
+            b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', s_.together, "][", s_.chunks, "];");
+    open_unrolled("r", s_.together);
+    write_place();
+    load_streams();
+    b_.code.close();
+    open_unrolled("r", s_.together);
+    write_place();
+    read_still();
+}
 
-    void write_folds(std::size_t phase) {
-        source_writer& out = b_.code;
-        std::vector<fold_writer>& folds = folds_[phase];
-        const std::vector<node_id> values = r_.wanted(b_.graph, phase);
-        const std::vector<bool> below = nodes_below(b_.graph, values);
-        std::vector<node_id> kept;
-        for (const node_id n : s_.kept)
-            if (below[n] && !b_.body.has_name(n)) kept.push_back(n);
-        for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
-        for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', s_.chunks, "];");
-        const auto outside = b_.body.scope();
-        open_chunks();
-        const std::string present = is_present();
-        if (!present.empty()) out.open("if (", present, ")");
-        load_shared(values);
-        if (s_.each > 1)
-            for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
-        std::vector<std::string> elements;
-        compute(values, [&] {
-            for (const node_id n : kept) {
-                out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
-                b_.body.name(n, kept_name(n) + along_);
+void cuda_rows::read_still() {
+    source_writer& out = b_.code;
+    for (const place& leaf : leaves_) {
+        if (along_row(leaf.node)) continue;
+        out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()), ";");
+        b_.body.name(leaf.node, leaf.name);
+    }
+    if (s_.shifted) write_shift();
+    hoist();
+}
+
+void cuda_rows::hoist() {
+    std::vector<node_id> values;
+    for (std::size_t phase = 0; phase <= folds_.size(); ++phase) {
+        const std::vector<node_id> wanted = r_.wanted(b_.graph, phase);
+        values.insert(values.end(), wanted.begin(), wanted.end());
+    }
+    b_.body.hoist(r_.kept_bits(), values, b_.code);
+}
+
+// Phases.
+
+bool cuda_rows::has_quick_bodies(const std::vector<node_id>& values) const {
+    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    for (node_id i = 0; i < wanted.size() && b_.key.header.math != math_mode::fast; ++i)
+        if (wanted[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i])) return true;
+    return false;
+}
+
+std::vector<node_id> cuda_rows::newly_kept(const std::vector<node_id>& values) const {
+    const std::vector<bool> below = nodes_below(b_.graph, values);
+    std::vector<node_id> kept;
+    for (const node_id n : s_.kept)
+        if (below[n] && !b_.body.has_name(n)) kept.push_back(n);
+    return kept;
+}
+
+void cuda_rows::write_folds(std::size_t phase) {
+    source_writer& out = b_.code;
+    std::vector<fold_writer>& folds = folds_[phase];
+    const std::vector<node_id> values = r_.wanted(b_.graph, phase);
+    const std::vector<node_id> kept = newly_kept(values);
+    for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+    for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', s_.chunks, "];");
+    const auto outside = b_.body.scope();
+    open_chunks();
+    const std::string present = is_present();
+    if (!present.empty()) out.open("if (", present, ")");
+    load_shared(values);
+    if (s_.each > 1)
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
+    std::vector<std::string> elements;
+    compute(values, [&] {
+        open_elements();
+        for (const node_id n : kept) {
+            out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
+            b_.body.name(n, kept_name(n) + along_);
+        }
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            fold_writer& f = folds[i];
+            const std::string element = f.element(b_.body.value(f.value(), out), position());
+            if (s_.each == 1) {
+                out.line(f.part(), "[u] = ", element, ";");
+                elements.push_back(element);
+                continue;
             }
-            for (std::size_t i = 0; i < folds.size(); ++i) {
-                fold_writer& f = folds[i];
-                const std::string element = f.element(b_.body.value(f.value(), out), position());
-                if (s_.each == 1) {
-                    out.line(f.part(), "[u] = ", element, ";");
-                    elements.push_back(element);
-                    continue;
-                }
-                out.line(value(i), "[e] = ", element, ";");
-            }
-        });
-        if (s_.each > 1) {
-            out.open("if (!(", is_whole(), "))");
-            open_elements();
-            for (std::size_t i = 0; i < folds.size(); ++i)
-                out.line("if (!(", is_inside(), ")) ", value(i), "[e] = ", folds[i].start(), ";");
-            close_elements();
-            out.close();
+            out.line(value(i), "[e] = ", element, ";");
         }
-        if (s_.each > 1)
-            for (std::size_t i = 0; i < folds.size(); ++i)
-                out.line(folds[i].part(), "[u] = ", joined(folds[i], value(i), s_.each), ";");
-        if (!present.empty()) {
-            out.otherwise();
-            // Where a fold joins what is held anyway, no register more.
-            for (std::size_t i = 0; i < folds.size(); ++i)
-                out.line(s_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
-                         "[u] = ", folds[i].start(), ";");
-            out.close();
-        }
-        out.close();
-        b_.body.leave(outside);
-        for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
-        for (fold_writer& f : folds) {
-            const std::uint32_t pairs = s_.shifted && s_.chunks > 1 ? s_.chunks - 1 : s_.chunks;
-            std::string all = joined(f, f.part(), pairs);
-            if (pairs < s_.chunks) all = f.joined(all, f.part() + '[' + std::to_string(pairs) + ']');
-            out.line(f.type(), ' ', f.name(), " = ", all, ";");
-        }
-    }
-    /// Whether a lane's value of a chunk has this name: of an array, or kept.
-    bool is_held(const std::string& element) const {
-        const auto names = [&](const std::string& held) { return element == held + "[u]"; };
-        return std::ranges::any_of(leaves_, [&](const place& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
-               std::ranges::any_of(s_.kept, [&](node_id n) { return names(kept_name(n)); });
-    }
-    static std::string value(std::size_t i) { return "value" + std::to_string(i); }
-    /// The first elements of an array in pairs, their number a power of two.
-    std::string joined(fold_writer& f, const std::string& array, std::uint32_t n) {
-        const std::string fold = f.joiner();
-        return join_pairs(b_.needs) + '<' + fold + ", " + std::to_string(n) + ">(" + array + ')';
-    }
-    std::string kept_name(node_id n) const {
-        const auto at = std::find(s_.kept.begin(), s_.kept.end(), n);
-        return "kept" + std::to_string(at - s_.kept.begin());
-    }
-
-    void write_outputs() {
-        source_writer& out = b_.code;
-        std::vector<const place*> along, still;
-        std::vector<node_id> values;
-        for (const place& z : b_.outputs) {
-            (along_row(z) ? along : still).push_back(&z);
-            if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
-        }
-        if (shares_block()) out.line("if (mine >= ", rows(), s_.together > 1 ? ") break;" : ") return;");
-        const auto outside = b_.body.scope();
-        if (!along.empty()) write_along(along, values);
-        b_.body.leave(outside);
-        if (still.empty()) return;
-        const bool one_lane = s_.lanes == 1 && !s_.is_beside();
-        if (!one_lane) out.open("if (", lane_, " == 0)");
-        for (const place* z : still)
-            b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
-        if (!one_lane) out.close();
-    }
-
-    void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
-        source_writer& out = b_.code;
-        open_chunks();
-        leave_absent();
-        load_shared(values);
-        for (const place* z : outputs) {
-            const std::string type = b_.needs.type(z->at->head.type);
-            out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * s_.each) + ") " : "", type, ' ', z->name,
-                     of_chunk(), ";");
-        }
-        compute(values, [&] {
-            for (const place* z : outputs)
-                out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");
-        });
-        std::vector<const place*> vectors, singles;
-        for (const place* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
-        const auto store_elements = [&](const std::vector<const place*>& some) {
-            open_elements();
-            open_inside();
-            b_.write_digits(position(), r_.row);
-            for (const place* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
-            close_inside();
-            close_elements();
-        };
-        for (const std::vector<const place*>& some : by_fit(vectors)) {
-            out.open("if (", is_vector(*some[0]), ")");
-            b_.write_digits("at", r_.row);
-            for (const place* z : some)
-                out.line(b_.storer(), '<', word_of(bytes_of(*z) * s_.each), ">(", b_.pointer(*z),
-                         b_.offset(*z, all_axes()), ", ", z->name, ");");
-            out.otherwise();
-            store_elements(some);
-            out.close();
-        }
-        if (!singles.empty()) store_elements(singles);
+        close_elements();
+    });
+    if (s_.each > 1) {
+        out.open("if (!(", is_whole(), "))");
+        open_elements();
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line("if (!(", is_inside(), ")) ", value(i), "[e] = ", folds[i].start(), ";");
+        close_elements();
         out.close();
     }
+    if (s_.each > 1)
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].part(), "[u] = ", joined(folds[i], value(i), s_.each), ";");
+    if (!present.empty()) {
+        out.otherwise();
+        // Where a fold joins what is held anyway, no register more.
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(s_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
+                     "[u] = ", folds[i].start(), ";");
+        out.close();
+    }
+    out.close();
+    b_.body.leave(outside);
+    for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
+    for (fold_writer& f : folds) {
+        const std::uint32_t pairs = s_.shifted && s_.chunks > 1 ? s_.chunks - 1 : s_.chunks;
+        std::string all = joined(f, f.part(), pairs);
+        if (pairs < s_.chunks) all = f.joined(all, f.part() + '[' + std::to_string(pairs) + ']');
+        out.line(f.type(), ' ', f.name(), " = ", all, ";");
+    }
+}
 
-    row_exchange exchange_;
-    std::vector<std::vector<fold_writer>> folds_;  // of each phase
-};
+bool cuda_rows::is_held(const std::string& element) const {
+    const auto names = [&](const std::string& held) { return element == held + "[u]"; };
+    return std::ranges::any_of(leaves_, [&](const place& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+           std::ranges::any_of(s_.kept, [&](node_id n) { return names(kept_name(n)); });
+}
 
-}  // namespace
+std::string cuda_rows::joined(fold_writer& f, const std::string& array, std::uint32_t n) {
+    const std::string fold = f.joiner();
+    return join_pairs(b_.needs) + '<' + fold + ", " + std::to_string(n) + ">(" + array + ')';
+}
+
+std::string cuda_rows::kept_name(node_id n) const {
+    const auto at = std::find(s_.kept.begin(), s_.kept.end(), n);
+    return "kept" + std::to_string(at - s_.kept.begin());
+}
+
+void cuda_rows::write_outputs() {
+    source_writer& out = b_.code;
+    std::vector<const place*> along, still;
+    std::vector<node_id> values;
+    for (const place& z : b_.outputs) {
+        (along_row(z) ? along : still).push_back(&z);
+        if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
+    }
+    if (shares_block()) out.line("if (mine >= ", rows(), s_.together > 1 ? ") break;" : ") return;");
+    const auto outside = b_.body.scope();
+    if (!along.empty()) write_along(along, values);
+    b_.body.leave(outside);
+    if (still.empty()) return;
+    const bool one_lane = s_.lanes == 1 && !s_.is_beside();
+    if (!one_lane) out.open("if (", lane_, " == 0)");
+    for (const place* z : still)
+        b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
+    if (!one_lane) out.close();
+}
+
+void cuda_rows::write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
+    source_writer& out = b_.code;
+    open_chunks();
+    leave_absent();
+    load_shared(values);
+    for (const place* z : outputs) {
+        const std::string type = b_.needs.type(z->at->head.type);
+        out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * s_.each) + ") " : "", type, ' ', z->name,
+                 of_chunk(), ";");
+    }
+    compute(values, [&] {
+        open_elements();
+        for (const place* z : outputs)
+            out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");
+        close_elements();
+    });
+    std::vector<const place*> vectors, singles;
+    for (const place* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
+    const auto store_elements = [&](const std::vector<const place*>& some) {
+        open_elements();
+        open_inside();
+        b_.write_digits(position(), r_.row);
+        for (const place* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
+        close_inside();
+        close_elements();
+    };
+    for (const std::vector<const place*>& some : by_fit(vectors)) {
+        out.open("if (", is_vector(*some[0]), ")");
+        b_.write_digits("at", r_.row);
+        for (const place* z : some)
+            out.line(b_.storer(), '<', word_of(bytes_of(*z) * s_.each), ">(", b_.pointer(*z), b_.offset(*z, all_axes()),
+                     ", ", z->name, ");");
+        out.otherwise();
+        store_elements(some);
+        out.close();
+    }
+    if (!singles.empty()) store_elements(singles);
+    out.close();
+}
 
 void emit_row_cuda(const key& k, const graph& g, const row_program& r, register_rows s, plan& p) {
-    cuda_rows(k, g, r, std::move(s)).write(p);
+    if (s.group > 1)
+        emit_rows_across_cuda(k, g, r, std::move(s), p);
+    else
+        cuda_rows(k, g, r, std::move(s)).write(p);
 }
 
 }  // namespace ingot::codegen

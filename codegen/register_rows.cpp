@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t portable_cluster = 8, large_cluster = 16;
 constexpr std::uint32_t far_longer = 1u << 31;  // than any row
+constexpr std::uint32_t group_of_chunks = 4;
 constexpr std::uint32_t cost_worth_keeping = 6;
 /// Operations of all of a thread's elements: what the compiler digests in a second.
 constexpr std::uint32_t row_budget = 4 * statement_budget;
@@ -47,34 +48,64 @@ public:
 
     /// Bytes of an element that are held where most are.
     std::uint32_t held_bytes() const {
-        std::vector<std::size_t> last(graph_.nodes.size());  // one past the last phase that reads it
-        for (std::size_t p = 0; p < phases_; ++p) {
-            std::vector<node_id> open = wanted_[p];
-            while (!open.empty()) {
-                const node_id i = open.back();
-                open.pop_back();
-                if (!along_row(i) || last[i] == p + 1) continue;
-                last[i] = p + 1;
-                const node& n = graph_.nodes[i];
-                if (is_kept(i) && first_[i] < p) continue;
-                open.insert(open.end(), n.arguments, n.arguments + n.arity);
-            }
-        }
+        const std::vector<std::size_t> end = ends();
         std::uint32_t most = 0;
         for (std::size_t p = 0; p < phases_; ++p) {
             std::uint32_t bytes = 0;
-            for (node_id i = 0; i < last.size(); ++i)
-                if (last[i] > p && (is_stream(i) || (is_kept(i) && first_[i] < p)))
-                    bytes += static_cast<std::uint32_t>(size_of(graph_.nodes[i].type));
+            for (node_id i = 0; i < end.size(); ++i)
+                if (end[i] > p && (is_stream(i) || (is_kept(i) && first_[i] < p))) bytes += bytes_of(i);
             most = std::max(most, bytes);
         }
         return most;
+    }
+
+    /// Where what is held of an element lies in memory: what a phase keeps takes the place of what no later one reads.
+    void place(register_rows& s) const {
+        const std::vector<std::size_t> end = ends();
+        struct slot {
+            std::uint32_t at, bytes;
+            std::size_t free_from;  // phase
+        };
+        std::vector<slot> slots;
+        const auto add = [&](node_id i, std::size_t phase) {
+            auto found = std::ranges::find_if(
+                slots, [&](const slot& o) { return o.bytes == bytes_of(i) && o.free_from <= phase; });
+            if (found == slots.end()) {
+                found = slots.insert(found, {s.bytes_of_more, bytes_of(i), 0});
+                s.bytes_of_more += bytes_of(i);
+            }
+            found->free_from = end[i] - 1;
+            s.held_more.push_back({i, found->at});
+        };
+        for (node_id i = 0; i < end.size(); ++i)
+            if (end[i] > 0 && is_stream(i)) add(i, 0);
+        for (std::size_t p = 0; p < phases_; ++p)
+            for (const node_id i : kept)
+                if (first_[i] == p) add(i, p);
     }
 
     std::vector<node_id> kept;
     std::uint32_t cost = 0;  // of an element, over all phases
 
 private:
+    /// One past the last phase that reads a node along the row; 0 where none does.
+    std::vector<std::size_t> ends() const {
+        std::vector<std::size_t> end(graph_.nodes.size());
+        for (std::size_t p = 0; p < phases_; ++p) {
+            std::vector<node_id> open = wanted_[p];
+            while (!open.empty()) {
+                const node_id i = open.back();
+                open.pop_back();
+                if (!along_row(i) || end[i] == p + 1) continue;
+                end[i] = p + 1;
+                const node& n = graph_.nodes[i];
+                if (is_kept(i) && first_[i] < p) continue;
+                open.insert(open.end(), n.arguments, n.arguments + n.arity);
+            }
+        }
+        return end;
+    }
+    std::uint32_t bytes_of(node_id i) const { return static_cast<std::uint32_t>(size_of(graph_.nodes[i].type)); }
     bool along_row(node_id i) const { return (graph_.nodes[i].axes & row_) != 0; }
     /// What all rows read alike is loaded where it is used.
     bool is_stream(node_id i) const {
@@ -109,6 +140,16 @@ std::vector<const operand_class*> streams(const key& k, const graph& g, const ro
     for (const operand_class& z : k.outputs)
         if (along(z, g, r.inner()) != stride_class::broadcast) found.push_back(&z);
     return found;
+}
+
+/// Whether what moves along the rows are arrays of words that a thread can copy into shared memory.
+bool reads_words(const key& k, const graph& g, const row_program& r) {
+    return std::ranges::all_of(g.nodes, [&](const node& n) {
+        if (n.kind != node_kind::operand || (n.axes & r.row_bits()) == 0) return true;
+        const operand_class& at = k.operands[n.index];
+        const std::size_t bytes = size_of(at.head.type);
+        return at.head.kind == operand_kind::array && (bytes == 4 || bytes == 8);
+    });
 }
 
 /// Memory runs along the innermost of the kept axes, and nowhere along the row.
@@ -196,7 +237,7 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
 
 /// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
-/// anywhere.
+/// anywhere. Memory is read by 64 bytes or 128: pieces are some of these, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
                   std::uint32_t most, std::uint32_t architecture) {
     struct choice {
@@ -211,45 +252,57 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
     // of all where they begin anywhere, or are doubles.
     const std::uint32_t capacity = r.most(), largest = std::min(largest_cluster_of(architecture), portable_cluster);
     const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
-    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? 96 : bytes > 4 ? wanted : wanted / 2;
+    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? 64 : bytes > 4 ? wanted : 160;
     s.across = true;
+    const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
     const auto take = [&](const choice& c) {
         if (capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
         s.threads = c.threads;
         s.blocks = c.blocks;
         s.chunks = std::min({most, c.most_bytes / bytes, capacity});
+        s.fitted = s.chunks < capacity;
+        s.group = s.fitted ? group_of_chunks : 1;
+        s.chunks = s.chunks / s.group * s.group;
         s.cluster = 1;
-        const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
         while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
         return beside() >= enough;
     };
     const std::span<const choice> shapes = bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices;
     if (!std::ranges::any_of(shapes, take)) return false;
-    s.fitted = s.chunks < capacity;
-    s.piece = std::min(32u, 128 / at.widest);
+    s.piece = std::min(32u, std::clamp(std::bit_floor(beside()) / 2, 32u, 128u) / at.widest);
     s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);
     return true;
 }
 
-/// A block, or a cluster, for the rows that lie side by side, `side` of them.
+/// A block, or a cluster, for the rows that lie side by side, `side` of them. Four small blocks a multiprocessor are
+/// quickest where few blocks share a run, then three whose threads hold more.
 bool share_runs(register_rows& s, std::uint32_t capacity, std::uint32_t side, std::uint32_t bytes, std::uint32_t most,
-                std::uint32_t architecture) {
+                std::uint32_t architecture, bool words) {
     struct choice {
-        std::uint32_t threads, cluster, most_bytes, blocks;
+        std::uint32_t threads, fewest_blocks, most_blocks, most_bytes, blocks, bytes_of_more;
     };
-    static constexpr choice choices[] = {{128, 1, 152, 8}, {256, 1, 128, 4},  {256, 1, 192, 3},  {512, 1, 128, 2},
-                                         {384, 1, 192, 2}, {512, 1, 152, 2},  {512, 2, 128, 2},  {512, 4, 128, 2},
-                                         {512, 8, 128, 2}, {512, 16, 128, 2}, {384, 16, 192, 2}, {1024, 1, 128, 1}};
+    static constexpr choice choices[] = {{128, 1, 1, 152, 8, 0},   {256, 1, 16, 128, 4, 96}, {256, 1, 16, 192, 3, 256},
+                                         {256, 1, 1, 128, 4, 0},   {256, 1, 1, 192, 3, 0},   {512, 1, 1, 128, 2, 0},
+                                         {384, 1, 1, 192, 2, 0},   {512, 1, 1, 152, 2, 0},   {512, 2, 16, 128, 2, 0},
+                                         {384, 16, 16, 192, 2, 0}, {1024, 1, 1, 128, 1, 0}};
+    constexpr std::uint32_t much_memory = 128;
+    const std::uint32_t largest = largest_cluster_of(architecture);
     s.across = s.in_runs = true;
     s.side = side;
+    s.group = group_of_chunks;
     for (const choice& c : choices) {
-        s.threads = c.threads;
-        s.cluster = c.cluster;
-        s.lanes = s.threads / side * s.cluster;
-        s.chunks = pieces(capacity, s.lanes);
-        s.blocks = c.blocks;
-        if (s.cluster <= largest_cluster_of(architecture) && s.chunks * bytes <= c.most_bytes && s.chunks <= most)
-            return true;
+        if (c.bytes_of_more > 0 && !words) continue;
+        if (c.bytes_of_more > much_memory && (bytes > 4 || largest == 1)) continue;
+        const std::uint32_t own = std::min(most, c.most_bytes / bytes) / s.group * s.group;
+        for (s.cluster = c.fewest_blocks; s.cluster <= std::min(largest, c.most_blocks); s.cluster *= 2) {
+            s.threads = c.threads;
+            s.lanes = s.threads / side * s.cluster;
+            s.blocks = c.blocks;
+            const std::uint32_t all = pieces(capacity, s.lanes);
+            s.chunks = std::min(pieces(all, s.group) * s.group, own);
+            s.more = all <= own ? 0 : pieces(all - own, s.group_of_more) * s.group_of_more;
+            if (own > 0 && s.more * bytes <= c.bytes_of_more) return true;
+        }
     }
     return false;
 }
@@ -280,6 +333,7 @@ void register_rows::fit(std::uint32_t shortest, std::uint32_t longest) {
         sure = std::min(sure, (n - 1) / lanes_of_row);
         chunks = std::max(chunks, pieces(n, lanes_of_row));
     }
+    chunks = pieces(chunks, group) * group;
 }
 
 void register_rows::take_together(std::uint32_t bytes) {
@@ -299,12 +353,12 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     const std::vector<const operand_class*> arrays = streams(k, g, r);
     const std::uint32_t capacity = r.most();
     const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
-    s.kept = std::move(values.kept);
+    s.kept = values.kept;
     bool held = false;
     if (runs_across(arrays, g, r)) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
         register_rows runs = s;
-        held = side != 0 && share_runs(runs, capacity, side, bytes, most, k.header.architecture);
+        held = side != 0 && share_runs(runs, capacity, side, bytes, most, k.header.architecture, reads_words(k, g, r));
         if (held)
             s = std::move(runs);
         else
@@ -315,6 +369,7 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
             k.outputs, [&](const operand_class& z) { return along(z, g, r.inner()) != stride_class::broadcast; });
         held = share_along(s, capacity, bytes, most, writes, k.header.architecture);
     }
+    if (s.more > 0) values.place(s);
     constexpr std::uint32_t most_shared = 47 * 1024;
     if (!held || s.together * s.elements() > most || shared_bytes(s, g, r) > most_shared) return {};
     return s;

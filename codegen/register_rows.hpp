@@ -3,7 +3,8 @@
 // lanes are some of a warp for short rows, a block, or the blocks of a cluster; where memory runs across the rows,
 // neighbouring threads have neighbouring rows instead: as many as leave each lane no more than `chunks` elements of a
 // row. Where few rows lie side by side, a block or a cluster takes all of these: one run of memory, which its threads
-// read as it lies.
+// read as it lies. What the registers of so many threads as overlap best do not hold lies in shared memory, where each
+// thread has places of its own.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,16 @@ struct register_rows {
     std::uint32_t blocks = 1;      // of a multiprocessor, so that computing hides behind other rows' loads
     std::uint32_t most_held = 1;   // fitted: chunks that a lane may have; so many lanes has a row
     std::uint32_t sure = 0;        // fitted: chunks that every lane has of each row of the class
+    std::uint32_t group = 1;       // chunks, of one element each, that are computed side by side; a divisor of `chunks`
+    std::uint32_t more = 0;        // chunks that a lane may have beyond these, in shared memory
+    static constexpr std::uint32_t group_of_more = 8;
+    /// What is held of a chunk there, and the bytes of it before that.
+    struct held_value {
+        node_id node;
+        std::uint32_t at;
+    };
+    std::vector<held_value> held_more;
+    std::uint32_t bytes_of_more = 0;  // of a lane's chunk
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
     std::vector<node_id> kept;
 

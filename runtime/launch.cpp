@@ -44,6 +44,7 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
         if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);
         if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
     }
+    if (f.strip == 0) inner += f.spare;
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
     if (f.strip != 0 && parts != 0) {
         const std::uint64_t fewest = (parts + f.strip - 1) / f.strip, strip = (parts + fewest - 1) / fewest;

@@ -222,6 +222,7 @@ inline const std::vector<named_tree>& golden_trees() {
         {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
         {"softmax_of_middle_axis", [row](target t) { return dense(softmax_of_middle_axis(t, f4, row(20), 2)); }},
         {"softmax_of_long_middle_axis", [row](target t) { return softmax_of_middle_axis(t, f4, row(2000), 3); }},
+        {"softmax_of_runs_of_memory", [row](target t) { return softmax_of_middle_axis(t, f4, row(4000), 18); }},
         {"map_and_sum_of_everything",
          [row](target t) {
              key_builder b(t);

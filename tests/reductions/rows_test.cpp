@@ -90,6 +90,61 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     c.run();
 }
 
+TEST_CASE("runs of which threads hold a part in shared memory") {
+    comparison c;
+    for (const auto& [n, side] : {std::array<index_t, 2>{3105, 18}, {1000, 24}, {2500, 15}, {40'000, 3}})
+        add_rows(c, wave<float>({2, n, side}), 1);
+    add_rows(c, wave<double>({3, 700, 8}), 1);
+    c.run();
+    const std::string reason = explain(softmax(wave<float>({2, 1000, 24}), 1)).kernels[0].reason;
+    CHECK((reason.find("in shared memory") != std::string::npos) == current_device().is_cuda());
+    for (const index_t n : {1000, 2600}) {
+        const array<float> x = wave<float>({3, n, 24}), y = eval(cos(x)), gain = eval(wave<float>({n, 1}) + 30);
+        const auto weighted = exp(x - max(x, 1, keepdims)) / gain;
+        const array<float> e = eval(exp(x - eval(max(x, 1, keepdims)))), w = eval(e / gain);
+        const array<float> total = sum(w, 1, keepdims);
+        const auto [z, sums] = eval(weighted / sum(weighted, 1, keepdims) * y, sum(weighted * y, 1));
+        CHECK(allclose(z, eval(w / total * y), 1e-5, 1e-6).item());
+        CHECK(allclose(sums, sum(eval(w * y), 1), 1e-5, 1e-4).item());
+    }
+}
+
+TEST_CASE("quotients of rows that are zero or subnormal are divided as any") {
+    for (const auto& shape : {shape_like{2, 1000, 24}, shape_like{2, 1000, 64}, shape_like{3, 40, 333}}) {
+        const array<float> far = wave<float>(shape) * 3, x = where(far > 40, -far * 1e30f, far * 2);
+        const array<float> e = eval(exp(x - eval(max(x, 1, keepdims)))), total = eval(sum(e, 1, keepdims));
+        const array<float> held = softmax(x, 1), wanted = eval(e / total);
+        CHECK(any(wanted == 0).item());
+        CHECK(allclose(held, wanted, 1e-6, 0).item());
+    }
+}
+
+TEST_CASE("a map after a fold across memory, wherever rows and results begin") {
+    comparison c;
+    const auto add = [&](const array<float>& x) { c.add("softmax", axes(1), x, eval(softmax(x, 1))); };
+    for (const auto& [n, side] : {std::array<index_t, 2>{9001, 109}, {9216, 109}, {9002, 77}, {9472, 50}}) {
+        const index_t size = 2 * n * side;
+        add(wave<float>({2, n, side}));
+        const array<float> x = wave<float>(size + 3);
+        for (const index_t from : {1, 2, 3}) add(reshape(x(slice(from, from + size)), {2, n, side}));
+    }
+    const array<float> x = wave<float>({2, 9216, 109}), wanted = softmax(x, 1);
+    for (const index_t from : {0, 1, 2, 3}) {
+        array<float> line = full<float>(x.size() + 4, -1.0f);
+        array<float> z = reshape(line(slice(from, from + x.size())), x.shape());
+        assign(z, softmax(x, 1));
+        CHECK(array_equal(z, wanted).item());
+        array<float> wide = full<float>({2, 9216, 113}, -1.0f);
+        wide(all, all, slice(from, from + 109)) = softmax(x, 1);
+        CHECK(array_equal(wide(all, all, slice(from, from + 109)), wanted).item());
+        CHECK(all(wide(all, all, slice(109 + from, none)) == -1).item());
+        array<float> same = x;
+        assign(same, softmax(same, 1));
+        CHECK(array_equal(same, wanted).item());
+    }
+    c.run();
+}
+
 TEST_CASE("rows of doubles and integers, that begin anywhere, backwards, apart") {
     comparison c;
     for (const index_t n : {33, 300, 3000, 30'000}) {

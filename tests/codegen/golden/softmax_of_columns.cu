@@ -76,24 +76,53 @@ rows(const __grid_constant__ arguments p) {
     const int32 i1 = int32(row);
     float x0[32];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (!(u < 16 || at < p.length)) break;
-        const int32 i0 = int32(at);
-        x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
-    }
-    float part0[32];
+    for (unsigned int first = 0; first < 32; first += 4) {
+        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (u < 16 || at < p.length) {
-            part0[u] = x0[u];
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                const int32 i0 = int32(at);
+                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
+            }
         } else {
-            x0[u] = part0[u] = -__int_as_float(0x7f800000);
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                x0[u] = float();
+                if (u < 20 || at < p.length) {
+                    const int32 i0 = int32(at);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
+                }
+            }
         }
     }
-    float max0 = join_pairs<max_float, 32>(part0);
-    __shared__ float whole0[529], max0_of[32];
+    float part0[8];
+#pragma unroll
+    for (unsigned int first = 0; first < 32; first += 4) {
+        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                value0[u - first] = x0[u];
+            }
+            part0[first / 4] = join_pairs<max_float, 4>(value0);
+        } else {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                if (u < 20 || at < p.length) {
+                    value0[u - first] = x0[u];
+                } else {
+                    value0[u - first] = -__int_as_float(0x7f800000);
+                }
+            }
+            part0[first / 4] = join_pairs<max_float, 4>(value0);
+        }
+    }
+    float max0 = join_pairs<max_float, 8>(part0);
+    __shared__ float whole0[529], max0_of[48];
     whole0[down * (side | 1) + column] = max0;
     __syncthreads();
     if (const uint32 r = threadIdx.x; r < side) {
@@ -104,21 +133,40 @@ rows(const __grid_constant__ arguments p) {
     __syncthreads();
     max0 = max0_of[column];
     float kept0[32];
-    float part1[32];
+    float part1[8];
 #pragma unroll
-    for (unsigned int u = 0; u < 32; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (u < 16 || at < p.length) {
-            const float t0 = x0[u] - max0;
-            const float t1 = exp_float(t0);
-            kept0[u] = t1;
-            part1[u] = kept0[u];
+    for (unsigned int first = 0; first < 32; first += 4) {
+        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                const float t0 = x0[u] - max0;
+                const float t1 = exp_float(t0);
+                kept0[u] = t1;
+                value0[u - first] = kept0[u];
+            }
+            part1[first / 4] = join_pairs<sum_float, 4>(value0);
         } else {
-            kept0[u] = part1[u] = 0.0f;
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                if (u < 20 || at < p.length) {
+                    const float t2 = x0[u] - max0;
+                    const float t3 = exp_float(t2);
+                    kept0[u] = t3;
+                    value0[u - first] = kept0[u];
+                } else {
+                    kept0[u] = float();
+                    value0[u - first] = 0.0f;
+                }
+            }
+            part1[first / 4] = join_pairs<sum_float, 4>(value0);
         }
     }
-    float sum1 = join_pairs<sum_float, 32>(part1);
-    __shared__ float whole1[529], sum1_of[32];
+    float sum1 = join_pairs<sum_float, 8>(part1);
+    __shared__ float whole1[529], sum1_of[48];
     whole1[down * (side | 1) + column] = sum1;
     __syncthreads();
     if (const uint32 r = threadIdx.x; r < side) {
@@ -129,17 +177,32 @@ rows(const __grid_constant__ arguments p) {
     __syncthreads();
     sum1 = sum1_of[column];
     if (mine >= p.rows) return;
+    bool again = false;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * lanes + lane;
-        if (!(u < 16 || at < p.length)) break;
-        float z0;
         bool rare = false;
-        z0 = quick_divide_float(kept0[u], sum1, rare);
-        if (rare) {
-            z0 = kept0[u] / sum1;
+        const float z0 = quick_divide_float(kept0[u], sum1, rare);
+        if (u < 20 || at < p.length) {
+            again |= rare;
+            const int32 i0 = int32(at);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         }
-        const int32 i0 = int32(at);
-        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+    }
+    if (again) {
+        float kept0_again[32];
+#pragma unroll
+        for (unsigned int u = 0; u < 32; ++u) {
+            kept0_again[u] = kept0[u];
+        }
+#pragma unroll 1
+        for (unsigned int u = 0; u < 32; ++u) {
+            const uint32 at = u * lanes + lane;
+            const float z0 = kept0_again[u] / sum1;
+            if (u < 20 || at < p.length) {
+                const int32 i0 = int32(at);
+                __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+            }
+        }
     }
 }

@@ -90,25 +90,54 @@ rows(const __grid_constant__ arguments p) {
     const uint32 q2 = quotient(row, p.by_n2);
     const int32 i2 = int32(row - q2 * p.n2);
     const int32 i0 = int32(q2);
-    float x0[25];
+    float x0[28];
 #pragma unroll
-    for (unsigned int u = 0; u < 25; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (!(u < 12 || at < p.length)) break;
-        const int32 i1 = int32(at);
-        x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
-    }
-    float part0[25];
+    for (unsigned int first = 0; first < 28; first += 4) {
+        if (first + 3 < 12 || (first + 3) * lanes + lane < p.length) {
 #pragma unroll
-    for (unsigned int u = 0; u < 25; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (u < 12 || at < p.length) {
-            part0[u] = x0[u];
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                const int32 i1 = int32(at);
+                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+            }
         } else {
-            x0[u] = part0[u] = -__int_as_float(0x7f800000);
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                x0[u] = float();
+                if (u < 12 || at < p.length) {
+                    const int32 i1 = int32(at);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+                }
+            }
         }
     }
-    float max0 = join_pairs<max_float, 25>(part0);
+    float part0[7];
+#pragma unroll
+    for (unsigned int first = 0; first < 28; first += 4) {
+        if (first + 3 < 12 || (first + 3) * lanes + lane < p.length) {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                value0[u - first] = x0[u];
+            }
+            part0[first / 4] = join_pairs<max_float, 4>(value0);
+        } else {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                if (u < 12 || at < p.length) {
+                    value0[u - first] = x0[u];
+                } else {
+                    value0[u - first] = -__int_as_float(0x7f800000);
+                }
+            }
+            part0[first / 4] = join_pairs<max_float, 4>(value0);
+        }
+    }
+    float max0 = join_pairs<max_float, 7>(part0);
     __shared__ float whole0[342], max0_of[3];
     whole0[down * (side | 1) + column] = max0;
     __syncthreads();
@@ -122,21 +151,40 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     max0 = max0_of[column];
-    float kept0[25];
-    float part1[25];
+    float kept0[28];
+    float part1[7];
 #pragma unroll
-    for (unsigned int u = 0; u < 25; ++u) {
-        const uint32 at = u * lanes + lane;
-        if (u < 12 || at < p.length) {
-            const float t0 = x0[u] - max0;
-            const float t1 = exp_float(t0);
-            kept0[u] = t1;
-            part1[u] = kept0[u];
+    for (unsigned int first = 0; first < 28; first += 4) {
+        if (first + 3 < 12 || (first + 3) * lanes + lane < p.length) {
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                const float t0 = x0[u] - max0;
+                const float t1 = exp_float(t0);
+                kept0[u] = t1;
+                value0[u - first] = kept0[u];
+            }
+            part1[first / 4] = join_pairs<sum_float, 4>(value0);
         } else {
-            kept0[u] = part1[u] = 0.0f;
+            float value0[4];
+#pragma unroll
+            for (unsigned int u = first; u < first + 4; ++u) {
+                const uint32 at = u * lanes + lane;
+                if (u < 12 || at < p.length) {
+                    const float t2 = x0[u] - max0;
+                    const float t3 = exp_float(t2);
+                    kept0[u] = t3;
+                    value0[u - first] = kept0[u];
+                } else {
+                    kept0[u] = float();
+                    value0[u - first] = 0.0f;
+                }
+            }
+            part1[first / 4] = join_pairs<sum_float, 4>(value0);
         }
     }
-    float sum1 = join_pairs<sum_float, 25>(part1);
+    float sum1 = join_pairs<sum_float, 7>(part1);
     __shared__ float whole1[342], sum1_of[3];
     whole1[down * (side | 1) + column] = sum1;
     __syncthreads();
@@ -150,17 +198,32 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     sum1 = sum1_of[column];
+    bool again = false;
 #pragma unroll
-    for (unsigned int u = 0; u < 25; ++u) {
+    for (unsigned int u = 0; u < 28; ++u) {
         const uint32 at = u * lanes + lane;
-        if (!(u < 12 || at < p.length)) break;
-        float z0;
         bool rare = false;
-        z0 = quick_divide_float(kept0[u], sum1, rare);
-        if (rare) {
-            z0 = kept0[u] / sum1;
+        const float z0 = quick_divide_float(kept0[u], sum1, rare);
+        if (u < 12 || at < p.length) {
+            again |= rare;
+            const int32 i1 = int32(at);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
         }
-        const int32 i1 = int32(at);
-        __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
+    }
+    if (again) {
+        float kept0_again[28];
+#pragma unroll
+        for (unsigned int u = 0; u < 28; ++u) {
+            kept0_again[u] = kept0[u];
+        }
+#pragma unroll 1
+        for (unsigned int u = 0; u < 28; ++u) {
+            const uint32 at = u * lanes + lane;
+            const float z0 = kept0_again[u] / sum1;
+            if (u < 12 || at < p.length) {
+                const int32 i1 = int32(at);
+                __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
+            }
+        }
     }
 }

@@ -1,0 +1,325 @@
+// Row programs for CUDA where neighbouring threads have neighbouring rows, or share a run of memory: a lane's chunks
+// are single elements, far from each other. They are computed by groups, side by side, so that few branches stand
+// between them: one for a group of which a row may lack some, one for what is rare. Chunks beyond the registers' lie in
+// shared memory, where each thread has places of its own: they need no barrier, and their number is known at run time.
+#include <algorithm>
+
+#include "codegen/cuda_kernel.hpp"
+#include "codegen/row_program_cuda.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class rows_across final : public cuda_rows {
+public:
+    using cuda_rows::cuda_rows;
+
+private:
+    void load() override {
+        std::vector<const place*> streams;
+        for (const place& leaf : leaves_)
+            if (is_stream(leaf)) streams.push_back(&leaf);
+        for (const place* leaf : streams) {
+            declare(leaf->at->head.type, leaf->name, false);
+            b_.body.name(leaf->node, leaf->name + "[u]");
+        }
+        for_groups([&](bool whole) {
+            open_group();
+            if (!whole) {
+                for (const place* leaf : streams) b_.code.line(leaf->name, "[u] = ", zero(leaf->node), ";");
+                b_.code.open("if (", is_present(), ")");
+            }
+            b_.write_digits("at", r_.row);
+            for (const place* leaf : streams) b_.code.line(leaf->name, "[u] = ", one(*leaf, all_axes()), ";");
+            if (!whole) b_.code.close();
+            b_.code.close();
+        });
+        if (s_.more > 0) load_more(streams);
+    }
+
+    void await_loads() override {
+        if (s_.more > 0) b_.code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+    }
+
+    void write_folds(std::size_t phase) override {
+        std::vector<fold_writer>& folds = folds_[phase];
+        const std::vector<node_id> values = r_.wanted(b_.graph, phase), kept = newly_kept(values);
+        const std::uint32_t groups = s_.chunks / s_.group;
+        const auto before = b_.body.scope();
+        for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+        for (fold_writer& f : folds) b_.code.line(f.type(), ' ', f.part(), '[', groups, "];");
+        for_groups([&](bool whole) {
+            declare_values(folds, s_.group);
+            compute(values, [&] {
+                open_group();
+                if (!whole) b_.code.open("if (", is_present(), ")");
+                load_weights(values, "");
+                for (const node_id n : kept) keep(n, kept_name(n) + "[u]");
+                write_elements(folds, "[u - first]");
+                if (!whole) {
+                    b_.code.otherwise();
+                    for (const node_id n : kept) b_.code.line(kept_name(n), "[u] = ", zero(n), ";");
+                    for (std::size_t i = 0; i < folds.size(); ++i)
+                        b_.code.line(value(i), "[u - first] = ", folds[i].start(), ";");
+                    b_.code.close();
+                }
+                b_.code.close();
+            });
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                b_.code.line(folds[i].part(), "[first / ", s_.group, "] = ", joined(folds[i], value(i), s_.group), ";");
+        });
+        for (fold_writer& f : folds) b_.code.line(f.type(), ' ', f.name(), " = ", joined(f, f.part(), groups), ";");
+        if (s_.more > 0) fold_more(folds, values, kept);
+        b_.body.leave(before);
+        for (const node_id n : kept) b_.body.name(n, kept_name(n) + "[u]");
+    }
+
+    /// Everything is written without a branch. What was rare is written once more, by a loop over what the thread
+    /// holds: little code, in memory, for much of it between the other elements' would be fetched for nothing.
+    void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) override {
+        source_writer& out = b_.code;
+        const bool quick = has_quick_bodies(values);
+        if (quick) out.line("bool again = false;");
+        b_.needs.use_quick(quick);
+        const auto before = b_.body.scope();
+        open_chunks();
+        write_element(outputs, values, is_present(), quick);
+        out.close();
+        b_.body.leave(before);
+        if (s_.more > 0) {
+            open_groups_of_more(values);
+            open_more();
+            write_element(outputs, values, "v + e < more", quick);
+            out.close();
+            out.close();
+            b_.body.leave(before);
+        }
+        b_.needs.use_quick(false);
+        if (!quick) return;
+        out.open("if (again)");
+        write_again(outputs, values);
+        out.close();
+        b_.body.leave(before);
+    }
+
+    void write_element(const std::vector<const place*>& outputs, const std::vector<node_id>& values,
+                       const std::string& present, bool quick) {
+        source_writer& out = b_.code;
+        load_weights(values, present);
+        if (quick) out.line("bool rare = false;");
+        for (const place* z : outputs)
+            out.line("const ", b_.needs.type(z->at->head.type), ' ', z->name, " = ",
+                     b_.body.value(b_.graph.roots[z->index], out), ";");
+        if (!present.empty()) out.open("if (", present, ")");
+        if (quick) out.line("again |= rare;");
+        b_.write_digits("at", r_.row);
+        for (const place* z : outputs) b_.store_element(*z, b_.offset(*z, all_axes()), z->name);
+        if (!present.empty()) out.close();
+    }
+
+    void write_again(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
+        source_writer& out = b_.code;
+        const auto outside = b_.body.scope();
+        const std::vector<node_id> held = held_for(values);
+        for (const node_id n : held) {
+            const std::string name = name_of(n);
+            declare(b_.graph.nodes[n].type, name + "_again", false);
+            open_unrolled("u", s_.chunks);
+            out.line(name, "_again[u] = ", name, "[u];");
+            out.close();
+            b_.body.name(n, name + "_again[u]");
+        }
+        out.margin("#pragma unroll 1");
+        open_chunk_loop();
+        write_element(outputs, values, is_present(), false);
+        out.close();
+        b_.body.leave(outside);
+        if (s_.more == 0) return;
+        for (const node_id n : held) b_.body.name(n, more_of(name_of(n), "v"));
+        out.margin("#pragma unroll 1");
+        out.open("for (", u4(), " v = 0; v < more; ++v)");
+        out.line("const ", u4(), " at = (v + ", of(s_.chunks), ") * ", lanes(), " + ", lane_, ";");
+        write_element(outputs, values, "", false);
+        out.close();
+        b_.body.leave(outside);
+    }
+    /// What a lane holds of each element that these values are computed from.
+    std::vector<node_id> held_for(const std::vector<node_id>& values) const {
+        const std::vector<bool> wanted = b_.body.wanted_by(values);
+        std::vector<node_id> held;
+        for (const place& leaf : leaves_)
+            if (is_stream(leaf) && wanted[leaf.node]) held.push_back(leaf.node);
+        for (const node_id n : s_.kept)
+            if (wanted[n] && b_.body.has_name(n)) held.push_back(n);
+        return held;
+    }
+
+    // A group of chunks.
+
+    /// Writes what is done with a group: where it has all chunks, and where each must be asked for.
+    template <class Write>
+    void for_groups(Write write) {
+        source_writer& out = b_.code;
+        out.margin("#pragma unroll");
+        out.open("for (unsigned int first = 0; first < ", s_.chunks, "; first += ", s_.group, ")");
+        const auto outside = b_.body.scope();
+        if (sure_chunks() < s_.chunks) {
+            const std::string last = "first + " + std::to_string(s_.group - 1), end = length();
+            out.open("if (", sure_chunks() == 0 ? "" : last + " < " + std::to_string(sure_chunks()) + " || ", '(', last,
+                     ") * ", lanes(), " + ", lane_, " < ", end, ")");
+            write(true);
+            b_.body.leave(outside);
+            out.otherwise();
+            write(false);
+            out.close();
+        } else {
+            write(true);
+        }
+        b_.body.leave(outside);
+        out.close();
+    }
+    void open_group() {
+        b_.code.margin("#pragma unroll");
+        b_.code.open("for (unsigned int u = first; u < first + ", s_.group, "; ++u)");
+        b_.code.line("const ", u4(), " at = u * ", lanes(), " + ", lane_, ";");
+    }
+    /// A lane's chunks in registers, `at` being their place in the row.
+    void open_chunk_loop() {
+        b_.code.open("for (unsigned int u = 0; u < ", s_.chunks, "; ++u)");
+        b_.code.line("const ", u4(), " at = u * ", lanes(), " + ", lane_, ";");
+    }
+
+    // Statements of an element, `at` being its place in the row and `index` that in the arrays of its group.
+
+    /// What all rows read alike and these values need, where the element is present.
+    void load_weights(const std::vector<node_id>& values, const std::string& present) {
+        source_writer& out = b_.code;
+        std::vector<const place*> weights;
+        const std::vector<bool> below = nodes_below(b_.graph, values);
+        for (const place& leaf : leaves_)
+            if (below[leaf.node] && along_row(leaf.node) && !is_stream(leaf)) weights.push_back(&leaf);
+        if (weights.empty()) return;
+        for (const place* leaf : weights) {
+            out.line(b_.needs.type(leaf->at->head.type), ' ', leaf->name, " = ", zero(leaf->node), ";");
+            b_.body.name(leaf->node, leaf->name);
+        }
+        present.empty() ? out.open() : out.open("if (", present, ")");
+        b_.write_digits("at", r_.row);
+        for (const place* leaf : weights) out.line(leaf->name, " = ", one(*leaf, all_axes()), ";");
+        out.close();
+    }
+    std::string zero(node_id n) { return b_.needs.type(b_.graph.nodes[n].type) + "()"; }
+    void keep(node_id n, const std::string& in) {
+        b_.code.line(in, " = ", b_.body.value(n, b_.code), ";");
+        b_.body.name(n, in);
+    }
+    void declare_values(std::vector<fold_writer>& folds, std::uint32_t n) {
+        for (std::size_t i = 0; i < folds.size(); ++i) b_.code.line(folds[i].type(), ' ', value(i), '[', n, "];");
+    }
+    void write_elements(std::vector<fold_writer>& folds, const std::string& index) {
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            b_.code.line(value(i), index, " = ", folds[i].element(b_.body.value(folds[i].value(), b_.code), "at"), ";");
+    }
+    // Chunks in shared memory, each thread's own: chunk v of those lies v blocks of threads behind the first.
+
+    std::string name_of(node_id n) const {
+        const auto leaf = std::ranges::find_if(leaves_, [n](const place& l) { return l.node == n; });
+        return leaf != leaves_.end() ? leaf->name : kept_name(n);
+    }
+    std::string more_of(const std::string& name, const std::string& v) const {
+        return name + "_more[" + v + " * " + of(s_.threads) + ']';
+    }
+
+    void load_more(const std::vector<const place*>& streams) {
+        source_writer& out = b_.code;
+        out.line("extern __shared__ uint4 places[];");
+        for (const register_rows::held_value& h : s_.held_more) {
+            const std::string type = b_.needs.type(b_.graph.nodes[h.node].type);
+            out.line(type, "* const ", name_of(h.node), "_more = reinterpret_cast<", type, "*>(places + ",
+                     h.at * s_.more * s_.threads / 16, ") + threadIdx.x;");
+        }
+        const std::string end = length();
+        out.line(u4(), " more = 0;  // chunks of this lane there");
+        out.margin("#pragma unroll 8");
+        out.open("for (", u4(), " at = ", of(s_.chunks), " * ", lanes(), " + ", lane_, "; at < ", end,
+                 "; at += ", lanes(), ")");
+        b_.write_digits("at", r_.row);
+        for (const place* leaf : streams) {
+            const std::string to = "&" + more_of(leaf->name, "more"), from = b_.pointer(*leaf);
+            out.line(copy_element(bytes_of(*leaf)), '(', to, ", ", from, b_.offset(*leaf, all_axes()), ");");
+        }
+        out.line("++more;");
+        out.close();
+        // A group's other places are read too, and what is computed from them is left out.
+        out.open("for (", u4(), " v = more; v % ", s_.group_of_more, " != 0; ++v)");
+        for (const place* leaf : streams) out.line(more_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
+        out.close();
+    }
+    std::string copy_element(std::uint32_t bytes) {
+        const std::string size = std::to_string(bytes), name = "copy_element_of_" + size;
+        b_.needs.add(name, b_.function("Into shared memory, beside whatever else the thread does.") + "void " + name +
+                               "(void* to, const void* from) {\n    asm volatile(\"cp.async.ca.shared.global [%0], "
+                               "[%1], " +
+                               size +
+                               ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
+                               "\"l\"(from) : \"memory\");\n}\n");
+        return name;
+    }
+
+    void open_more() {
+        open_unrolled("e", s_.group_of_more);
+        b_.code.line("const ", u4(), " at = (v + e + ", of(s_.chunks), ") * ", lanes(), " + ", lane_, ";");
+    }
+    /// Opens the loop over groups there, and reads what these values need of one.
+    void open_groups_of_more(const std::vector<node_id>& values) {
+        source_writer& out = b_.code;
+        const std::uint32_t n = s_.group_of_more;
+        out.open("for (", u4(), " v = 0; v < more; v += ", n, ")");
+        const std::vector<bool> wanted = b_.body.wanted_by(values);
+        for (const register_rows::held_value& h : s_.held_more) {
+            if (!wanted[h.node] || !b_.body.has_name(h.node)) continue;
+            const std::string name = name_of(h.node) + "_now";
+            out.line(b_.needs.type(b_.graph.nodes[h.node].type), ' ', name, '[', n, "];");
+            open_unrolled("e", n);
+            out.line(name, "[e] = ", more_of(name_of(h.node), "(v + e)"), ";");
+            out.close();
+            b_.body.name(h.node, name + "[e]");
+        }
+    }
+
+    void fold_more(std::vector<fold_writer>& folds, const std::vector<node_id>& values,
+                   const std::vector<node_id>& kept) {
+        source_writer& out = b_.code;
+        const std::uint32_t n = s_.group_of_more;
+        open_groups_of_more(values);
+        declare_values(folds, n);
+        for (const node_id k : kept)
+            out.line(b_.needs.type(b_.graph.nodes[k].type), ' ', kept_name(k), "_now[", n, "];");
+        compute(values, [&] {
+            open_more();
+            load_weights(values, "v + e < more");
+            for (const node_id k : kept) keep(k, kept_name(k) + "_now[e]");
+            write_elements(folds, "[e]");
+            out.close();
+        });
+        open_unrolled("e", n);
+        for (const node_id k : kept) out.line(more_of(kept_name(k), "(v + e)"), " = ", kept_name(k), "_now[e];");
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line("if (v + e >= more) ", value(i), "[e] = ", folds[i].start(), ";");
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].name(), " = ", folds[i].joined(folds[i].name(), joined(folds[i], value(i), n)), ";");
+        out.close();
+    }
+};
+
+}  // namespace
+
+void emit_rows_across_cuda(const key& k, const graph& g, const row_program& r, register_rows s, plan& p) {
+    rows_across(k, g, r, std::move(s)).write(p);
+}
+
+}  // namespace ingot::codegen

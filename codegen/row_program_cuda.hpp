@@ -1,0 +1,76 @@
+// The kernel of a row program for CUDA: phases that fold what a row's lanes hold and exchange it, then the outputs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/row_elements_cuda.hpp"
+#include "codegen/row_exchange_cuda.hpp"
+
+namespace ingot::codegen {
+
+class cuda_rows : protected row_elements {
+public:
+    cuda_rows(const key& k, const graph& g, const row_program& r, register_rows s);
+    virtual ~cuda_rows() = default;
+    void write(plan& p);
+
+protected:
+    /// Whatever a lane holds of its row, under way at once.
+    virtual void load() { load_streams(); }
+    /// After all lanes have met, before the first phase.
+    virtual void await_loads() {}
+    /// What this lane has of each of a phase's folds.
+    virtual void write_folds(std::size_t phase);
+    /// Outputs that move along the row.
+    virtual void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values);
+
+    /// Writes the statements of some elements by `write`: by quick bodies where there are such, then again where one
+    /// met a rare value.
+    template <class Write>
+    void compute(const std::vector<node_id>& values, Write write) {
+        const bool quick = has_quick_bodies(values);
+        if (quick) b_.code.line("bool rare = false;");
+        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
+            const auto outside = b_.body.scope();
+            if (turn == 1) b_.code.open("if (rare)");
+            b_.needs.use_quick(quick && turn == 0);
+            write();
+            b_.needs.use_quick(false);
+            if (turn == 1) b_.code.close();
+            b_.body.leave(outside);
+        }
+    }
+
+    /// Whether statements that these values still want have a quick body.
+    bool has_quick_bodies(const std::vector<node_id>& values) const;
+    /// What is kept for later phases of those values, computed for the first time.
+    std::vector<node_id> newly_kept(const std::vector<node_id>& values) const;
+    static std::string value(std::size_t i) { return "value" + std::to_string(i); }
+    /// The first elements of an array in pairs, their number a power of two.
+    std::string joined(fold_writer& f, const std::string& array, std::uint32_t n);
+    std::string kept_name(node_id n) const;
+
+    std::vector<std::vector<fold_writer>> folds_;  // of each phase
+
+private:
+    std::string reason() const;
+    void count_work();
+    /// A thread that has several rows loads all of them before it computes the first.
+    void load_rows();
+    /// What does not move along the row.
+    void read_still();
+    /// What does not move along the row is computed as soon as what it needs is there.
+    void hoist();
+    /// Whether a lane's value of a chunk has this name: of an array, or kept.
+    bool is_held(const std::string& element) const;
+    void write_outputs();
+
+    row_exchange exchange_;
+};
+
+/// The kernel where neighbouring threads have neighbouring rows and compute chunks by groups.
+void emit_rows_across_cuda(const key& k, const graph& g, const row_program& r, register_rows s, plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,118 @@
+// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+using int32 = int;
+using uint32 = unsigned int;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct max_float {
+    static float join(float a, float b) {
+        const float m = a < b ? b : a;
+        return b == b ? m : b;
+    }
+};
+
+/// All lanes as one, joined as a tree.
+template <class joiner, int n, class type>
+static inline type join_lanes(type* lanes) {
+    if constexpr (n > 1) {
+        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
+        return join_lanes<joiner, n / 2>(lanes);
+    } else {
+        return lanes[0];
+    }
+}
+
+static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
+
+static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
+
+static inline float exp_float(float a) {
+    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
+    float shifted = x * 1.44269502f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
+    float p = 1.38210540e-3f;
+    p = p * r + 8.36867467e-3f;
+    p = p * r + 4.16682623e-2f;
+    p = p * r + 1.66665211e-1f;
+    p = p * r + 4.99999940e-1f;
+    p = p * (r * r) + r + 1.0f;
+    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
+    uint32 half = ((k + 256u) >> 1) - 128u;
+    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
+}
+
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 n2;
+    uint32 folded;
+    int32 x0_stride1;
+    int32 x0_stride0;
+    int32 z0_stride0;
+    int32 z0_stride1;
+};
+
+extern "C" void rows(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        uint32 row = block;
+        const int32 i2 = int32(row % p.n2);
+        row /= p.n2;
+        const int32 i0 = int32(row);
+        alignas(64) float kept0[4096];
+        float max0;
+        {
+            alignas(64) float lanes0[256];
+            for (int j = 0; j < 256; ++j) lanes0[j] = -__builtin_inff();
+            for (uint32 first = 0; first < p.folded; first += 256) {
+                const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+                const int32 i1 = int32(first);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j * p.x0_stride1]);
+                }
+            }
+            max0 = join_lanes<max_float, 256>(lanes0);
+        }
+        float sum1;
+        {
+            alignas(64) float lanes1[256];
+            for (int j = 0; j < 256; ++j) lanes1[j] = 0.0f;
+            for (uint32 first = 0; first < p.folded; first += 256) {
+                const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+                const int32 i1 = int32(first);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                float* const kept0_strip = kept0 + first;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    const float t0 = x0_strip[j * p.x0_stride1] - max0;
+                    const float t1 = exp_float(t0);
+                    lanes1[j] = sum_float::join(lanes1[j], t1);
+                    kept0_strip[j] = t1;
+                }
+            }
+            sum1 = join_lanes<sum_float, 256>(lanes1);
+        }
+        for (uint32 first = 0; first < p.folded; first += 256) {
+            const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
+            const int32 i1 = int32(first);
+            const float* const kept0_strip = kept0 + first;
+            float* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2;
+            independent
+            for (int j = 0; j < m; ++j) {
+                z0_strip[j * p.z0_stride1] = kept0_strip[j] / sum1;
+            }
+        }
+    }
+}
