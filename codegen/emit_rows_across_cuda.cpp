@@ -1,7 +1,7 @@
 // Row programs for CUDA where neighbouring threads have neighbouring rows, or share a run of memory: a lane's chunks
 // are single elements, far from each other. They are computed by groups, side by side, so that few branches stand
-// between them: one for a group of which a row may lack some, one for what is rare. Chunks beyond the registers' lie in
-// shared memory, where each thread has places of its own: they need no barrier, and their number is known at run time.
+// between them: one for a group of which a row may lack some. Chunks beyond the registers' lie in shared memory, where
+// each thread has places of its own: they need no barrier, and their number is known at run time.
 #include <algorithm>
 
 #include "codegen/cuda_kernel.hpp"
@@ -77,8 +77,8 @@ private:
         for (const node_id n : kept) b_.body.name(n, kept_name(n) + "[u]");
     }
 
-    /// Everything is written without a branch. What was rare is written once more, by a loop over what the thread
-    /// holds: little code, in memory, for much of it between the other elements' would be fetched for nothing.
+    /// All elements are written by quick bodies, without a branch. Where one was rare the thread writes all of its own
+    /// once more, in a loop: full bodies between the others' would be fetched for nothing.
     void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) override {
         source_writer& out = b_.code;
         const bool quick = has_quick_bodies(values);

@@ -121,8 +121,9 @@ void column_fold::write_gapless() {
     const std::uint64_t cells = s.bits() | axis_bit(inner_);
     const std::string n = b_.count({.axes = cells}, "cells"), each = std::to_string(each_);
     if (split_) {
-        constexpr std::uint32_t piece_bytes = 32 * 1024;
-        split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, b_.rank == 1 ? 0 : 1, threads_,
+        constexpr std::uint32_t piece_bytes = 32 * 1024, least_threads = 256;  // of a multiprocessor
+        const std::uint32_t blocks_of_one = b_.rank == 1 ? 0 : std::max(1u, least_threads / threads_);
+        split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, blocks_of_one, threads_,
               waves_of_columns());
     }
     if (shares_results()) declare_sharing();

@@ -77,7 +77,8 @@ struct launch {
     formula grid[3];
     /// Not 0: grid[1] is cut until all blocks together are at most so many for each multiprocessor, or it is 1.
     std::uint32_t resident_blocks = 0;
-    /// Where so many leave a tenth of the multiprocessors idle in the end, at most so many times as many.
+    /// Where so many leave an eighth of the multiprocessors idle in the end, two times as many or more, up to so many
+    /// times: the first that leaves less idle, or the one that leaves least.
     std::uint32_t waves = 1;
     bool in_one_row = false;  // the blocks are numbered by who comes first: all of them along grid[0]
     std::uint32_t threads = 256;

@@ -252,7 +252,8 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
     // of all where they begin anywhere, or are doubles.
     const std::uint32_t capacity = r.most(), largest = std::min(largest_cluster_of(architecture), portable_cluster);
     const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
-    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? 64 : bytes > 4 ? wanted : 160;
+    const bool doubles = bytes > 4;
+    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? (doubles ? 96 : 64) : (doubles ? wanted : 160);
     s.across = true;
     const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
     const auto take = [&](const choice& c) {
@@ -267,7 +268,7 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
         while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
         return beside() >= enough;
     };
-    const std::span<const choice> shapes = bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices;
+    const std::span<const choice> shapes = doubles ? std::span<const choice>(choices_of_doubles) : choices;
     if (!std::ranges::any_of(shapes, take)) return false;
     s.piece = std::min(32u, std::clamp(std::bit_floor(beside()) / 2, 32u, 128u) / at.widest);
     s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);

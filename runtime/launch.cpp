@@ -73,10 +73,11 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
         const auto in_waves = [&](std::uint64_t n) {
             return std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0]));
         };
-        std::uint64_t pieces = in_waves(1);
-        if (step.waves > 1) {
-            const std::uint64_t blocks = grid[0] * pieces, waves = (blocks + resident - 1) / resident;
-            if (10 * blocks < 9 * waves * resident) pieces = in_waves(step.waves);
+        std::uint64_t pieces = 0, busy = 0, of = 1;  // the greatest share of the places that have a block
+        for (std::uint64_t n = 1; n <= step.waves && 8 * busy < 7 * of; ++n) {
+            const std::uint64_t cut = in_waves(n), blocks = grid[0] * cut;
+            const std::uint64_t places = (blocks + resident - 1) / resident * resident;
+            if (blocks * of >= busy * places) pieces = cut, busy = blocks, of = places;
         }
         grid[1] = pieces;
     }

@@ -28,7 +28,8 @@ TEST_CASE("blocks that share results are as many as are resident, or some waves 
     CHECK(pieces_of(150, 1) == 1);
     CHECK(pieces_of(1000, 1) == 1);
     CHECK(pieces_of(13, 4) == 20);  // 260 of 264
-    CHECK(pieces_of(150, 4) == 7);
+    CHECK(pieces_of(150, 4) == 5);
+    CHECK(pieces_of(117, 2) == 2);  // 234 of 264: two waves are no fuller
     CHECK(pieces_of(270, 4) == 3);
     CHECK(pieces_of(1000, 4) == 1);  // 3.8 waves as it is
 }
