@@ -124,22 +124,22 @@ TEST_CASE("quotients of rows that are zero or subnormal are divided as any") {
 TEST_CASE("a map after a fold across memory, wherever rows and results begin") {
     comparison c;
     const auto add = [&](const array<float>& x) { c.add("softmax", axes(1), x, eval(softmax(x, 1))); };
-    for (const auto& [n, side] : {std::array<index_t, 2>{9001, 109}, {9216, 109}, {9002, 77}, {9472, 50}}) {
+    for (const auto& [n, side] : {std::array<index_t, 2>{3203, 37}, {3136, 37}, {3202, 45}, {3456, 50}}) {
         const index_t size = 2 * n * side;
         add(wave<float>({2, n, side}));
         const array<float> x = wave<float>(size + 3);
         for (const index_t from : {1, 2, 3}) add(reshape(x(slice(from, from + size)), {2, n, side}));
     }
-    const array<float> x = wave<float>({2, 9216, 109}), wanted = softmax(x, 1);
+    const array<float> x = wave<float>({2, 3136, 37}), wanted = softmax(x, 1);
     for (const index_t from : {0, 1, 2, 3}) {
         array<float> line = full<float>(x.size() + 4, -1.0f);
         array<float> z = reshape(line(slice(from, from + x.size())), x.shape());
         assign(z, softmax(x, 1));
         CHECK(array_equal(z, wanted).item());
-        array<float> wide = full<float>({2, 9216, 113}, -1.0f);
-        wide(all, all, slice(from, from + 109)) = softmax(x, 1);
-        CHECK(array_equal(wide(all, all, slice(from, from + 109)), wanted).item());
-        CHECK(all(wide(all, all, slice(109 + from, none)) == -1).item());
+        array<float> wide = full<float>({2, 3136, 41}, -1.0f);
+        wide(all, all, slice(from, from + 37)) = softmax(x, 1);
+        CHECK(array_equal(wide(all, all, slice(from, from + 37)), wanted).item());
+        CHECK(all(wide(all, all, slice(37 + from, none)) == -1).item());
         array<float> same = x;
         assign(same, softmax(same, 1));
         CHECK(array_equal(same, wanted).item());
