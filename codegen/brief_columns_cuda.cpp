@@ -77,7 +77,7 @@ private:
     void open_columns_apart() {
         source_writer& out = b_.code;
         const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
-        open_unrolled("j", apart_);
+        b_.open_unrolled("j", apart_);
         out.line("const ", type, " at = begin + j * ", threads, "u, vector = min(at, ", all, " - 1);");
         std::string column = "vector";
         if (b_.rank > 1) {
@@ -98,7 +98,7 @@ private:
     }
 
     void open_elements() {
-        open_unrolled("u", length());
+        b_.open_unrolled("u", length());
         b_.code.line("if (u >= ", b_.count({.axes = spaces_[0].bits()}, "folded"), ") break;");
         b_.write_digits("u", spaces_[0].axes);
     }
@@ -132,7 +132,7 @@ private:
             out.close();
             out.otherwise();  // the array ends within a vector
             open_elements();
-            open_unrolled("e", each_);
+            b_.open_unrolled("e", each_);
             out.line("if (e >= columns) break;");
             write_digit("column + e");
             for (const place* in : inputs)
@@ -167,7 +167,7 @@ private:
         for (const place* in : inputs_of(spaces_[0])) b_.body.name(in->node, loaded(*in, "e"));
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(folds[i].entry_type(), " value", i, '[', length(), "];");
-        open_unrolled("u", length());
+        b_.open_unrolled("u", length());
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("value", i, "[u] = u < ", n, " ? ", folds[i].entry(b_.body.value(folds[i].value(), out), "u"),
                      " : ", folds[i].entry_start(), ";");

@@ -116,6 +116,11 @@ void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes)
     if (!axes.empty()) code.line("const ", type, ' ', digit(axes[0]), " = ", type, '(', linear, ");");
 }
 
+void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
+    code.margin("#pragma unroll");
+    code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
+}
+
 bool cuda_kernel::has_quick_bodies() const {
     return key.header.math != detail::math_mode::fast &&
            std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });

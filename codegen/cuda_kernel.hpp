@@ -43,6 +43,25 @@ struct cuda_kernel : kernel_builder {
     /// has still.
     std::string thread_index(std::uint32_t block_elements);
 
+    /// Opens an unrolled loop, over `variable` from 0 to n.
+    void open_unrolled(const char* variable, std::uint32_t n);
+
+    /// Writes the statements of some elements by `write`: where there are quick bodies, by these, then again where one
+    /// met a rare value.
+    template <class Write>
+    void compute(bool quick, Write write) {
+        if (quick) code.line("bool rare = false;");
+        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
+            const auto outside = body.scope();
+            if (turn == 1) code.open("if (rare)");
+            needs.use_quick(quick && turn == 0);
+            write();
+            needs.use_quick(false);
+            if (turn == 1) code.close();
+            body.leave(outside);
+        }
+    }
+
     /// For a map: whether something is computed by a body that is quick but for rare values.
     bool has_quick_bodies() const;
     /// For a map: the axis that earlier steps have folded, on which something read does not move; -1 where there is

@@ -46,11 +46,6 @@ std::string cuda_scan::random_element(node_id g, std::uint64_t axes) {
     return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
 }
 
-void cuda_scan::open_unrolled(const char* variable, std::uint32_t n) {
-    b_.code.margin("#pragma unroll");
-    b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-}
-
 bool cuda_scan::is_vector() const {
     const auto fits = [&](const place& at) {
         if (!at.at->head.vector) return false;

@@ -38,7 +38,6 @@ protected:
     /// Reads and computes what is the same all along the row.
     void read_fixed();
     std::string random_element(node_id g, std::uint64_t axes);
-    void open_unrolled(const char* variable, std::uint32_t n);
 
     /// The name of a function: scan_lanes<fold, lanes>(v, start, lane).
     std::string scan_lanes();

@@ -148,7 +148,7 @@ private:
 
     /// Round the text that handles column e of this thread's; its digit.
     void open_columns(bool digits = false) {
-        open_unrolled("e", columns_);
+        b_.open_unrolled("e", columns_);
         if (digits && columns_ > 1)
             b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column + e);");
     }
@@ -202,7 +202,7 @@ private:
     }
     void load_rows(const std::vector<const place*>& inputs, bool whole) {
         source_writer& out = b_.code;
-        open_unrolled("u", unroll_);
+        b_.open_unrolled("u", unroll_);
         write_row();
         out.line("if (", columns_ == 1 ? "!mine || " : "", "at >= ", scanned(), ") break;");
         for (const place* in : inputs) {
@@ -229,7 +229,7 @@ private:
         source_writer& out = b_.code;
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', unroll_, "][", columns_, "];");
         const auto outside = b_.body.scope();
-        open_unrolled("u", unroll_);
+        b_.open_unrolled("u", unroll_);
         name_random();
         open_columns();
         for (fold_writer& f : folds_) out.line(f.name(), "[u][e] = ", b_.body.value(f.value(), out), ";");
@@ -294,7 +294,7 @@ private:
                             f.part() + "[e]"),
                      ";");
         out.close();
-        open_unrolled("u", unroll_);
+        b_.open_unrolled("u", unroll_);
         write_row();
         out.line("if (at >= ", scanned(), ") break;");
         const bool packed = columns_ > 1;

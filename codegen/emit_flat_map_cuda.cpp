@@ -21,7 +21,8 @@ public:
         if (along_ < 0 || along_ + 1 != inner_) return false;
         const std::uint32_t bytes = bytes_of(b_.outputs[0]);
         const auto is_run = [&](const place& at) {
-            return inner_class(at, inner_) == stride_class::unit && bytes_of(at) == bytes;
+            return inner_class(at, inner_) == stride_class::unit && inner_class(at, along_) == stride_class::strided &&
+                   bytes_of(at) == bytes;
         };
         return bytes == 4 && chunks * each * b_.cost <= statement_budget &&
                std::ranges::all_of(b_.outputs, [&](const place& z) { return moves_down(z) && is_run(z); }) &&
@@ -106,20 +107,16 @@ private:
         out.close();
     }
 
-    void open_unrolled(const char* variable, std::uint32_t n) {
-        b_.code.margin("#pragma unroll");
-        b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-    }
     /// `k` is the place of a chunk's first element in the slab; less than 0 in a slab that begins amid a vector.
     void open_chunks() {
-        open_unrolled("e", chunks);
+        b_.open_unrolled("e", chunks);
         b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
                      " + vector) * 4 - shift;");
     }
     void open_whole(const place& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }
     /// A chunk's elements that the slab has, with their digits.
     void open_elements() {
-        open_unrolled("i", each);
+        b_.open_unrolled("i", each);
         b_.code.line("if (k + i >= ", total(), ") continue;");
         b_.code.line("const ", b_.signed_index(), ' ', digit(along_), " = ", b_.signed_index(),
                      "(period * 4) - 4 + row[i], ", digit(inner_), " = column[i];");
@@ -139,7 +136,7 @@ private:
                      inside ? "" : b_.element(in, moves(in) ? b_.offset(in, still) : "") + ';');
             b_.body.name(in.node, in.name + (inside ? "[i]" : ""));
             if (!inside) return;
-            open_unrolled("i", each);
+            b_.open_unrolled("i", each);
             out.line("const ", b_.signed_index(), ' ', digit(inner_), " = column[i];");
             out.line(in.name, "[i] = ", b_.element(in, b_.offset(in, still)), ";");
             return out.close();
@@ -163,22 +160,14 @@ private:
     /// Column by column, by quick bodies where there are such; once more where one met a rare value.
     void compute() {
         source_writer& out = b_.code;
-        const bool quick = b_.has_quick_bodies();
-        open_unrolled("i", each);
+        b_.open_unrolled("i", each);
         b_.body.hoist(axis_range(0, b_.rank) & ~axis_bit(along_), b_.graph.roots, out);
-        if (quick) out.line("bool rare = false;");
-        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
-            const auto outside = b_.body.scope();
-            if (turn == 1) out.open("if (rare)");
-            b_.needs.use_quick(quick && turn == 0);
-            open_unrolled("e", chunks);
+        b_.compute(b_.has_quick_bodies(), [&] {
+            b_.open_unrolled("e", chunks);
             for (const place& z : b_.outputs)
                 out.line(z.name, "[e][i] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
-            b_.needs.use_quick(false);
-            if (turn == 1) out.close();
-            b_.body.leave(outside);
-        }
+        });
         out.close();
     }
 

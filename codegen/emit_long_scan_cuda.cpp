@@ -134,8 +134,8 @@ private:
         for (const node_id g : generators_along()) {
             const std::string name = b_.names[b_.graph.nodes[g].index];
             out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', held_, "][", each_, "];");
-            open_unrolled("u", held_);
-            open_unrolled("e", each_);
+            b_.open_unrolled("u", held_);
+            b_.open_unrolled("e", each_);
             write_place(false, " + e");
             out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
             out.close();
@@ -144,7 +144,7 @@ private:
         }
     }
     void load_vectors(const std::vector<const place*>& inputs, bool staged) {
-        open_unrolled("u", staged ? staged_ : held_);
+        b_.open_unrolled("u", staged ? staged_ : held_);
         write_place(staged);
         for (const place* in : inputs) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
@@ -158,8 +158,8 @@ private:
         b_.code.close();
     }
     void load_elements(const std::vector<const place*>& inputs, bool staged) {
-        open_unrolled("u", staged ? staged_ : held_);
-        if (each_ > 1) open_unrolled("e", each_);
+        b_.open_unrolled("u", staged ? staged_ : held_);
+        if (each_ > 1) b_.open_unrolled("e", each_);
         write_place(staged, each_ > 1 ? " + e" : "");
         for (const place* in : inputs)
             b_.code.line(staged ? '(' + staged_vector(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]",
@@ -183,7 +183,7 @@ private:
     void open_vectors(bool staged, const std::vector<node_id>& wanted) {
         source_writer& out = b_.code;
         const std::vector<bool> below = nodes_below(b_.graph, wanted);
-        open_unrolled("u", staged ? staged_ : held_);
+        b_.open_unrolled("u", staged ? staged_ : held_);
         for (const place* in : inputs_along()) {
             if (!below[in->node]) continue;
             const std::uint32_t bytes = bytes_of(*in) * each_;
@@ -202,7 +202,7 @@ private:
         if (staged)
             for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), "_now[", each_, "];");
         const auto outside = b_.body.scope();
-        open_unrolled("e", each_);
+        b_.open_unrolled("e", each_);
         for (fold_writer& f : folds_) {
             out.line(prefix(f, staged), "[e] = ", b_.body.value(f.value(), out), ";");
             if (each_ > 1)
@@ -341,7 +341,7 @@ private:
             out.line("alignas(", bytes_of(b_.outputs[k]) * each_, ") ", b_.needs.type(b_.outputs[k].at->head.type),
                      " r", k, '[', each_, "];");
         const auto outside = b_.body.scope();
-        open_unrolled("e", each_);
+        b_.open_unrolled("e", each_);
         for (fold_writer& f : folds_) {
             out.line("const ", f.type(), " all_", f.name(), " = ",
                      f.joined("base_" + f.name(), prefix(f, staged) + "[e]"), ";");
@@ -365,7 +365,7 @@ private:
             values[k] = 'r' + std::to_string(k) + "[e]";
         }
         out.otherwise();
-        open_unrolled("e", each_);
+        b_.open_unrolled("e", each_);
         store_elements(staged, values);
         out.close();
         out.close();

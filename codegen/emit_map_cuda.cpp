@@ -305,20 +305,12 @@ private:
     void compute_elements() {
         source_writer& out = b_.code;
         for (const place& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
-        const bool quick = b_.has_quick_bodies();
-        if (quick) out.line("bool rare = false;");
-        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
-            const auto outside = b_.body.scope();
-            if (turn == 1) out.open("if (rare)");
-            b_.needs.use_quick(quick && turn == 0);
+        b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             for (const place& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
-            b_.needs.use_quick(false);
-            if (turn == 1) out.close();
-            b_.body.leave(outside);
-        }
+        });
     }
 
     // Along an axis.

@@ -90,11 +90,11 @@ void cuda_rows::load_rows() {
     for (const place& leaf : leaves_)
         if (is_stream(leaf))
             b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', s_.together, "][", s_.chunks, "];");
-    open_unrolled("r", s_.together);
+    b_.open_unrolled("r", s_.together);
     write_place();
     load_streams();
     b_.code.close();
-    open_unrolled("r", s_.together);
+    b_.open_unrolled("r", s_.together);
     write_place();
     read_still();
 }
@@ -151,7 +151,7 @@ void cuda_rows::write_folds(std::size_t phase) {
     if (s_.each > 1)
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
     std::vector<std::string> elements;
-    compute(values, [&] {
+    b_.compute(has_quick_bodies(values), [&] {
         open_elements();
         for (const node_id n : kept) {
             out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
@@ -245,7 +245,7 @@ void cuda_rows::write_along(const std::vector<const place*>& outputs, const std:
         out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * s_.each) + ") " : "", type, ' ', z->name,
                  of_chunk(), ";");
     }
-    compute(values, [&] {
+    b_.compute(has_quick_bodies(values), [&] {
         open_elements();
         for (const place* z : outputs)
             out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");

@@ -188,7 +188,7 @@ void row_fold::load_vector_tile(std::size_t number, std::uint32_t each, std::uin
         b_.body.name(in->node, in->name + "[u][e]");
     }
     const std::string vector = vector_of(unroll);
-    open_unrolled("u", unroll);
+    b_.open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") continue;");
     for (const place* in : inputs) {  // apart by what is known: one address for all of them
         const std::string_view word = word_of(bytes_of(*in) * each, in->at->head.type);
@@ -208,7 +208,7 @@ void row_fold::join_vector_tile(std::size_t number, std::uint32_t each, std::uin
     if (end.empty() && s.outputs.empty() && number == longest_ && counts_alone())
         return join_whole_tile(number, each, unroll);
     declare_outputs(s, unroll, each);
-    open_unrolled("u", unroll);
+    b_.open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") break;");
     std::vector<std::size_t> plain;
     for (std::size_t i = 0; i < folds.size(); ++i) {
@@ -220,7 +220,7 @@ void row_fold::join_vector_tile(std::size_t number, std::uint32_t each, std::uin
     if (!plain.empty() || !s.outputs.empty()) {
         const std::string first = std::string(aligned ? "" : "head + ") + '(' + vector + ") * " + std::to_string(each);
         for (const std::size_t i : plain) out.line(folds[i].entry_type(), " value", i, '[', each, "];");
-        open_unrolled("e", each);
+        b_.open_unrolled("e", each);
         for (const std::size_t i : plain)
             out.line("value", i, "[e] = ", folds[i].entry(b_.body.value(folds[i].value(), out), first + " + e"), ";");
         put_outputs(s, "[u][e]");
@@ -239,8 +239,8 @@ void row_fold::join_vector_tile(std::size_t number, std::uint32_t each, std::uin
 void row_fold::join_whole_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll) {
     fold_writer& f = folds_[number][0];
     b_.code.line(f.entry_type(), " value0[", unroll * each, "];");
-    open_unrolled("u", unroll);
-    open_unrolled("e", each);
+    b_.open_unrolled("u", unroll);
+    b_.open_unrolled("e", each);
     b_.code.line("value0[u * ", each, " + e] = ", f.entry(b_.body.value(f.value(), b_.code), ""), ";");
     b_.code.close();
     b_.code.close();

@@ -53,7 +53,7 @@ private:
         for (fold_writer& f : folds) b_.code.line(f.type(), ' ', f.part(), '[', groups, "];");
         for_groups([&](bool whole) {
             declare_values(folds, s_.group);
-            compute(values, [&] {
+            b_.compute(has_quick_bodies(values), [&] {
                 open_group();
                 if (!whole) b_.code.open("if (", is_present(), ")");
                 load_weights(values, "");
@@ -127,13 +127,14 @@ private:
         for (const node_id n : held) {
             const std::string name = name_of(n);
             declare(b_.graph.nodes[n].type, name + "_again", false);
-            open_unrolled("u", s_.chunks);
+            b_.open_unrolled("u", s_.chunks);
             out.line(name, "_again[u] = ", name, "[u];");
             out.close();
             b_.body.name(n, name + "_again[u]");
         }
         out.margin("#pragma unroll 1");
-        open_chunk_loop();
+        out.open("for (unsigned int u = 0; u < ", s_.chunks, "; ++u)");
+        write_at("u");
         write_element(outputs, values, is_present(), false);
         out.close();
         b_.body.leave(outside);
@@ -141,7 +142,7 @@ private:
         for (const node_id n : held) b_.body.name(n, more_of(name_of(n), "v"));
         out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = 0; v < more; ++v)");
-        out.line("const ", u4(), " at = (v + ", of(s_.chunks), ") * ", lanes(), " + ", lane_, ";");
+        write_at("(v + " + of(s_.chunks) + ')');
         write_element(outputs, values, "", false);
         out.close();
         b_.body.leave(outside);
@@ -184,12 +185,11 @@ private:
     void open_group() {
         b_.code.margin("#pragma unroll");
         b_.code.open("for (unsigned int u = first; u < first + ", s_.group, "; ++u)");
-        b_.code.line("const ", u4(), " at = u * ", lanes(), " + ", lane_, ";");
+        write_at("u");
     }
-    /// A lane's chunks in registers, `at` being their place in the row.
-    void open_chunk_loop() {
-        b_.code.open("for (unsigned int u = 0; u < ", s_.chunks, "; ++u)");
-        b_.code.line("const ", u4(), " at = u * ", lanes(), " + ", lane_, ";");
+    /// The place in its row of this lane's element of a chunk.
+    void write_at(const std::string& chunk) {
+        b_.code.line("const ", u4(), " at = ", chunk, " * ", lanes(), " + ", lane_, ";");
     }
 
     // Statements of an element, `at` being its place in the row and `index` that in the arrays of its group.
@@ -223,6 +223,7 @@ private:
         for (std::size_t i = 0; i < folds.size(); ++i)
             b_.code.line(value(i), index, " = ", folds[i].element(b_.body.value(folds[i].value(), b_.code), "at"), ";");
     }
+
     // Chunks in shared memory, each thread's own: chunk v of those lies v blocks of threads behind the first.
 
     std::string name_of(node_id n) const {
@@ -270,8 +271,8 @@ private:
     }
 
     void open_more() {
-        open_unrolled("e", s_.group_of_more);
-        b_.code.line("const ", u4(), " at = (v + e + ", of(s_.chunks), ") * ", lanes(), " + ", lane_, ";");
+        b_.open_unrolled("e", s_.group_of_more);
+        write_at("(v + e + " + of(s_.chunks) + ')');
     }
     /// Opens the loop over groups there, and reads what these values need of one.
     void open_groups_of_more(const std::vector<node_id>& values) {
@@ -283,7 +284,7 @@ private:
             if (!wanted[h.node] || !b_.body.has_name(h.node)) continue;
             const std::string name = name_of(h.node) + "_now";
             out.line(b_.needs.type(b_.graph.nodes[h.node].type), ' ', name, '[', n, "];");
-            open_unrolled("e", n);
+            b_.open_unrolled("e", n);
             out.line(name, "[e] = ", more_of(name_of(h.node), "(v + e)"), ";");
             out.close();
             b_.body.name(h.node, name + "[e]");
@@ -298,14 +299,14 @@ private:
         declare_values(folds, n);
         for (const node_id k : kept)
             out.line(b_.needs.type(b_.graph.nodes[k].type), ' ', kept_name(k), "_now[", n, "];");
-        compute(values, [&] {
+        b_.compute(has_quick_bodies(values), [&] {
             open_more();
             load_weights(values, "v + e < more");
             for (const node_id k : kept) keep(k, kept_name(k) + "_now[e]");
             write_elements(folds, "[e]");
             out.close();
         });
-        open_unrolled("e", n);
+        b_.open_unrolled("e", n);
         for (const node_id k : kept) out.line(more_of(kept_name(k), "(v + e)"), " = ", kept_name(k), "_now[e];");
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line("if (v + e >= more) ", value(i), "[e] = ", folds[i].start(), ";");

@@ -164,7 +164,7 @@ private:
         if (!inputs.empty()) {
             if (each_ > 1) {
                 out.open("if (whole)");
-                open_unrolled("u", unroll_);
+                b_.open_unrolled("u", unroll_);
                 write_place();
                 for (const place* in : inputs) {
                     const reading how = b_.reading_of(*in, all_bits());
@@ -174,8 +174,8 @@ private:
                 out.close();
                 out.otherwise();
             }
-            open_unrolled("u", unroll_);
-            if (each_ > 1) open_unrolled("e", each_);
+            b_.open_unrolled("u", unroll_);
+            if (each_ > 1) b_.open_unrolled("e", each_);
             write_place(each_ > 1 ? " + e" : "");
             const std::string n = b_.count({.axes = s_.bit()}, "scanned");
             for (const place* in : inputs)
@@ -190,8 +190,8 @@ private:
             if ((loops_of(g) & s_.bit()) == 0) continue;
             const std::string name = b_.names[b_.graph.nodes[g].index];
             out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll_, "][", each_, "];");
-            open_unrolled("u", unroll_);
-            open_unrolled("e", each_);
+            b_.open_unrolled("u", unroll_);
+            b_.open_unrolled("e", each_);
             write_place(" + e");
             out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
             out.close();
@@ -206,8 +206,8 @@ private:
         source_writer& out = b_.code;
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', unroll_, "][", each_, "];");
         const auto outside = b_.body.scope();
-        open_unrolled("u", unroll_);
-        open_unrolled("e", each_);
+        b_.open_unrolled("u", unroll_);
+        b_.open_unrolled("e", each_);
         for (fold_writer& f : folds_) out.line(f.name(), "[u][e] = ", b_.body.value(f.value(), out), ";");
         out.close();
         if (each_ > 1) {
@@ -223,7 +223,7 @@ private:
         b_.body.leave(outside);
         for (fold_writer& f : folds_) {
             out.line(f.type(), ' ', f.part(), '[', unroll_, "];");
-            open_unrolled("u", unroll_);
+            b_.open_unrolled("u", unroll_);
             out.line(f.part(), "[u] = ", f.name(), "[u][", each_ - 1, "];");
             out.close();
             const std::string fold = f.joiner();
@@ -242,14 +242,14 @@ private:
         source_writer& out = b_.code;
         const std::string scan = scan_lanes() + '<' + f.joiner() + ", 32>(", part = f.part() + "[u]";
         out.line("__shared__ ", f.type(), " warps[2][32];");
-        open_unrolled("u", 2);
+        b_.open_unrolled("u", 2);
         out.line(f.type(), " own[1] = {", part, "};");
         out.line("const ", f.type(), " all = ", scan, "own, ", f.start(), ", lane);");
         out.line("if (lane == 0) warps[u][warp] = all;");
         out.line(part, " = own[0];");
         out.close();
         out.line("__syncthreads();");
-        open_unrolled("u", 2);
+        b_.open_unrolled("u", 2);
         out.line(f.type(), " ahead[1] = {warps[u][lane]};");
         out.line(scan, "ahead, ", f.start(), ", lane);");
         out.line(part, " = ", f.joined("__shfl_sync(0xffffffffu, ahead[0], warp)", part), ";");
@@ -269,12 +269,12 @@ private:
         source_writer& out = b_.code;
         const bool packed = each_ > 1 && outputs_pack();
         const auto outside = b_.body.scope();
-        open_unrolled("u", unroll_);
+        b_.open_unrolled("u", unroll_);
         for (fold_writer& f : folds_) out.line("const ", f.type(), " base_", f.name(), " = ", prefix(f), ";");
         for (std::size_t k = 0; packed && k < b_.outputs.size(); ++k)
             out.line("alignas(", bytes_of(b_.outputs[k]) * each_, ") ", b_.needs.type(b_.outputs[k].at->head.type),
                      " r", k, '[', each_, "];");
-        open_unrolled("e", each_);
+        b_.open_unrolled("e", each_);
         for (fold_writer& f : folds_) {
             out.line("const ", f.type(), " all_", f.name(), " = ", f.joined("base_" + f.name(), f.name() + "[u][e]"),
                      ";");
@@ -312,7 +312,7 @@ private:
                      b_.offset(b_.outputs[k], all_bits()), ", r", k, ");");
         }
         out.otherwise();
-        open_unrolled("e", each_);
+        b_.open_unrolled("e", each_);
         write_place(" + e");
         out.open("if (", guard(), ")");
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
@@ -368,13 +368,13 @@ private:
             b_.body.name(in->node, in->name + "[u]");
         }
         if (!inputs.empty()) {
-            open_unrolled("u", count);
+            b_.open_unrolled("u", count);
             b_.write_digits("first + u", {s_.axis});
             for (const place* in : inputs)
                 out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
             out.close();
         }
-        open_unrolled("u", count);
+        b_.open_unrolled("u", count);
         b_.write_digits("first + u", {s_.axis});
         for (const node_id g : generators_along()) b_.body.name(g, random_element(g, all_bits()));
         for (fold_writer& f : folds_) {

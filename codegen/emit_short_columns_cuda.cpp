@@ -187,7 +187,7 @@ private:
         // Of no more than these the first alone costs no digits.
         out.open("if (n > ", 2 * few, "u * lanes)");
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), ' ', own("off", i), " = 0;");
-        open_unrolled("u", few - 1);
+        b_.open_unrolled("u", few - 1);
         write_element("(u + 1) * step", [&](std::size_t i, const std::string& value) {
             out.line(own("off", i), " += ", value, " - ", own("near", i), ";");
         });

@@ -86,14 +86,9 @@ std::uint32_t cuda_fold::unroll_of(const folded_space& s, std::uint32_t bytes, s
     return unroll;
 }
 
-void cuda_fold::open_unrolled(const char* variable, std::uint32_t n) {
-    b_.code.margin("#pragma unroll");
-    b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-}
-
 void cuda_fold::open_columns(const std::string& count) {
     if (columns_ == 1) return;
-    open_unrolled("e", columns_);  // always: an index that is not constant puts arrays into memory
+    b_.open_unrolled("e", columns_);  // always: an index that is not constant puts arrays into memory
     if (!count.empty()) b_.code.line("if (e >= ", count, ") break;");
 }
 
@@ -213,7 +208,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     const std::string at = unroll == 1 ? "k" : "k + u" + apart;
     if (counted) out.line("unsigned int present = 0;");
     if (!loaded) {
-        open_unrolled("u", unroll);
+        b_.open_unrolled("u", unroll);
         if (!whole) out.line("if (", at, " >= ", n, ") break;");
         if (counted) out.line("++present;");
         write_loads(s, at);
@@ -224,7 +219,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     declare_outputs(s, unroll, columns_);
     open_columns();
     for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', unroll, "];");
-    open_unrolled("u", unroll);
+    b_.open_unrolled("u", unroll);
     for (std::size_t i = 0; i < folds.size(); ++i) {
         const std::string value = folds[i].entry(b_.body.value(folds[i].value(), out), at);
         out.line("value", i, "[u] = ", whole ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(),
@@ -236,7 +231,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
         join_entries(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : "");
     close_columns();
     if (!s.outputs.empty()) {
-        open_unrolled("u", unroll);
+        b_.open_unrolled("u", unroll);
         if (!whole) out.line("if (", at, " >= ", n, ") break;");
         b_.write_digits(at, s.axes);
         store_outputs(s, columns_, b_.rank - 1, [&](bool element) { element ? write_column() : void(); });
@@ -307,7 +302,7 @@ void cuda_fold::store_outputs(const folded_space& s, std::uint32_t each, int alo
         return each > 1 && to.at->head.vector && is_unit(to, along) && bytes_of(to) * each <= 16;
     };
     if (!std::ranges::all_of(s.outputs, packs)) {
-        if (each > 1) open_unrolled("e", each);
+        if (each > 1) b_.open_unrolled("e", each);
         write_digit(true);
         for (const std::size_t k : s.outputs)
             if (!packs(k))

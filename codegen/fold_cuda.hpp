@@ -70,7 +70,6 @@ protected:
 
     // Text.
 
-    void open_unrolled(const char* variable, std::uint32_t n);
     /// Around what is done for each of the thread's results: nothing where there is one.
     void open_columns(const std::string& count = "");
     void close_columns();

@@ -94,7 +94,7 @@ void cuda_fold::write_gather() {
             for (fold_writer& f : folds) write(f);
     };
     const auto for_all_taken = [&](const auto& write) {
-        open_unrolled("u", together);
+        b_.open_unrolled("u", together);
         out.line("if (", next, " >= gridDim.y - 1) break;");
         for_each_slot([&](fold_writer& f, const std::string& at) {
             write(f, own(f.taken() + "[u]"), "slots + (" + next + ") * stride" + at);

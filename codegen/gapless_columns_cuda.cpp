@@ -200,7 +200,7 @@ void column_fold::write_rounds_ahead(std::uint32_t tile) {
     const folded_space& s = spaces_[0];
     const auto load = [&](const std::string& at, const std::string& suffix) {
         out.open("if (mine && ", at, " < rounds)");
-        open_unrolled("u", tile);
+        b_.open_unrolled("u", tile);
         load_run(s, at + " + u * active", suffix);
         out.close();
         out.close();
@@ -213,7 +213,7 @@ void column_fold::write_rounds_ahead(std::uint32_t tile) {
     declare_tile(0, tile, "_next");
     load("k + round", "_next");
     write_tile(0, tile, " * active", "", true);
-    open_unrolled("u", tile);
+    b_.open_unrolled("u", tile);
     open_columns();
     for (const place* in : inputs_of(s)) {
         const std::string element = columns_ == 1 ? "[u]" : "[u][e]";

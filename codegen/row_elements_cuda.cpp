@@ -93,13 +93,8 @@ void row_elements::write_shift() {
     leader_ = leader->name;
 }
 
-void row_elements::open_unrolled(const char* variable, std::uint32_t n) {
-    b_.code.margin("#pragma unroll");
-    b_.code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
-}
-
 void row_elements::open_chunks() {
-    open_unrolled("u", s_.chunks);
+    b_.open_unrolled("u", s_.chunks);
     const std::string chunk = s_.across && !s_.is_beside() ? "u" : "u * " + lanes() + " + " + lane_;
     b_.code.line("const ", u4(), " at = ", s_.each > 1 ? '(' + chunk + ") * " + of(s_.each) : chunk,
                  s_.shifted ? " - shift;" : ";");
@@ -304,7 +299,7 @@ void row_elements::load_shared(const std::vector<node_id>& values) {
 }
 
 void row_elements::open_elements() {
-    if (s_.each > 1) open_unrolled("e", s_.each);
+    if (s_.each > 1) b_.open_unrolled("e", s_.each);
 }
 
 void row_elements::close_elements() {

@@ -52,7 +52,6 @@ protected:
 
     // A lane's elements.
 
-    void open_unrolled(const char* variable, std::uint32_t n);
     std::string lanes() const { return s_.is_beside() ? "lanes" : of(s_.lanes); }
     void open_chunks();
     std::string position() const { return s_.each > 1 ? "at + e" : "at"; }

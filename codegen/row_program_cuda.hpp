@@ -26,23 +26,6 @@ protected:
     /// Outputs that move along the row.
     virtual void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values);
 
-    /// Writes the statements of some elements by `write`: by quick bodies where there are such, then again where one
-    /// met a rare value.
-    template <class Write>
-    void compute(const std::vector<node_id>& values, Write write) {
-        const bool quick = has_quick_bodies(values);
-        if (quick) b_.code.line("bool rare = false;");
-        for (int turn = 0; turn < (quick ? 2 : 1); ++turn) {
-            const auto outside = b_.body.scope();
-            if (turn == 1) b_.code.open("if (rare)");
-            b_.needs.use_quick(quick && turn == 0);
-            write();
-            b_.needs.use_quick(false);
-            if (turn == 1) b_.code.close();
-            b_.body.leave(outside);
-        }
-    }
-
     /// Whether statements that these values still want have a quick body.
     bool has_quick_bodies(const std::vector<node_id>& values) const;
     /// What is kept for later phases of those values, computed for the first time.
