@@ -40,9 +40,8 @@ public:
             return false;
         const std::uint8_t fine = length_class();
         return fine > 1 && fine <= longest && !inputs_of(spaces_[0]).empty() && bytes_of_columns() <= 256 &&
-               cost() <= statement_budget && std::ranges::none_of(folds_[0], [](const fold_writer& f) {
-                   return f.counts_entries() && !f.has_parts();
-               });
+               cost() <= statement_budget &&
+               std::ranges::none_of(folds_[0], [](const fold_writer& f) { return f.is_exponentials(); });
     }
 
 private:
@@ -175,8 +174,8 @@ private:
         for (std::size_t i = 0; i < folds.size(); ++i) {
             const std::string values = "value" + std::to_string(i);
             out.line(own(folds[i].name()), " = ",
-                     folds[i].has_parts() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
-                                          : b_.join_pairs(folds[i].joiner(), length(), values),
+                     folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
+                                           : b_.join_pairs(folds[i].joiner(), length(), values),
                      ";");
         }
         close_columns();

@@ -47,7 +47,6 @@ private:
     void choose_gapless();
     /// Nothing but a sum of exponentials, which keeps a multiprocessor busy while what it reads next is on its way.
     bool is_exponentials() const { return words_ == 2 && folds_[0].size() == 1 && folds_[0][0].counts_entries(); }
-    bool doubles() const { return bytes_of(*inputs_of(spaces_[0])[0]) == 8; }
     bool alone() const { return layout_ == layout::alone; }
     bool gapless() const { return layout_ == layout::gapless; }
     std::string lane() const override { return alone() ? "0" : "down"; }
@@ -86,12 +85,11 @@ private:
     std::string results_of(const fold_writer& f) const override { return own(gapless() ? f.held() : f.name()); }
     /// The loads of a tile of vectors.
     void write_loads(const folded_space& s, const std::string& at) override;
-    void load_run(const folded_space& s, const std::string& at, const std::string& suffix);
+    std::string address_in_run(const place& in, const std::string& at) const;
+    void load_run(const folded_space& s, const std::string& at);
     /// The elements before the first whole vector and behind the last are fewer than two vectors: a thread each.
     void write_gapless();
     void write_rounds(std::uint32_t tile);
-    /// The same, a tile being on its way while the one before it is joined.
-    void write_rounds_ahead(std::uint32_t tile);
     void add_run_of_columns();
     std::string add_join_run(const fold_writer& f);
     void write_space(std::size_t number) override;
@@ -101,6 +99,7 @@ private:
     int inner_;
     layout layout_ = layout::wide;
     bool light_ = false;                         // one array and one word: registers for twice as many loads
+    bool ahead_ = false;                         // tiles are on their way while others are joined
     std::uint32_t each_ = 1;                     // elements that a thread of a gapless layout loads at once
     std::uint32_t resident_ = resident_threads;  // threads of a multiprocessor
     std::uint32_t blocks_ = 1;                   // of a multiprocessor, where several share columns

@@ -20,12 +20,13 @@ public:
     column_strips(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, 256), inner_(b_.rank - 1) {
         if (!fits()) return;
         const std::vector<const place*> inputs = inputs_of(spaces_[0]);
-        each_ = 16 / bytes_of(*inputs[0]);
-        aligned_ = is_aligned();
         split_ = bucket_ >= split_bucket;
         least_blocks_ = blocks_ = split_ ? 2 : 3;
+        ahead_ = split_ && gains_from_tiles_ahead();
+        each_ = ahead_ ? 1 : 16 / bytes_of(*inputs[0]);
+        aligned_ = each_ == 1 || is_aligned();
         columns_ = each_;
-        unroll_ = unroll_of(spaces_[0], bytes_at_once(spaces_[0]), 1, each_, 128);
+        unroll_ = unroll_of(spaces_[0], bytes_at_once(spaces_[0]), 1, each_, ahead_ ? bytes_ahead : 128);
         columns_ = 1;
     }
 
@@ -64,10 +65,11 @@ private:
     }
     /// Vectors of a strip, and how many strips there are; rows that begin anywhere have a part of one more.
     formula strip(bool strips) const {
-        constexpr std::uint32_t most_across = 32;  // so that most threads have a vector of some row
+        const std::uint32_t most_across = ahead_ ? 64 : 32;  // so that most threads have a vector of some row
         const std::uint32_t spare = aligned_ ? 0 : 1;
         return {.inner = axis_bit(inner_),
                 .inner_divide = each_,
+                .threads = ahead_ ? threads_ : 0,
                 .strip = most_across - spare,
                 .spare = spare,
                 .strips = strips};
@@ -117,14 +119,21 @@ private:
                  (threads_ + threads_ / 16) * each_ * widest_part() / 8, "];");
     }
 
+    std::string address(const place& in, const std::string& at) {
+        return in.name + "_from + (" + at + ") * " + b_.count({.axes = axis_bit(inner_)}, "n" + std::to_string(inner_));
+    }
     void write_loads(const folded_space& s, const std::string& at) override {
-        const std::string pitch = b_.count({.axes = axis_bit(inner_)}, "n" + std::to_string(inner_));
         for (const place* in : inputs_of(s)) {
+            if (each_ == 1) {
+                b_.code.line(in->name, "[u] = ", scalar_load(*in), address(*in, at), ");");
+                continue;
+            }
             const std::string_view word = word_of(16, in->at->head.type);
             b_.code.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word), '<', word, ">(", in->name,
-                         "[u], ", in->name, "_from + (", at, ") * ", pitch, ");");
+                         "[u], ", address(*in, at), ");");
         }
     }
+    static std::string scalar_load(const place& in) { return in.at->head.aliased ? "*(" : "__ldg("; }
 
     void write_space(std::size_t) override {
         source_writer& out = b_.code;
@@ -140,7 +149,7 @@ private:
         std::string first = "down", end = length;
         if (split_) {
             constexpr std::uint32_t least_rows = 128;
-            split(0, least_rows, blocks_, 0, threads_);
+            split(0, least_rows, blocks_, 0, threads_, ahead_ ? waves_of_columns() : 1);
             out.line("const ", type, " piece = ((", length, " + gridDim.y - 1) / gridDim.y + ", each_ - 1, "u) / ",
                      each_, " * ", each_, ", top = min(", length, ", blockIdx.y * piece);");
             out.line("const ", type, " end = min(", length, ", top + piece);");
@@ -162,7 +171,17 @@ private:
         declare_parts(folds);
         if (!aligned_) write_cut(end);
         out.line("const ", type, " n = active ? ", end, aligned_ ? "" : " - cut", " : 0;");
-        write_tiles(0, unroll_, first, " * height", "n", std::to_string(unroll_) + " * height");
+        const std::string apart = " * height", tile = std::to_string(unroll_) + apart;
+        if (ahead_) {
+            out.line(type, " k = ", first, ";");
+            write_tiles_ahead(
+                0, unroll_, apart, tile, "height * " + pitch,
+                [&](const std::string& at) { return at + " + " + std::to_string(unroll_ - 1) + apart + " < n"; },
+                [&](const place& in, const std::string& at) { return address(in, at); });
+            if (unroll_ > 1) write_rest(0, unroll_, apart, "n");
+        } else {
+            write_tiles(0, unroll_, first, apart, "n", tile);
+        }
         if (!aligned_) write_last(first, end);
         join_parts(folds);
         columns_ = 1;
@@ -186,8 +205,7 @@ private:
         out.line("if (vector * ", each_, " + e >= there + shift) break;");
         for (const place* in : inputs_of(spaces_[0])) {
             const std::string from = in->name + "_from + (" + end + " - 1) * " + pitch + " + e";
-            out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
-                     in->at->head.aliased ? "*(" : "__ldg(", from, ");");
+            out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", scalar_load(*in), from, ");");
             b_.body.name(in->node, in->name);
         }
         for (fold_writer& f : folds_[0]) join_one(f, f.entry(b_.body.value(f.value(), out), end + " - 1"));
@@ -220,9 +238,9 @@ private:
                 "    return all;\n}\n");
         const std::string more = std::to_string(each_ - 1),
                           wide = aligned_ ? "width" : "width + 2 * " + std::to_string(each_);
-        b_.code.line(f.name(), " = join_strip<", f.joiner(), ", ", each_, ">(", f.held(), ", ", f.start(),
-                     ", room, active, ", wide, ", down, vector * ", each_, aligned_ ? "" : " + " + more, shift,
-                     ", height, mine ? column", aligned_ ? "" : " + " + more, " : 0, share, shares);");
+        b_.code.line(f.name(), " = join_strip<", f.joiner(), ", ", each_, ">(", each_ == 1 ? "&" : "", f.held(), ", ",
+                     f.start(), ", room, active, ", wide, ", down, vector * ", each_, aligned_ ? "" : " + " + more,
+                     shift, ", height, mine ? column", aligned_ ? "" : " + " + more, " : 0, share, shares);");
     }
 
     void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
@@ -239,7 +257,7 @@ private:
 
     int inner_;
     std::uint32_t each_ = 1, unroll_ = 1, blocks_ = 1;
-    bool aligned_ = false;
+    bool aligned_ = false, ahead_ = false;
 };
 
 }  // namespace

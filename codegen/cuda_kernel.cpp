@@ -98,6 +98,23 @@ std::string cuda_kernel::storer() {
     return "store";
 }
 
+std::string cuda_kernel::copier(std::uint32_t bytes) {
+    const std::string size = std::to_string(bytes), word(word_of(bytes)), name = "copy" + size;
+    const std::string copy = copies_asynchronously()
+                                 ? "    asm volatile(\"cp.async." + std::string(bytes == 16 ? "cg" : "ca") +
+                                       ".shared.global [%0], [%1], " + size +
+                                       ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
+                                       "\"l\"(from) : \"memory\");\n"
+                                 : "    *static_cast<" + word + "*>(to) = *static_cast<const " + word + "*>(from);\n";
+    needs.add(name, function("Into shared memory, past registers; the thread may wait for it.") + "void " + name +
+                        "(void* to, const void* from) {\n" + copy + "}\n");
+    return name;
+}
+
+void cuda_kernel::wait_for_copies() {
+    if (copies_asynchronously()) code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+}
+
 std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {
     return codegen::join_pairs(needs) + '<' + fold + ", " + std::to_string(count) + ">(" + values + ')';
 }

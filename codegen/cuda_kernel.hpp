@@ -33,6 +33,11 @@ struct cuda_kernel : kernel_builder {
     std::string loader(reading how, std::uint32_t bytes) { return loader(how, word_of(bytes)); }
     /// The same for a store: name<word>(to, array).
     std::string storer();
+    /// The same for a copy of 4, 8 or 16 bytes into shared memory: name(to, from). Where threads copy asynchronously
+    /// they must wait.
+    std::string copier(std::uint32_t bytes);
+    bool copies_asynchronously() const { return key.header.architecture >= 80; }
+    void wait_for_copies();
 
     /// The call that joins the first elements of an array, of which there are `count`, by a fold's struct.
     std::string join_pairs(const std::string& fold, std::uint32_t count, const std::string& values);

@@ -190,7 +190,7 @@ bool column_fold::has_rounds(const std::vector<fold_writer>& folds) const {
 }
 
 void column_fold::write_loads(const folded_space& s, const std::string& at) {
-    gapless() ? load_run(s, at, "") : cuda_fold::write_loads(s, at);
+    gapless() ? load_run(s, at) : cuda_fold::write_loads(s, at);
 }
 
 void column_fold::write_space(std::size_t number) {

@@ -150,7 +150,7 @@ private:
             const std::uint32_t bytes = bytes_of(*in) * each_;
             const std::string from = b_.pointer(*in) + b_.offset(*in, all_bits());
             if (staged)
-                b_.code.line(copier(bytes), '(', staged_vector(*in), ", ", from, ");");
+                b_.code.line(b_.copier(bytes), '(', staged_vector(*in), ", ", from, ");");
             else
                 b_.code.line(b_.loader(b_.reading_of(*in, all_bits()), bytes), '<', word_of(bytes), ">(", in->name,
                              "[u], ", from, ");");
@@ -168,16 +168,6 @@ private:
         if (each_ > 1) b_.code.close();
         b_.code.close();
     }
-    std::string copier(std::uint32_t bytes) {
-        const std::string name = "copy" + std::to_string(bytes);
-        b_.needs.add(name, b_.function("Into shared memory, past the registers; the thread may wait for it.") +
-                               "void " + name + "(void* to, const void* from) {\n    asm volatile(\"cp.async." +
-                               (bytes == 16 ? "cg" : "ca") + ".shared.global [%0], [%1], " + std::to_string(bytes) +
-                               ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), \"l\"(from) : "
-                               "\"memory\");\n}\n");
-        return name;
-    }
-
     /// Round what is done for each of the vectors held, or staged: names elements e of the inputs and `prefix(f)` of
     /// the folds, which are the prefixes within a vector.
     void open_vectors(bool staged, const std::vector<node_id>& wanted) {
@@ -220,7 +210,7 @@ private:
         for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', vectors(), "];");
         for (const bool staged : {false, true}) {
             if (staged && staged_ == 0) continue;
-            if (staged) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+            if (staged) b_.wait_for_copies();
             const auto outside = b_.body.scope();
             open_vectors(staged, s_.values);
             fold_vector(staged);

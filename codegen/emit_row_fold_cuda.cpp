@@ -42,7 +42,7 @@ bool row_fold::is_light() const {
 
 bool row_fold::counts_alone() const { return folds_[longest_].size() == 1 && folds_[longest_][0].counts_entries(); }
 
-bool row_fold::is_moments() const { return counts_alone() && folds_[longest_][0].has_parts(); }
+bool row_fold::is_moments() const { return counts_alone() && folds_[longest_][0].is_moments(); }
 
 bool row_fold::is_exponentials() const { return counts_alone() && !is_moments(); }
 

@@ -41,7 +41,7 @@ private:
     }
 
     void await_loads() override {
-        if (s_.more > 0) b_.code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+        if (s_.more > 0) b_.wait_for_copies();
     }
 
     void write_folds(std::size_t phase) override {
@@ -250,7 +250,7 @@ private:
         b_.write_digits("at", r_.row);
         for (const place* leaf : streams) {
             const std::string to = "&" + more_of(leaf->name, "more"), from = b_.pointer(*leaf);
-            out.line(copy_element(bytes_of(*leaf)), '(', to, ", ", from, b_.offset(*leaf, all_axes()), ");");
+            out.line(b_.copier(bytes_of(*leaf)), '(', to, ", ", from, b_.offset(*leaf, all_axes()), ");");
         }
         out.line("++more;");
         out.close();
@@ -259,17 +259,6 @@ private:
         for (const place* leaf : streams) out.line(more_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
         out.close();
     }
-    std::string copy_element(std::uint32_t bytes) {
-        const std::string size = std::to_string(bytes), name = "copy_element_of_" + size;
-        b_.needs.add(name, b_.function("Into shared memory, beside whatever else the thread does.") + "void " + name +
-                               "(void* to, const void* from) {\n    asm volatile(\"cp.async.ca.shared.global [%0], "
-                               "[%1], " +
-                               size +
-                               ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
-                               "\"l\"(from) : \"memory\");\n}\n");
-        return name;
-    }
-
     void open_more() {
         b_.open_unrolled("e", s_.group_of_more);
         write_at("(v + e + " + of(s_.chunks) + ')');

@@ -100,15 +100,7 @@ private:
     /// Whole vectors of the run, from the one in which it begins, then the elements behind the last.
     void write_copies() {
         source_writer& out = b_.code;
-        const bool asynchronous = b_.key.header.architecture >= 80;
-        b_.needs.add("copy_chunk",
-                     b_.function("16 bytes into shared memory, past registers and the first-level cache.") +
-                         "void copy_chunk(uint4* to, const uint4* from) {\n" +
-                         (asynchronous ? "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"\n"
-                                         "                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
-                                         "\"l\"(from) : \"memory\");\n"
-                                       : "    *to = *from;\n") +
-                         "}\n");
+        const std::string copy = b_.copier(16);
         b_.needs.add("copy_run",
                      b_.function("Copies elements [first, end) behind each other; returns where the first came to lie.",
                                  "template <class type, class index>\n") +
@@ -118,8 +110,8 @@ private:
                          "    const unsigned int chunks = (end - begin) / each, n = end - begin;\n"
                          "    const uint4* const vectors = reinterpret_cast<const uint4*>(from + begin);\n"
                          "    for (unsigned int q = threadIdx.x; q < chunks; q += " +
-                         std::to_string(threads) +
-                         ") copy_chunk(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
+                         std::to_string(threads) + ") " + copy +
+                         "(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
                          "    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += " +
                          std::to_string(threads) +
                          ") to[i] = from[begin + i];\n"
@@ -130,7 +122,7 @@ private:
             out.line("const ", u4(), ' ', in->name, "_from = copy_run(", run, ", ", b_.pointer(*in),
                      ", first * cells, (first + places) * cells);");
         }
-        if (asynchronous) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+        b_.wait_for_copies();
         out.line("__syncthreads();");
     }
 
@@ -143,7 +135,7 @@ private:
         declare_results(folds_[0]);
         const auto outside = b_.body.scope();
         b_.code.open();
-        if (std::ranges::all_of(folds_[0], [](const fold_writer& f) { return f.has_parts(); })) {
+        if (std::ranges::all_of(folds_[0], [](const fold_writer& f) { return f.is_moments(); })) {
             write_moments();
             b_.body.leave(outside);
         } else {

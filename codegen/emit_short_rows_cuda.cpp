@@ -130,29 +130,22 @@ private:
 
     void write_loads() {
         source_writer& out = b_.code;
-        const bool asynchronous = b_.key.header.architecture >= 80;
+        const std::string copy = b_.copier(16);
         b_.needs.add("skewed",
                      b_.function("Where chunk q lies, so that the chunks of neighbouring rows meet all banks.") +
                          "unsigned int skewed(unsigned int q, unsigned int skew) {\n"
                          "    return q ^ (q >> skew & 7);\n}\n");
-        b_.needs.add("copy_chunk",
-                     b_.function("16 bytes into shared memory, past registers and the first-level cache.") +
-                         "void copy_chunk(uint4* to, const uint4* from) {\n" +
-                         (asynchronous ? "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"\n"
-                                         "                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
-                                         "\"l\"(from) : \"memory\");\n"
-                                       : "    *to = *from;\n") +
-                         "}\n");
         if (in_runs_)
             add_run_walk("load_runs", "",
-                         "copy_chunk(reinterpret_cast<uint4*>(to) + apart(q), "
-                         "reinterpret_cast<const uint4*>(from) + q);",
+                         copy +
+                             "(reinterpret_cast<uint4*>(to) + apart(q), "
+                             "reinterpret_cast<const uint4*>(from) + q);",
                          "to[i + (apart(i / each) - i / each) * each] = from[i];");
         else
             for (const slab& s : slabs_.all())
                 if (s.is_loaded())
                     add_walk(s, "load",
-                             "copy_chunk(reinterpret_cast<uint4*>(to) + " + place_of(s) +
+                             copy + "(reinterpret_cast<uint4*>(to) + " + place_of(s) +
                                  ", reinterpret_cast<const uint4*>(from) + q);");
         for (const slab& s : slabs_.all())
             if (s.is_loaded() && in_runs_)
@@ -160,7 +153,7 @@ private:
             else if (s.is_loaded())
                 out.line(walk_over(s, "load"), '(', array_of(s), ", p.", b_.names[b_.graph.nodes[s.holds[0]].index],
                          " + first * n, rows * n", s.chunked ? ", " + skew_of(s) : "", ");");
-        if (asynchronous) out.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+        b_.wait_for_copies();
         out.line("__syncthreads();");
     }
 

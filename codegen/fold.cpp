@@ -182,7 +182,9 @@ std::uint32_t fold_writer::bytes() const {
     return places() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
 }
 
-std::string fold_writer::of_one(const std::string& entry) { return is_about() ? with_one(start(), entry) : entry; }
+std::string fold_writer::of_one(const std::string& entry) {
+    return has_parts() ? of_part(with_one(part_start(), entry)) : entry;
+}
 
 std::string fold_writer::with(const std::string& part, const std::string& array, const std::string& present) {
     return joiner() + "::with(" + part + ", " + array + (present.empty() ? "" : ", " + present) + ')';

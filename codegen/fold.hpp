@@ -56,13 +56,15 @@ public:
     std::string of_one(const std::string& entry);
     /// A part is what a thread has of a few tiles: a partial result, or what is sooner joined with entries. It begins
     /// so, takes an array of entries (all of them, or the first `present`), and becomes a partial result.
-    std::string part_type() { return has_parts() ? spell_about_sums(type_, needs_) : type(); }
-    std::string part_start() { return has_parts() ? part_type() + "{0, 0, 0, 0}" : start(); }
+    std::string part_type() { return has_parts() ? spell_about_sums(row_.of, type_, needs_) : type(); }
+    std::string part_start() { return has_parts() ? spell_about_sums_start(row_.of, type_, needs_) : start(); }
     std::string with(const std::string& part, const std::string& array, const std::string& present);
     std::string with_one(const std::string& part, const std::string& entry);
-    bool has_parts() const { return row_.of == detail::fold::squares; }
+    bool has_parts() const { return is_about(); }
+    bool is_moments() const { return row_.of == detail::fold::squares; }
+    bool is_exponentials() const { return row_.of == detail::fold::exponentials; }
     /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), quicker than joining one after the other.
-    bool joins_at_once() const { return row_.of == detail::fold::squares; }
+    bool joins_at_once() const { return is_moments(); }
     std::string of_part(const std::string& part);
     /// Whether missing entries must be counted, for no entry leaves a partial result alone.
     bool counts_entries() const { return is_about(); }

@@ -118,12 +118,13 @@ struct squares {
 )";
 
 /// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c). No exponent is
-/// positive, and what is far below the greatest element counts nothing, so a quick exponential does: the exact one is
-/// for infinities and NaN, and for c.
+/// above 2, and what is far below the greatest element counts nothing, so a quick exponential does: the exact one is
+/// for c. Of elements that are all minus infinity or none the sum is 0; of others it is 1 at least.
 constexpr std::string_view exponential_sums = R"(template <class type>
 __device__ type exponential(type x);
+/// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
 template <class type>
-__device__ type weight(type x, bool& rare);
+__device__ type add_weight(type sum, type x);
 template <class type>
 __device__ constexpr type largest();
 __device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
@@ -135,31 +136,44 @@ struct exponential_sum {
     type top, sum;
 };
 
+/// The sum of exp(x - near), and the greatest element. It is at most 2 above `near`, so that x - near is rounded by no
+/// more than the exponential is, and `near` moves seldom.
+template <class type>
+struct exponentials_near {
+    type near, sum, top;
+};
+
 struct exponentials {
     template <class type>
     static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
-        bool rare = false;
         const bool above = a.top > b.top;
-        const type less = weight(above ? b.top - a.top : a.top - b.top, rare);
+        const type less = add_weight(type(0), above ? b.top - a.top : a.top - b.top);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
     template <class type, int n>
-    static __device__ __forceinline__ exponential_sum<type> with(exponential_sum<type> a, const type (&v)[n],
-                                                                 unsigned int present = n) {
-        type top = a.top;
+    static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
+                                                                   unsigned int present = n) {
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) top = i < present ? higher(top, v[i]) : top;
-        top = top < largest<type>() ? top : largest<type>();
-        bool rare = false;
-        type sum = a.sum * weight(a.top - top, rare);
-#pragma unroll
-        for (unsigned int i = 0; i < n; ++i) sum += i < present ? weight(v[i] - top, rare) : 0;
-        if (rare) {
-            sum = a.sum * exponential(a.top - top);
-#pragma unroll
-            for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        for (unsigned int i = 0; i < n; ++i) a.top = i < present ? higher(a.top, v[i]) : a.top;
+        a.top = a.top < largest<type>() ? a.top : largest<type>();
+        // Of floats an exponential is an instruction, and costs less than the question.
+        if (sizeof(type) == 4 || a.top > a.near + 2) {
+            a.sum *= add_weight(type(0), a.near - a.top);
+            a.near = a.top;
         }
-        return {top, sum};
+        type sum = 0;
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) sum = i < present ? add_weight(sum, v[i] - a.near) : sum;
+        if (sizeof(type) == 8 && !(sum <= largest<type>())) {
+            sum = 0;
+#pragma unroll
+            for (unsigned int i = 0; i < n; ++i) sum += i < present && !(v[i] <= largest<type>()) ? v[i] : 0;
+        }
+        return {a.near, a.sum + sum, a.top};
+    }
+    template <class type>
+    static __device__ __forceinline__ exponential_sum<type> of_part(exponentials_near<type> a) {
+        return {a.top, a.sum < type(0.5) ? 0 : a.sum * add_weight(type(0), a.near - a.top)};
     }
     template <class type>
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
@@ -190,24 +204,23 @@ std::string spell_about_fold(fold f, dtype t, prelude& needs) {
     n.code = static_cast<std::uint16_t>(op::exp);
     n.arity = 1;
     const std::string value = spell_map(n, {t}, {"x"}, needs);
-    std::string quick = "    return exp2_of_weight(x * 1.44269502f);\n";
+    std::string weight = "    return sum + exp2_of_weight(x * 1.44269502f);\n";
     if (t == dtype::f8) {
-        needs.use_quick(true);
-        quick = "    bool far = false;\n    const double y = " + spell_map(n, {t}, {"x"}, needs);
-        needs.use_quick(false);
-        quick.replace(quick.rfind("rare"), 4, "far");
-        quick += ";\n    rare |= far && !(x < 0);\n    return far && x < 0 ? 0 : y;\n";
+        // The table's statements up to p and 2^n, whose product is the exponential.
+        weight = "    const double a = x < -708.0 ? __hiloint2double(0xc0862000, __double2loint(x)) : x;\n" +
+                 quick_statements(op::exp, t) +
+                 "    return fma(p, __hiloint2double((__double2loint(shifted) << 20) + 0x3ff00000, 0), sum);\n";
     } else {
         needs.add("exp2_of_weight",
                   "/// The instruction: what it flushes is nothing beside a sum of at least 1.\n"
                   "__device__ __forceinline__ float exp2_of_weight(float x) {\n    float y;\n"
                   "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n    return y;\n}\n");
     }
-    needs.add("exponential " + type, "template <>\n__device__ __forceinline__ " + type + " exponential(" + type +
-                                         " x) {\n    return " + value +
-                                         ";\n}\ntemplate <>\n__device__ __forceinline__ " + type + " weight(" + type +
-                                         " x, bool& rare) {\n" + quick + "}\ntemplate <>\n__device__ constexpr " +
-                                         type + " largest() {\n    return " + largest(t) + ";\n}\n");
+    needs.add("exponential " + type,
+              "template <>\n__device__ __forceinline__ " + type + " exponential(" + type + " x) {\n    return " +
+                  value + ";\n}\ntemplate <>\n__device__ __forceinline__ " + type + " add_weight(" + type + " sum, " +
+                  type + " x) {\n" + weight + "}\ntemplate <>\n__device__ constexpr " + type +
+                  " largest() {\n    return " + largest(t) + ";\n}\n");
     return "exponentials";
 }
 
@@ -216,9 +229,14 @@ std::string spell_about_part(fold f, dtype t, prelude& needs) {
     return (f == fold::squares ? "moments<" : "exponential_sum<") + needs.type(t) + '>';
 }
 
-std::string spell_about_sums(dtype t, prelude& needs) {
-    spell_about_fold(fold::squares, t, needs);
-    return "sums_near<" + needs.type(t) + '>';
+std::string spell_about_sums(fold f, dtype t, prelude& needs) {
+    spell_about_fold(f, t, needs);
+    return (f == fold::squares ? "sums_near<" : "exponentials_near<") + needs.type(t) + '>';
+}
+
+std::string spell_about_sums_start(fold f, dtype t, prelude& needs) {
+    const std::string least = '-' + largest(t);
+    return spell_about_sums(f, t, needs) + (f == fold::squares ? "{0, 0, 0, 0}" : '{' + least + ", 0, " + least + '}');
 }
 
 std::string spell_about_start(fold f, dtype t, prelude& needs) {

@@ -12,10 +12,12 @@ namespace ingot::codegen {
 
 /// The type of a part, with the members that `about_members` names; all of them of the elements' dtype.
 std::string spell_about_part(detail::fold f, dtype t, prelude& needs);
-/// Of sums of squares: the type of what a thread has of a few tiles, by `with(sums, values, present)`; `of_part` makes
-/// a part of it.
-std::string spell_about_sums(dtype t, prelude& needs);
-/// The struct with `join(a, b)`, `with(part, values, present)`, `about(part, c)`, of exponentials `greatest(part)`.
+/// The type of what a thread has of a few tiles, by `with(sums, values, present)`, and what it begins as; `of_part`
+/// makes a part of it.
+std::string spell_about_sums(detail::fold f, dtype t, prelude& needs);
+std::string spell_about_sums_start(detail::fold f, dtype t, prelude& needs);
+/// The struct with `join(a, b)`, `with(sums, values, present)`, `of_part(sums)`, `about(part, c)`, of exponentials
+/// `greatest(part)`.
 std::string spell_about_fold(detail::fold f, dtype t, prelude& needs);
 /// A part of no elements.
 std::string spell_about_start(detail::fold f, dtype t, prelude& needs);

@@ -177,15 +177,14 @@ void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
     }
 }
 
-void cuda_fold::declare_tile(std::size_t number, std::uint32_t unroll, const std::string& suffix) {
+void cuda_fold::declare_tile(std::size_t number, std::uint32_t unroll) {
     for (const place* in : inputs_of(spaces_[number])) {
         const std::string type = b_.needs.type(in->at->head.type);
         const std::uint32_t wide = columns_of(*in);
         if (wide > 1)
-            b_.code.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, suffix, '[', unroll, "][", wide,
-                         "];");
+            b_.code.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, '[', unroll, "][", wide, "];");
         else
-            b_.code.line(type, ' ', in->name, suffix, '[', unroll, "];");
+            b_.code.line(type, ' ', in->name, '[', unroll, "];");
     }
 }
 
@@ -263,8 +262,13 @@ void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std:
     write_tile(number, unroll, apart, "");
     out.close();
     b_.body.leave(outside);
-    if (one) return;
-    const auto write_rest = [&](std::uint32_t rest, const std::string& bound) {
+    if (!one) write_rest(number, unroll, apart, n);
+}
+
+void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
+    source_writer& out = b_.code;
+    const auto outside = b_.body.scope();
+    const auto write_part = [&](std::uint32_t rest, const std::string& bound) {
         out.open("if (k ", rest == 1 || !bound.empty() ? "" : "+ " + std::to_string(rest - 1) + apart + ' ', "< ", n,
                  ")");
         write_tile(number, rest, apart, bound);
@@ -272,8 +276,8 @@ void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std:
         out.close();
         b_.body.leave(outside);
     };
-    if (!rest_in_halves(folds_[number], unroll)) return write_rest(unroll, n);
-    while ((unroll /= 2) > 0) write_rest(unroll, "");
+    if (!rest_in_halves(folds_[number], unroll)) return write_part(unroll, n);
+    while ((unroll /= 2) > 0) write_part(unroll, "");
 }
 
 void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
@@ -395,10 +399,18 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
         .axes = kept_bits(), .per_processor = blocks * results * waves, .inner = bits, .inner_divide = piece};
 }
 
+bool cuda_fold::gains_from_tiles_ahead() const {
+    const std::vector<const place*> inputs = inputs_of(spaces_[longest_]);
+    const std::vector<fold_writer>& folds = folds_[longest_];
+    return folds.size() == 1 && folds[0].is_exponentials() && !inputs.empty() &&
+           inputs.size() * sizeof(double) <= bytes_ahead &&
+           std::ranges::all_of(inputs, [](const place* in) { return bytes_of(*in) == sizeof(double); });
+}
+
 std::uint32_t cuda_fold::waves_of_columns() const {
     if (b_.rank == 1) return 1;
-    const bool exponentials = std::ranges::any_of(
-        folds_[longest_], [](const fold_writer& f) { return f.counts_entries() && !f.has_parts(); });
+    const bool exponentials =
+        std::ranges::any_of(folds_[longest_], [](const fold_writer& f) { return f.is_exponentials(); });
     return exponentials ? 2 : 4;
 }
 

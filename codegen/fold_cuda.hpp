@@ -97,7 +97,7 @@ protected:
     std::uint32_t columns_of(const place& in) const;
     std::uint32_t bytes_at_once(const folded_space& s) const;
     /// The arrays of what a tile loads.
-    void declare_tile(std::size_t number, std::uint32_t unroll, const std::string& suffix = "");
+    void declare_tile(std::size_t number, std::uint32_t unroll);
     /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them: all, or those before `n`;
     /// or joins those that are `loaded`.
     void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
@@ -105,6 +105,18 @@ protected:
     /// The loop over a thread's tiles, from place `first` on, `step` apart.
     void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first, const std::string& apart,
                      const std::string& n, const std::string& step);
+    /// What is left after whole tiles, from place k on.
+    void write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
+    /// The loop over whole tiles, `step` apart, from place k on while they are `there`: each is on its way into shared
+    /// memory while the one before it is joined (tiles_ahead_cuda.cpp). A thread has one column; its elements are read
+    /// from `address`, and those of a tile lie `distance` apart.
+    void write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
+                           const std::string& distance, const std::function<std::string(const std::string& at)>& there,
+                           const std::function<std::string(const place& in, const std::string& at)>& address);
+    /// Whether the longest space's folds compute as long as they load, and how many bytes of a thread are then on their
+    /// way.
+    bool gains_from_tiles_ahead() const;
+    static constexpr std::uint32_t bytes_ahead = 64;
     /// Loads what a tile reads at place `at` into the arrays' elements [u].
     virtual void write_loads(const folded_space& s, const std::string& at);
     /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.

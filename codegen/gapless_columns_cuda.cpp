@@ -35,6 +35,7 @@ void column_fold::choose_gapless() {
     layout_ = layout::gapless;
     each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
     light_ = words_ == 1 && inputs_of(spaces_[0]).size() == 1;
+    ahead_ = split_ && gains_from_tiles_ahead();
     while (each_ > 1 &&
            (each_ * cost_of(b_.graph, spaces_[0].values) > statement_budget || each_ * words_ > most_words))
         each_ /= 2;
@@ -48,8 +49,11 @@ void column_fold::choose_gapless() {
     resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
     // While a small block of moments joins what its threads have, others read.
     if (words_ > 2 && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
-    if (is_exponentials()) {  // of doubles a thread has two tiles, one of them on its way
-        resident_ = doubles() ? resident_threads / 2 : resident_threads;
+    if (ahead_) {
+        resident_ = resident_threads / 2;
+        threads_ = small_block;
+        each_ = 1;
+    } else if (is_exponentials()) {
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
     } else if (!one && !few_columns && bucket_ >= long_bucket) {  // a small block holds few whole rows of columns
         threads_ = medium_block;
@@ -94,21 +98,26 @@ void column_fold::write_run() {
 }
 
 std::uint32_t column_fold::run_unroll() const {
-    const std::uint32_t wanted = (light_ ? 128 : 64) * 1024 / resident_;  // bytes of a thread, in flight
+    const std::uint32_t wanted =
+        ahead_ ? bytes_ahead : (light_ ? 128 : 64) * 1024 / resident_;  // of a thread, in flight
     const folded_space& s = spaces_[0];
     return unroll_of(s, static_cast<std::uint32_t>(inputs_of(s).size()) * bytes_of(*inputs_of(s)[0]) * each_, each_,
                      each_, wanted);
 }
 
-void column_fold::load_run(const folded_space& s, const std::string& at, const std::string& suffix) {
+std::string column_fold::address_in_run(const place& in, const std::string& at) const {
+    return in.name + "_from + (" + at + ')' + (each_ == 1 ? "" : " * " + std::to_string(each_));
+}
+
+void column_fold::load_run(const folded_space& s, const std::string& at) {
     for (const place* in : inputs_of(s)) {
         const std::uint32_t bytes = bytes_of(*in) * each_;
-        const std::string from = in->name + "_from + (" + at + ')' + (each_ == 1 ? "" : " * " + std::to_string(each_));
+        const std::string from = address_in_run(*in, at);
         if (each_ == 1)
-            b_.code.line(in->name, suffix, "[u] = ", in->at->head.aliased ? "*(" : "__ldg(", from, ");");
+            b_.code.line(in->name, "[u] = ", in->at->head.aliased ? "*(" : "__ldg(", from, ");");
         else
             b_.code.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word_of(bytes, in->at->head.type)), '<',
-                         word_of(bytes, in->at->head.type), ">(", in->name, suffix, "[u], ", from, ");");
+                         word_of(bytes, in->at->head.type), ">(", in->name, "[u], ", from, ");");
     }
 }
 
@@ -146,7 +155,7 @@ void column_fold::write_gapless() {
     }
     for (fold_writer& f : folds) {
         const std::string value = f.entry(b_.body.value(f.value(), out), "at");
-        out.line(f.edge(), " = ", f.has_parts() ? f.of_part(f.with_one(f.part_start(), value)) : f.of_one(value), ";");
+        out.line(f.edge(), " = ", f.of_one(value), ";");
     }
     out.close();
     b_.body.leave(outside);
@@ -160,7 +169,7 @@ void column_fold::write_gapless() {
     if (split_) {  // rounds of whole tiles, then even pieces of what is left
         const std::string width = b_.count({.axes = axis_bit(inner_)}, "width");
         out.line("const ", type, " round = gridDim.y * ", tiles, ", rounds = vectors / round * round;");
-        is_exponentials() && doubles() ? write_rounds_ahead(tile) : write_rounds(tile);
+        write_rounds(tile);
         b_.body.leave(outside);
         if (shares_results()) ask_rule();
         out.line("const ", type, " pieces = gridDim.y * ", width,
@@ -190,38 +199,19 @@ void column_fold::write_gapless() {
 }
 
 void column_fold::write_rounds(std::uint32_t tile) {
-    b_.code.open("for (", b_.linear(), " k = blockIdx.y * ", tile, " * active + lane; mine && k < rounds; k += round)");
-    write_tile(0, tile, " * active", "");
-    b_.code.close();
-}
-
-void column_fold::write_rounds_ahead(std::uint32_t tile) {
     source_writer& out = b_.code;
-    const folded_space& s = spaces_[0];
-    const auto load = [&](const std::string& at, const std::string& suffix) {
-        out.open("if (mine && ", at, " < rounds)");
-        b_.open_unrolled("u", tile);
-        load_run(s, at + " + u * active", suffix);
-        out.close();
-        out.close();
-    };
-    out.open();
-    out.line(b_.linear(), " k = blockIdx.y * ", tile, " * active + lane;");
-    declare_tile(0, tile);
-    load("k", "");
-    out.open("for (; mine && k < rounds; k += round)");
-    declare_tile(0, tile, "_next");
-    load("k + round", "_next");
-    write_tile(0, tile, " * active", "", true);
-    b_.open_unrolled("u", tile);
-    open_columns();
-    for (const place* in : inputs_of(s)) {
-        const std::string element = columns_ == 1 ? "[u]" : "[u][e]";
-        out.line(in->name, element, " = ", in->name, "_next", element, ";");
+    const std::string first = b_.linear() + " k = blockIdx.y * " + std::to_string(tile) + " * active + lane;";
+    if (ahead_) {
+        out.open();
+        out.line(first);
+        write_tiles_ahead(
+            0, tile, " * active", "round", "active",
+            [](const std::string& at) { return "mine && " + at + " < rounds"; },
+            [&](const place& in, const std::string& at) { return address_in_run(in, at); });
+    } else {
+        out.open("for (", first, " mine && k < rounds; k += round)");
+        write_tile(0, tile, " * active", "");
     }
-    close_columns();
-    out.close();
-    out.close();
     out.close();
 }
 

@@ -19,7 +19,9 @@ namespace ingot::codegen {
 /// than so many threads share evenly: a multiple of these, or a power of two (`each_stands_for` axes: of as many rows a
 /// point). With `of_room` the formula stands for the points of one room. Where `strip` is not 0 the inner pieces are
 /// cut into as few even strips of at most so many as can be; the formula stands for the pieces of one and `spare` more,
-/// or with `strips` for all strips. Without strips the inner part has `spare` points more.
+/// or with `strips` for all strips; where `threads` of a block
+/// have pieces of neighbouring rows, into more strips if that leaves fewer of them idle. Without strips the inner part
+/// has `spare` points more.
 struct formula {
     std::uint64_t axes = 0;  // bit a: axis a of the key
     std::uint32_t divide_by = 1;

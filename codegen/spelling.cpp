@@ -341,6 +341,15 @@ bool has_quick_body(const node& n) {
     return n.kind == node_kind::map && quick_body(static_cast<op>(n.code), n.type) != nullptr;
 }
 
+std::string quick_statements(op o, dtype t) {
+    std::string_view body = quick_body(o, t)->body;
+    body = body.substr(0, body.find("rare |="));
+    std::string out;
+    for (std::size_t end; (end = body.find(';')) != body.npos; body.remove_prefix(end + 1))
+        out += (body[0] == ' ' ? "   " : "    ") + std::string(body.substr(0, end + 1)) + '\n';
+    return out;
+}
+
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
                       const std::vector<std::string>& arguments, prelude& needs) {
     const op o = static_cast<op>(n.code);

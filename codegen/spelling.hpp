@@ -66,6 +66,8 @@ std::string spell_constant(dtype t, double value, prelude& needs);
 std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs);
 /// Whether a node's row has a quick body in its dtype.
 bool has_quick_body(const node& n);
+/// The statements of a row's quick body before it tests whether a value is rare, a line each.
+std::string quick_statements(detail::op o, dtype t);
 /// A row of the operator table over arguments that are names, constants or calls.
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
                       const std::vector<std::string>& arguments, prelude& needs);

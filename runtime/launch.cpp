@@ -34,6 +34,17 @@ std::uint64_t points_of_room(const formula& f, std::uint64_t parts, std::uint64_
     return rows >= f.threads || busy(points * side) > busy(rows) ? points : most;
 }
 
+/// How many of an axis' parts are in a strip of it, but for the last.
+std::uint64_t parts_of_strip(const formula& f, std::uint64_t parts) {
+    const std::uint64_t fewest = (parts + f.strip - 1) / f.strip;
+    std::uint64_t best = (parts + fewest - 1) / fewest, turns = fewest, rows = f.threads / best;
+    for (std::uint64_t strips = fewest + 1; f.threads != 0 && 2 * strips <= 3 * fewest; ++strips) {
+        const std::uint64_t strip = (parts + strips - 1) / strips, at_once = f.threads / strip;
+        if (turns * at_once > strips * rows) best = strip, turns = strips, rows = at_once;
+    }
+    return best;
+}
+
 }  // namespace
 
 std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
@@ -47,7 +58,7 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
     if (f.strip == 0) inner += f.spare;
     const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
     if (f.strip != 0 && parts != 0) {
-        const std::uint64_t fewest = (parts + f.strip - 1) / f.strip, strip = (parts + fewest - 1) / fewest;
+        const std::uint64_t strip = parts_of_strip(f, parts);
         return f.strips ? outer * ((parts + strip - 1) / strip) : strip + f.spare;
     }
     if (f.room != 0 && parts != 0) {

@@ -222,6 +222,12 @@ inline const std::vector<named_tree>& golden_trees() {
         {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
         {"softmax_of_middle_axis", [row](target t) { return dense(softmax_of_middle_axis(t, f4, row(20), 2)); }},
         {"softmax_of_long_middle_axis", [row](target t) { return softmax_of_middle_axis(t, f4, row(2000), 3); }},
+        {"softmax_of_long_columns_of_doubles",
+         [row](target t) {
+             key k = softmax_of_middle_axis(t, f8, row(1 << 16), 7);
+             k.axes[2].bucket |= detail::bucket::gapless_columns;
+             return k;
+         }},
         {"softmax_of_runs_of_memory", [row](target t) { return softmax_of_middle_axis(t, f4, row(4000), 18); }},
         {"map_and_sum_of_everything",
          [row](target t) {

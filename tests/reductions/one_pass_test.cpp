@@ -1,7 +1,9 @@
 // Sums about a value that their own row gives: variance, softmax, logsumexp of rows that no kernel holds. They are as
 // accurate, and as infinite, as when the row is read twice.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <ingot/ingot.hpp>
 
@@ -102,32 +104,60 @@ TEST_CASE("exponentials that vanish beside their sum are none the less summed") 
     }
 }
 
+using extents = std::pair<index_t, index_t>;  // of rows of columns: how long, how many
+
 template <class T>
-void expect_infinite_columns() {
-    constexpr index_t n = 70'001, width = 5;
+void expect_infinite_columns(index_t n, index_t width) {
     constexpr T infinite = std::numeric_limits<T>::infinity(), undefined = std::numeric_limits<T>::quiet_NaN();
     array<T> x = zeros<T>({n, width});
     x(3, 1) = infinite;
-    x(n - 1, 2) = undefined;
-    x(40'000, 3) = -infinite;
+    x(n - 1, 2) = n % 2 == 0 ? undefined : -undefined;
+    x(n / 2, 3) = -infinite;
     x(all, 4) = -infinite;
     const auto [greatest, total] = eval(max(x, 0), sum(exp(x - max(x, 0)), 0));
     const std::vector<T> most = greatest.to_host(), sums = total.to_host(), shares = eval(softmax(x, 0)).to_host();
     CHECK((most[0] == 0 && most[1] == infinite && std::isnan(most[2]) && most[3] == 0 && most[4] == -infinite));
-    CHECK((sums[0] == n && std::isnan(sums[1]) && std::isnan(sums[2]) && sums[3] == n - 1 && std::isnan(sums[4])));
+    CHECK((sums[0] == static_cast<T>(n) && std::isnan(sums[1]) && std::isnan(sums[2]) &&
+           sums[3] == static_cast<T>(n - 1) && std::isnan(sums[4])));
     const auto share = [&](index_t row, index_t column) {
         return shares[static_cast<std::size_t>(row * width + column)];
     };
-    for (const index_t row : {index_t{0}, index_t{40'000}, n - 1}) {
-        CHECK(std::abs(share(row, 0) * n - 1) < 1e-5);
+    for (const index_t row : {index_t{0}, n / 2, n - 1}) {
+        CHECK(std::abs(share(row, 0) * static_cast<T>(n) - 1) < 1e-5);
         CHECK((std::isnan(share(row, 1)) && std::isnan(share(row, 2)) && std::isnan(share(row, 4))));
-        CHECK((row == 40'000 ? share(row, 3) == 0 : std::abs(share(row, 3) * (n - 1) - 1) < 1e-5));
+        CHECK((row == n / 2 ? share(row, 3) == 0 : std::abs(share(row, 3) * static_cast<T>(n - 1) - 1) < 1e-5));
     }
 }
 
 TEST_CASE("infinite elements of a column, which its maximum tells too") {
-    expect_infinite_columns<float>();
-    expect_infinite_columns<double>();
+    for (const auto& [n, width] : {extents{70'001, 5}, extents{5000, 301}}) {
+        expect_infinite_columns<float>(n, width);
+        expect_infinite_columns<double>(n, width);
+    }
+}
+
+/// What exceeds all before it, element by element, and falls far below it again.
+template <class T>
+void expect_sums_of_what_rises(index_t n, index_t width) {
+    std::vector<T> values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<T>(i < values.size() / 2 ? static_cast<double>(i) / 8
+                                                         : -900 + 0.25 * static_cast<double>(i % 1000));
+    const double top = std::ranges::max(values);
+    double wanted = 0;
+    for (const T v : values) wanted += std::exp(static_cast<double>(v) - top);
+    const array<T> x = broadcast_to(asarray(values, {n, 1}), {n, width}) + T(0);
+    const auto [greatest, total] = eval(max(x, 0), sum(exp(x - max(x, 0)), 0));
+    for (const T got : greatest.to_host()) CHECK(got == top);
+    const double bound = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    for (const T got : total.to_host()) CHECK(std::abs(static_cast<double>(got) / wanted - 1) <= bound);
+}
+
+TEST_CASE("exponentials of columns that rise all the way") {
+    for (const auto& [n, width] : {extents{70'001, 1}, extents{70'001, 5}, extents{5000, 301}}) {
+        expect_sums_of_what_rises<float>(n, width);
+        expect_sums_of_what_rises<double>(n, width);
+    }
 }
 
 TEST_CASE("sums about any value, not the mean or the maximum alone") {

@@ -20,7 +20,7 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Into shared memory, past the registers; the thread may wait for it.
+/// Into shared memory, past registers; the thread may wait for it.
 __device__ __forceinline__ void copy16(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");

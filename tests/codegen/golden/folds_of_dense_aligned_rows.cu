@@ -15,15 +15,15 @@ __device__ __forceinline__ unsigned int skew_of(unsigned int chunks, int spread)
     return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);
 }
 
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
-}
-
-/// 16 bytes into shared memory, past registers and the first-level cache.
-__device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 template <class type>
@@ -35,11 +35,11 @@ __device__ __forceinline__ void load_skewed_rows(type* to, const type* from, uns
 #pragma unroll
         for (unsigned int k = 0; k < 4; ++k) {
             const unsigned int q = begin + k * threads;
-            copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+            copy16(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
         }
 #pragma unroll 1
     for (unsigned int q = begin; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
+        copy16(reinterpret_cast<uint4*>(to) + skewed(q, skew), reinterpret_cast<const uint4*>(from) + q);
     const unsigned int i = chunks * each + threadIdx.x;
     if (i < n) to[i] = from[i];
 }
@@ -53,11 +53,11 @@ __device__ __forceinline__ void load_rows(type* to, const type* from, unsigned i
 #pragma unroll
         for (unsigned int k = 0; k < 4; ++k) {
             const unsigned int q = begin + k * threads;
-            copy_chunk(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+            copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
         }
 #pragma unroll 1
     for (unsigned int q = begin; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+        copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
     const unsigned int i = chunks * each + threadIdx.x;
     if (i < n) to[i] = from[i];
 }

@@ -58,8 +58,9 @@ constexpr uint64 alone = 1, together = 2;
 
 template <class type>
 __device__ type exponential(type x);
+/// sum + exp(x), x at most 2. What is far below is nothing beside a sum of at least 1; infinities and NaN may be NaN.
 template <class type>
-__device__ type weight(type x, bool& rare);
+__device__ type add_weight(type sum, type x);
 template <class type>
 __device__ constexpr type largest();
 __device__ __forceinline__ float higher(float a, float b) { return fmaxf(a, b); }
@@ -71,31 +72,44 @@ struct exponential_sum {
     type top, sum;
 };
 
+/// The sum of exp(x - near), and the greatest element. It is at most 2 above `near`, so that x - near is rounded by no
+/// more than the exponential is, and `near` moves seldom.
+template <class type>
+struct exponentials_near {
+    type near, sum, top;
+};
+
 struct exponentials {
     template <class type>
     static __device__ __forceinline__ exponential_sum<type> join(exponential_sum<type> a, exponential_sum<type> b) {
-        bool rare = false;
         const bool above = a.top > b.top;
-        const type less = weight(above ? b.top - a.top : a.top - b.top, rare);
+        const type less = add_weight(type(0), above ? b.top - a.top : a.top - b.top);
         return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
     }
     template <class type, int n>
-    static __device__ __forceinline__ exponential_sum<type> with(exponential_sum<type> a, const type (&v)[n],
-                                                                 unsigned int present = n) {
-        type top = a.top;
+    static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
+                                                                   unsigned int present = n) {
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) top = i < present ? higher(top, v[i]) : top;
-        top = top < largest<type>() ? top : largest<type>();
-        bool rare = false;
-        type sum = a.sum * weight(a.top - top, rare);
-#pragma unroll
-        for (unsigned int i = 0; i < n; ++i) sum += i < present ? weight(v[i] - top, rare) : 0;
-        if (rare) {
-            sum = a.sum * exponential(a.top - top);
-#pragma unroll
-            for (unsigned int i = 0; i < n; ++i) sum += i < present ? exponential(v[i] - top) : 0;
+        for (unsigned int i = 0; i < n; ++i) a.top = i < present ? higher(a.top, v[i]) : a.top;
+        a.top = a.top < largest<type>() ? a.top : largest<type>();
+        // Of floats an exponential is an instruction, and costs less than the question.
+        if (sizeof(type) == 4 || a.top > a.near + 2) {
+            a.sum *= add_weight(type(0), a.near - a.top);
+            a.near = a.top;
         }
-        return {top, sum};
+        type sum = 0;
+#pragma unroll
+        for (unsigned int i = 0; i < n; ++i) sum = i < present ? add_weight(sum, v[i] - a.near) : sum;
+        if (sizeof(type) == 8 && !(sum <= largest<type>())) {
+            sum = 0;
+#pragma unroll
+            for (unsigned int i = 0; i < n; ++i) sum += i < present && !(v[i] <= largest<type>()) ? v[i] : 0;
+        }
+        return {a.near, a.sum + sum, a.top};
+    }
+    template <class type>
+    static __device__ __forceinline__ exponential_sum<type> of_part(exponentials_near<type> a) {
+        return {a.top, a.sum < type(0.5) ? 0 : a.sum * add_weight(type(0), a.near - a.top)};
     }
     template <class type>
     static __device__ __forceinline__ type about(exponential_sum<type> a, type c) {
@@ -127,8 +141,8 @@ __device__ __forceinline__ float exponential(float x) {
     return exp_float(x);
 }
 template <>
-__device__ __forceinline__ float weight(float x, bool& rare) {
-    return exp2_of_weight(x * 1.44269502f);
+__device__ __forceinline__ float add_weight(float sum, float x) {
+    return sum + exp2_of_weight(x * 1.44269502f);
 }
 template <>
 __device__ constexpr float largest() {
@@ -228,7 +242,7 @@ reduce(const __grid_constant__ arguments p) {
     uint64* const slots = p.scratch + 2;
     const uint64 stride = 2 * uint64(p.rows);
     exponential_sum<float> exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
-    exponential_sum<float> part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+    exponentials_near<float> part0 = exponentials_near<float>{-3.402823466e+38f, 0, -3.402823466e+38f};
     uint32 tiles = 0;
     const uint32 row_tiles = (p.folded + 16383u) / 16384;
     uint32 row = 0, tile = blockIdx.y;
@@ -257,14 +271,14 @@ reduce(const __grid_constant__ arguments p) {
         for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
         if (next >= p.rows && !last && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, alone);
         if (row != held) {
-            exponentials0 = exponentials::join(exponentials0, part0);
+            exponentials0 = exponentials::join(exponentials0, exponentials::of_part(part0));
             exponentials0 = join_block<exponentials, 16>(exponentials0);
             if (threadIdx.x == 0) {
                 tell(slots + held + teller * stride, p.rows, exponentials0);
             }
             held = row, teller = tile;
             exponentials0 = exponential_sum<float>{-3.402823466e+38f, 0};
-            part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+            part0 = exponentials_near<float>{-3.402823466e+38f, 0, -3.402823466e+38f};
         }
         if ((tile + 1) * 4096u <= vectors) {
             float value0[32];
@@ -277,8 +291,8 @@ reduce(const __grid_constant__ arguments p) {
             }
             part0 = exponentials::with(part0, value0);
             if (++tiles % 8 == 0) {
-                exponentials0 = exponentials::join(exponentials0, part0);
-                part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+                exponentials0 = exponentials::join(exponentials0, exponentials::of_part(part0));
+                part0 = exponentials_near<float>{-3.402823466e+38f, 0, -3.402823466e+38f};
             }
         } else {
 #pragma unroll
@@ -292,8 +306,8 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = exponentials::with(part0, value0);
             }
             if (++tiles % 8 == 0) {
-                exponentials0 = exponentials::join(exponentials0, part0);
-                part0 = exponential_sum<float>{-3.402823466e+38f, 0};
+                exponentials0 = exponentials::join(exponentials0, exponentials::of_part(part0));
+                part0 = exponentials_near<float>{-3.402823466e+38f, 0, -3.402823466e+38f};
             }
         }
         if (edges) {
@@ -302,7 +316,7 @@ reduce(const __grid_constant__ arguments p) {
         if (next >= p.rows) break;
         row = next, tile = next_tile;
     }
-    exponentials0 = exponentials::join(exponentials0, part0);
+    exponentials0 = exponentials::join(exponentials0, exponentials::of_part(part0));
     exponentials0 = join_block<exponentials, 16>(exponentials0);
     if (threadIdx.x == 0) {
         tell(slots + held + teller * stride, p.rows, exponentials0);

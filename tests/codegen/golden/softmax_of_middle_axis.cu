@@ -7,15 +7,15 @@ __device__ __forceinline__ unsigned int spread_of(unsigned int rows, unsigned in
     return max(min(to_spare, 31 - __clz(groups)), 0);
 }
 
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
 /// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
 __device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
     return q ^ (q >> skew & 7);
-}
-
-/// 16 bytes into shared memory, past registers and the first-level cache.
-__device__ __forceinline__ void copy_chunk(uint4* to, const uint4* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 /// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
@@ -30,7 +30,7 @@ __device__ __forceinline__ void load_runs(type* to, const type* from, unsigned i
     const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };
     const unsigned int chunks = n / each;
     for (unsigned int q = threadIdx.x; q < chunks; q += threads)
-        copy_chunk(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + q);
+        copy16(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + q);
     for (unsigned int i = chunks * each + threadIdx.x; i < n; i += threads) to[i + (apart(i / each) - i / each) * each] = from[i];
 }
 

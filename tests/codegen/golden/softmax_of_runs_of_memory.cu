@@ -21,8 +21,8 @@ __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 
-/// Into shared memory, beside whatever else the thread does.
-__device__ __forceinline__ void copy_element_of_4(void* to, const void* from) {
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy4(void* to, const void* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
                  :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
@@ -176,7 +176,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll 8
     for (uint32 at = 32u * lanes + lane; at < p.length; at += lanes) {
         const int32 i1 = int32(at);
-        copy_element_of_4(&x0_more[more * 256u], p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+        copy4(&x0_more[more * 256u], p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
         ++more;
     }
     for (uint32 v = more; v % 8 != 0; ++v) {

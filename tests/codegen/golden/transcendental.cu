@@ -19,9 +19,9 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
-
 __device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
+
+__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
 
 __device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
     double shifted = fma(a, 1.4426950408889634, 6755399441055744.0);
@@ -40,7 +40,7 @@ __device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
     p = fma(p, r, 0.5000000000000012);
     p = fma(p, r, 1.0);
     p = fma(p, r, 1.0);
-    rare |= !(abs(a) < 708.0);
+    rare |= uint64(bits_of(a) >> 32 & 0x7fffffff) >= 0x40862000;
     return from_bits(bits_of(p) + (bits_of(shifted) << 52));
 }
 
