@@ -252,6 +252,7 @@ private:
         step.pattern = split_ ? "split column reduction" : "column reduction";
         step.reason = "strips of neighbouring columns, " + std::to_string(each_) + " a thread at once" +
                       (aligned_ ? "" : ", rows that begin alike by the same threads") +
+                      (ahead_ ? ", a tile on its way while one is joined" : "") +
                       (split_ ? ", several blocks a column" : "");
     }
 

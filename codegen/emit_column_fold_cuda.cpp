@@ -247,6 +247,7 @@ void column_fold::describe(launch& step) const {
                    : layout_ == layout::wide   ? ", up to 64 threads beside each other, the others below"
                    : layout_ == layout::narrow ? ", a short row of columns side by side, the others below"
                                                : ", several groups a block: both axes are short") +
+                  (ahead_ ? ", a tile on its way while one is joined" : "") +
                   (split_ ? ", several blocks a column" : "");
 }
 

@@ -1,4 +1,4 @@
-// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+// sum(exp(x0 - max(x0)))
 using int32 = int;
 using uint32 = unsigned int;
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -50,20 +50,19 @@ struct sum_double {
 struct arguments {
     const double* x0;
     double* z0;
-    uint32 n2;
+    uint32 n1;
     uint32 folded;
-    int32 x0_stride1;
+    int32 x0_stride3;
     int32 x0_stride0;
     int32 z0_stride0;
-    int32 z0_stride1;
 };
 
 extern "C" void rows(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 row = block;
-        const int32 i2 = int32(row % p.n2);
-        row /= p.n2;
+        const int32 i1 = int32(row % p.n1);
+        row /= p.n1;
         const int32 i0 = int32(row);
         double max0;
         max0 = -__builtin_inf();
@@ -74,11 +73,11 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 for (int j = 0; j < 256; ++j) lanes0[j] = -__builtin_inf();
                 for (uint32 first = group; first < end_of_group; first += 256) {
                     const int m = end_of_group - first < 256 ? int(end_of_group - first) : 256;
-                    const int32 i1 = int32(first);
-                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                    const int32 i2 = int32(first);
+                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3;
                     independent
                     for (int j = 0; j < m; ++j) {
-                        lanes0[j] = max_double::join(lanes0[j], x0_strip[j * p.x0_stride1]);
+                        lanes0[j] = max_double::join(lanes0[j], x0_strip[j * p.x0_stride3]);
                     }
                 }
                 max0 = max_double::join(max0, join_lanes<max_double, 256>(lanes0));
@@ -94,14 +93,13 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 alignas(64) double x0_copy[256] = {};
                 for (uint32 first = group; first < end_of_group; first += 256) {
                     const int m = end_of_group - first < 256 ? int(end_of_group - first) : 256;
-                    const int32 i1 = int32(first);
-                    for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2)[j * p.x0_stride1];
+                    const int32 i2 = int32(first);
+                    for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3)[j * p.x0_stride3];
                     alignas(64) double value0[256];
                     independent
                     for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
                         const double t0 = x0_copy[j] - max0;
-                        const double t1 = exp(t0);
-                        value0[j] = t1;
+                        value0[j] = exp(t0);
                     }
                     independent
                     for (int j = 0; j < m; ++j) {
@@ -111,23 +109,6 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 sum1 = sum_double::join(sum1, join_lanes<sum_double, 256>(lanes1));
             }
         }
-        alignas(64) double x0_copy[256] = {};
-        for (uint32 first = 0; first < p.folded; first += 256) {
-            const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
-            const int32 i1 = int32(first);
-            for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2)[j * p.x0_stride1];
-            double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2;
-            alignas(64) double value1[256];
-            independent
-            for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
-                const double t2 = x0_copy[j] - max0;
-                const double t3 = exp(t2);
-                value1[j] = t3 / sum1;
-            }
-            independent
-            for (int j = 0; j < m; ++j) {
-                z0_strip[j * p.z0_stride1] = value1[j];
-            }
-        }
+        *(p.z0 + i0 * p.z0_stride0 + i1) = sum1;
     }
 }

@@ -1,5 +1,4 @@
-namespace step1 {
-// max(x0); exponentials(x0 - max(x0))
+// sum(exp(x0 - max(x0)))
 using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
@@ -227,7 +226,6 @@ __device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 a
 struct arguments {
     const double* x0;
     double* z0;
-    double* z1;
     uint64* scratch;
     uint32 width;
     divisor by_width;
@@ -237,11 +235,10 @@ struct arguments {
     int32 x0_stride0;
     uint32 rows;
     int32 z0_stride0;
-    int32 z1_stride0;
 };
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-step1_reduce(const __grid_constant__ arguments p) {
+reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     const uint32 groups = (p.outers + gridDim.x - 1) / gridDim.x;
     const uint32 height = quotient(256u, p.by_width) / groups, active = height * p.width;
@@ -369,129 +366,6 @@ step1_reduce(const __grid_constant__ arguments p) {
     }
     if (mine && down == 0) {
         const double t0 = exponentials::greatest(exponentials0);
-        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), t0);
-        __stcs(p.z1 + (i0 * p.z1_stride0 + i1), exponentials::about(exponentials0, t0));
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), exponentials::about(exponentials0, t0));
     }
 }
-}  // namespace step1
-
-namespace step2 {
-// exp(x0 - x1) / x2
-using int32 = int;
-using uint32 = unsigned int;
-using uint64 = unsigned long long;
-
-/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
-struct divisor { uint32 multiplier, shift; };
-__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
-    return __umulhi(n << 1, d.multiplier) >> d.shift;
-}
-
-__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
-
-__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
-
-__device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
-    double shifted = fma(a, 1.4426950408889634, 6755399441055744.0);
-    double n = shifted - 6755399441055744.0;
-    double r = fma(n, -0.6931471805599453, a);
-    r = fma(n, -2.3190468138462996e-17, r);
-    double p = 2.502232253650299e-08;
-    p = fma(p, r, 2.763090348817311e-07);
-    p = fma(p, r, 2.755751454588244e-06);
-    p = fma(p, r, 2.4801491039099165e-05);
-    p = fma(p, r, 0.00019841269589115497);
-    p = fma(p, r, 0.001388888894591638);
-    p = fma(p, r, 0.008333333333455043);
-    p = fma(p, r, 0.041666666666519754);
-    p = fma(p, r, 0.16666666666666477);
-    p = fma(p, r, 0.5000000000000012);
-    p = fma(p, r, 1.0);
-    p = fma(p, r, 1.0);
-    rare |= uint64(bits_of(a) >> 32 & 0x7fffffff) >= 0x40862000;
-    return from_bits(bits_of(p) + (bits_of(shifted) << 52));
-}
-
-__device__ __forceinline__ double rcp_approx(double a) {
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-    return y;
-}
-
-__device__ __forceinline__ double quick_divide_double(double a, double b, bool& rare) {
-    double r = from_bits(bits_of(rcp_approx(b)) | 1u);
-    double e = fma(-b, r, 1.0);
-    r = fma(r, fma(e, e, e), r);
-    r = fma(r, fma(-b, r, 1.0), r);
-    double q = a * r;
-    q = fma(fma(-b, q, a), r, q);
-    rare |= !(abs(b) <= 1e300);
-    rare |= !(abs(a) >= 1e-290);
-    rare |= !(abs(q) >= 4.5e-308);
-    return q;
-}
-
-struct arguments {
-    const double* x0;
-    const double* x1;
-    const double* x2;
-    double* z0;
-    uint32 n1;
-    uint32 groups;
-    uint32 inside;
-    divisor by_inside;
-    divisor by_groups;
-    uint32 groups_along;
-    int32 x1_stride0;
-    int32 x2_stride0;
-    int32 x0_stride0;
-    int32 x0_stride1;
-    int32 z0_stride0;
-    int32 z0_stride1;
-};
-
-extern "C" __global__ void __launch_bounds__(256)
-step2_map(const __grid_constant__ arguments p) {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 q = (gridDim.x - 1 - blockIdx.x) * 256u + threadIdx.x;
-    if (q >= p.groups * 32u) return;
-    const uint32 line = quotient(q, p.by_inside), inside = q - line * p.inside;
-    const int32 i2 = int32(inside);
-    const uint32 outer = quotient(line / 32u, p.by_groups);
-    const int32 i0 = int32(outer);
-    const uint32 first = (line / 32u - outer * p.groups_along) * 128 + line % 32u;
-    double x0[4] = {};
-    const double x1 = __ldg(p.x1 + (i0 * p.x1_stride0 + i2));
-    const double x2 = __ldg(p.x2 + (i0 * p.x2_stride0 + i2));
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        if (first + e * 32u < p.n1) {
-            const int32 i1 = int32(first + e * 32u);
-            x0[e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
-        }
-    }
-    double z0[4];
-    bool rare = false;
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        const double t0 = x0[e] - x1;
-        const double t1 = quick_exp_double(t0, rare);
-        z0[e] = quick_divide_double(t1, x2, rare);
-    }
-    if (rare) {
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            const double t2 = x0[e] - x1;
-            const double t3 = exp(t2);
-            z0[e] = t3 / x2;
-        }
-    }
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        if (first + e * 32u < p.n1) {
-            const int32 i1 = int32(first + e * 32u);
-            __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0[e]);
-        }
-    }
-}
-}  // namespace step2
