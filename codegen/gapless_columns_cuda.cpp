@@ -54,6 +54,7 @@ void column_fold::choose_gapless() {
         threads_ = small_block;
         each_ = 1;
     } else if (is_exponentials()) {
+        resident_ = bytes_of(*inputs_of(spaces_[0])[0]) == 8 ? resident_threads / 2 : resident_threads;
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
     } else if (!one && !few_columns && bucket_ >= long_bucket) {  // a small block holds few whole rows of columns
         threads_ = medium_block;
