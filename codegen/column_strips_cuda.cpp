@@ -35,9 +35,8 @@ public:
         constexpr std::uint8_t least_bucket = 3;  // shorter columns a thread each
         if (b_.rank == 0 || spaces_.size() != 1) return false;
         const folded_space& s = spaces_[0];
-        const std::uint8_t inner_bucket = b_.key.axes[static_cast<std::size_t>(inner_)].bucket;
-        if ((inner_bucket & bucket::wide_gapless_columns) == 0 || s.axes.size() != 1 || !s.outputs.empty() ||
-            bucket_ < least_bucket || !b_.generators.empty() || !b_.unravellings.empty())
+        if (!is_wide() || s.axes.size() != 1 || !s.outputs.empty() || bucket_ < least_bucket ||
+            !b_.generators.empty() || !b_.unravellings.empty())
             return false;
         const std::vector<const place*> inputs = inputs_of(s);
         if (inputs.empty() || (bytes_of(*inputs[0]) != 4 && bytes_of(*inputs[0]) != 8)) return false;
@@ -60,6 +59,14 @@ public:
     }
 
 private:
+    /// Of fewer columns, but not of few, a block would have a row or two, and many threads none.
+    bool is_wide() const {
+        const std::uint8_t inner_bucket = b_.key.axes[static_cast<std::size_t>(inner_)].bucket;
+        const bool gapless = (inner_bucket & bucket::gapless_columns) != 0,
+                   few = (inner_bucket & bucket::short_inner) != 0;
+        return (inner_bucket & bucket::wide_gapless_columns) != 0 ||
+               (gapless && !few && bucket_ >= split_bucket && gains_from_tiles_ahead());
+    }
     bool is_aligned() const {
         return std::ranges::all_of(inputs_of(spaces_[0]), [](const place* in) { return in->at->head.vector; });
     }

@@ -17,7 +17,7 @@ constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where 
 row_fold::row_fold(const key& k, const graph& g, const folding& f) : cuda_fold(k, g, f, usual_threads) {
     const bool few = few_results(b_.key, b_.rank);
     split_ = few && bucket_ >= long_row_bucket;
-    if (split_ && is_light()) threads_ = 2 * usual_threads;
+    if (split_ && is_light() && !are_bytes()) threads_ = 2 * usual_threads;
     lanes_ = choose_lanes(few);
     // Of many rows that are not long, more blocks at once: some load while others join what they have.
     constexpr std::uint8_t longest_bucket = 10;
@@ -38,6 +38,10 @@ bool row_fold::is_light() const {
     return words_ <= few_words && std::ranges::all_of(b_.inputs, [this](const place& in) {
                return bytes_of(in) < double_bytes || words_ == 1;
            });
+}
+
+bool row_fold::are_bytes() const {
+    return std::ranges::all_of(b_.inputs, [](const place& in) { return bytes_of(in) == 1; });
 }
 
 bool row_fold::counts_alone() const { return folds_[longest_].size() == 1 && folds_[longest_][0].counts_entries(); }

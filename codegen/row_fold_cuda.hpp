@@ -21,6 +21,8 @@ private:
     std::uint32_t choose_lanes(bool few) const;
     /// Whether registers hold twice as many loads as else, beside the parts.
     bool is_light() const;
+    /// A row of bytes is soon read: smaller blocks begin and end in less time.
+    bool are_bytes() const;
     /// Whether all that is folded is one fold that counts its entries, and which of the two.
     bool counts_alone() const;
     bool is_moments() const;

@@ -117,7 +117,7 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(256, 4)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     int64 sum0 = int64(0);
@@ -133,13 +133,13 @@ reduce(const __grid_constant__ arguments p) {
         const int8* const x0_row = p.x0;
         const uint32 round = gridDim.y * 512u, rounds = vectors / round * round;
         for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < rounds; v += round) {
-            alignas(16) int8 x0[1][16];
+            alignas(16) int8 x0[2][16];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 16);
+            for (unsigned int u = 0; u < 2; ++u) {
+                load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
                 int64 value0[16];
 #pragma unroll
                 for (unsigned int e = 0; e < 16; ++e) {
@@ -151,13 +151,15 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
         const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
         if (v < end) {
-            alignas(16) int8 x0[1][16];
+            alignas(16) int8 x0[2][16];
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                load_stream<uint4>(x0[u], x0_row + v * 16);
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= end) continue;
+                load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
             }
 #pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
+            for (unsigned int u = 0; u < 2; ++u) {
+                if (v + u * 256u >= end) break;
                 int64 value0[16];
 #pragma unroll
                 for (unsigned int e = 0; e < 16; ++e) {
@@ -171,7 +173,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_int64::join(sum0, part0);
     }
-    sum0 = join_block<sum_int64, 16>(sum0);
+    sum0 = join_block<sum_int64, 8>(sum0);
     if (gridDim.y > 1) {
         uint64* const slots = p.scratch;
         const uint64 stride = 2 * uint64(p.rows);
@@ -182,32 +184,32 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         int64 whole0 = int64(0);
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 2 * 512u) {
+        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 2 * 256u) {
             told<int64> taken0[2] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
-                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
+                    if (s + u * 256u >= gridDim.y - 1) break;
+                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 256u) * stride, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (s + u * 256u >= gridDim.y - 1) break;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
-                if (s + u * 512u >= gridDim.y - 1) break;
-                whole0 = sum_int64::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                if (s + u * 256u >= gridDim.y - 1) break;
+                whole0 = sum_int64::join(whole0, take(taken0[u], slots + (s + u * 256u) * stride, p.rows));
             }
         }
         if (threadIdx.x == 0) {
             whole0 = sum_int64::join(whole0, sum0);
         }
-        whole0 = join_block<sum_int64, 16>(whole0);
+        whole0 = join_block<sum_int64, 8>(whole0);
         sum0 = whole0;
     }
     if (threadIdx.x == 0) {
