@@ -153,131 +153,11 @@ void cuda_fold::join_parts(std::vector<fold_writer>& folds) {
     close_columns();
 }
 
-std::uint32_t cuda_fold::columns_of(const place& in) const {
-    return columns_ == 1 || inner_class(in, b_.rank - 1) == stride_class::broadcast ? 1 : columns_;
-}
-
-std::uint32_t cuda_fold::bytes_at_once(const folded_space& s) const {
-    std::uint32_t bytes = 0;
-    for (const place* in : inputs_of(s)) bytes += bytes_of(*in) * columns_of(*in);
-    return bytes;
-}
-
-void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
-    source_writer& out = b_.code;
-    b_.write_digits(at, s.axes);
-    for (const place* in : inputs_of(s)) {
-        const std::string offset = b_.offset(*in, kept_bits() | s.bits());
-        if (const std::uint32_t bytes = bytes_of(*in) * columns_of(*in); columns_of(*in) > 1) {
-            out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(", in->name,
-                     "[u], ", b_.pointer(*in), offset, ");");
-        } else {
-            out.line(in->name, "[u] = ", b_.element(*in, offset), ";");
-        }
-    }
-}
-
-void cuda_fold::declare_tile(std::size_t number, std::uint32_t unroll) {
-    for (const place* in : inputs_of(spaces_[number])) {
-        const std::string type = b_.needs.type(in->at->head.type);
-        const std::uint32_t wide = columns_of(*in);
-        if (wide > 1)
-            b_.code.line("alignas(", bytes_of(*in) * wide, ") ", type, ' ', in->name, '[', unroll, "][", wide, "];");
-        else
-            b_.code.line(type, ' ', in->name, '[', unroll, "];");
-    }
-}
-
-void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
-                           bool loaded) {
-    source_writer& out = b_.code;
-    const folded_space& s = spaces_[number];
-    std::vector<fold_writer>& folds = folds_[number];
-    const std::vector<node_id> generators = generators_of(s);
-    if (!loaded) declare_tile(number, unroll);
-    for (const place* in : inputs_of(s)) b_.body.name(in->node, in->name + (columns_of(*in) > 1 ? "[u][e]" : "[u]"));
-    for (const node_id g : generators) {
-        const std::string name = b_.names[b_.graph.nodes[g].index];
-        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
-        b_.body.name(g, name + "[u]");
-    }
-    const bool whole = unroll == 1 || n.empty();
-    const bool counted =
-        !whole && std::any_of(folds.begin(), folds.end(), [](const fold_writer& f) { return f.counts_entries(); });
-    const std::string at = unroll == 1 ? "k" : "k + u" + apart;
-    if (counted) out.line("unsigned int present = 0;");
-    if (!loaded) {
-        b_.open_unrolled("u", unroll);
-        if (!whole) out.line("if (", at, " >= ", n, ") break;");
-        if (counted) out.line("++present;");
-        write_loads(s, at);
-        for (const node_id g : generators)
-            out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
-        out.close();
-    }
-    declare_outputs(s, unroll, columns_);
-    open_columns();
-    for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', unroll, "];");
-    b_.open_unrolled("u", unroll);
-    for (std::size_t i = 0; i < folds.size(); ++i) {
-        const std::string value = folds[i].entry(b_.body.value(folds[i].value(), out), at);
-        out.line("value", i, "[u] = ", whole ? value : at + " < " + n + " ? " + value + " : " + folds[i].entry_start(),
-                 ";");
-    }
-    put_outputs(s, columns_ == 1 ? "[u][0]" : "[u][e]");
-    out.close();
-    for (std::size_t i = 0; i < folds.size(); ++i)
-        join_entries(folds[i], "value" + std::to_string(i), unroll, counted ? "present" : "");
-    close_columns();
-    if (!s.outputs.empty()) {
-        b_.open_unrolled("u", unroll);
-        if (!whole) out.line("if (", at, " >= ", n, ") break;");
-        b_.write_digits(at, s.axes);
-        store_outputs(s, columns_, b_.rank - 1, [&](bool element) { element ? write_column() : void(); });
-        out.close();
-    }
-    flush_parts(folds);
-}
-
 std::uint32_t cuda_fold::widest_part() const {
     std::uint32_t widest = 1;
     for (const std::vector<fold_writer>& folds : folds_)
         for (const fold_writer& f : folds) widest = std::max(widest, f.bytes());
     return widest;
-}
-
-bool cuda_fold::rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const {
-    constexpr std::uint32_t few = 4;
-    return unroll > few && std::ranges::any_of(folds, [](const fold_writer& f) { return f.counts_entries(); });
-}
-
-/// Whole tiles first, of which nothing is asked; what is left is less than one.
-void cuda_fold::write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first,
-                            const std::string& apart, const std::string& n, const std::string& step) {
-    source_writer& out = b_.code;
-    const auto outside = b_.body.scope();
-    const bool one = unroll == 1;
-    out.line(b_.linear(), " k = ", first, ";");
-    out.open("for (; k ", one ? "" : "+ " + std::to_string(unroll - 1) + apart + ' ', "< ", n, "; k += ", step, ")");
-    write_tile(number, unroll, apart, "");
-    out.close();
-    b_.body.leave(outside);
-    if (!one) write_rest(number, unroll, apart, n);
-}
-
-void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n) {
-    source_writer& out = b_.code;
-    const auto outside = b_.body.scope();
-    const auto write_part = [&](std::uint32_t rest, const std::string& bound) {
-        out.open("if (k ", rest == 1 || !bound.empty() ? "" : "+ " + std::to_string(rest - 1) + apart + ' ', "< ", n,
-                 ")");
-        write_tile(number, rest, apart, bound);
-        if (bound.empty() && rest > 1) out.line("k += ", rest, apart, ";");
-        out.close();
-        b_.body.leave(outside);
-    };
-    if (!rest_in_halves(folds_[number], unroll)) return write_part(unroll, n);
-    while ((unroll /= 2) > 0) write_part(unroll, "");
 }
 
 void cuda_fold::declare_outputs(const folded_space& s, std::uint32_t unroll, std::uint32_t each) {
@@ -397,14 +277,6 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
     b_.step.scratch_bytes = 8 * slots_;
     b_.step.scratch_count = {
         .axes = kept_bits(), .per_processor = blocks * results * waves, .inner = bits, .inner_divide = piece};
-}
-
-bool cuda_fold::gains_from_tiles_ahead() const {
-    const std::vector<const place*> inputs = inputs_of(spaces_[longest_]);
-    const std::vector<fold_writer>& folds = folds_[longest_];
-    return folds.size() == 1 && folds[0].is_exponentials() && !inputs.empty() &&
-           inputs.size() * sizeof(double) <= bytes_ahead &&
-           std::ranges::all_of(inputs, [](const place* in) { return bytes_of(*in) == sizeof(double); });
 }
 
 std::uint32_t cuda_fold::waves_of_columns() const {

@@ -108,7 +108,7 @@ protected:
     /// What is left after whole tiles, from place k on.
     void write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
     /// The loop over whole tiles, `step` apart, from place k on while they are `there`: each is on its way into shared
-    /// memory while the one before it is joined (tiles_ahead_cuda.cpp). A thread has one column; its elements are read
+    /// memory while the one before it is joined (fold_tiles_cuda.cpp). A thread has one column; its elements are read
     /// from `address`, and those of a tile lie `distance` apart.
     void write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
                            const std::string& distance, const std::function<std::string(const std::string& at)>& there,

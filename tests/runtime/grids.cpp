@@ -20,7 +20,32 @@ std::uint64_t pieces_of(index_t places, std::uint32_t waves) {
     return runtime::grid_of(step, extents, 132)[1];
 }
 
+/// How wide the strips of so many columns are, and how many there are of each of three planes.
+std::array<std::uint64_t, 2> strips_of(index_t columns, std::uint32_t threads) {
+    const std::array<index_t, 2> extents{3, columns};
+    codegen::formula f{.axes = 1, .inner = 2, .threads = threads, .strip = 64};
+    const std::uint64_t wide = runtime::value_of(f, extents, 132);
+    f.strips = true;
+    return {wide, runtime::value_of(f, extents, 132) / 3};
+}
+
 }  // namespace
+
+TEST_CASE("strips are as few as can be, or some more where fewer threads of a block are then idle") {
+    using strips = std::array<std::uint64_t, 2>;
+    CHECK(strips_of(64, 256) == strips{64, 1});
+    CHECK(strips_of(128, 256) == strips{64, 2});
+    CHECK(strips_of(130, 0) == strips{44, 3});
+    CHECK(strips_of(130, 256) == strips{33, 4});  // seven rows of 33, not five of 44
+    CHECK(strips_of(257, 0) == strips{52, 5});
+    CHECK(strips_of(257, 256) == strips{37, 7});
+    CHECK(strips_of(1, 256) == strips{1, 1});
+    for (index_t columns = 1; columns < 2000; ++columns) {
+        const auto [wide, many] = strips_of(columns, 256);
+        const auto all = static_cast<std::uint64_t>(columns);
+        CHECK((wide <= 64 && wide * many >= all && wide * (many - 1) < all));
+    }
+}
 
 TEST_CASE("blocks that share results are as many as are resident, or some waves of them where one would not be full") {
     CHECK(pieces_of(1, 1) == 100);  // no more pieces than there are
