@@ -37,6 +37,10 @@ std::string join_lanes(fold_writer& f, prelude& needs) {
               "#pragma unroll\n"
               "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
               "    return v;\n}\n");
+    if (const std::string at_once = f.of_warp("v"); !at_once.empty())
+        needs.add("join_lanes " + f.joiner(), "#if __CUDA_ARCH__ >= 800\ntemplate <>\n__device__ __forceinline__ " +
+                                                  f.type() + " join_lanes<" + f.joiner() + ", 32>(" + f.type() +
+                                                  " v) {\n    return " + at_once + ";\n}\n#endif\n");
     return "join_lanes";
 }
 

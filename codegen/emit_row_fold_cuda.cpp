@@ -24,6 +24,7 @@ row_fold::row_fold(const key& k, const graph& g, const folding& f) : cuda_fold(k
     if (lanes_ == threads_ && !few && bucket_ <= longest_bucket) lanes_ = threads_ = usual_threads / 2;
     if (split_) least_blocks_ = resident_blocks();
     deals_tiles_ = can_deal_tiles();
+    deals_rounds_ = can_deal_rounds();
 }
 
 std::uint32_t row_fold::choose_lanes(bool few) const {
@@ -42,6 +43,11 @@ bool row_fold::is_light() const {
 
 bool row_fold::are_bytes() const {
     return std::ranges::all_of(b_.inputs, [](const place& in) { return bytes_of(in) == 1; });
+}
+
+bool row_fold::can_deal_rounds() const {
+    return split_ && b_.rank == 0 && spaces_.size() == 1 && vector_elements(spaces_[0]) > 1 &&
+           std::ranges::all_of(folds_[0], [](const fold_writer& f) { return f.is_in_any_order(); });
 }
 
 bool row_fold::counts_alone() const { return folds_[longest_].size() == 1 && folds_[longest_][0].counts_entries(); }
@@ -97,7 +103,7 @@ void row_fold::write_vectors(std::size_t number, std::uint32_t each, const std::
     const folded_space& s = spaces_[number];
     std::vector<fold_writer>& folds = folds_[number];
     const std::vector<const place*> inputs = inputs_of(s);
-    const std::uint32_t unroll = unroll_of(s, each), tile = lanes_ * unroll;
+    const std::uint32_t unroll = unroll_of(s, each);
     const std::string type = b_.linear(), size = std::to_string(each);
     const bool shared = split_;  // shorter spaces too: what each block has is joined
     if (split_ && number == longest_) split_rows(each, bytes_at_once(s) * each);
@@ -118,31 +124,20 @@ void row_fold::write_vectors(std::size_t number, std::uint32_t each, const std::
     for (std::size_t i = 0; i < folds.size(); ++i)
         if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
             const std::string packed = add_packed(folds[i], *in);
-            out.line("unsigned int best", i, "[2] = {", packed, "::start, ", packed, "::start};");
+            out.line("unsigned int packed", i, "[2] = {", packed, "::start, ", packed, "::start};");
         }
-    const std::string whole_tile = std::to_string(tile) + 'u';
-    if (shared) {  // rounds of whole tiles, then even pieces, in whole lines of the caches, of what is left
-        out.line("const ", type, " round = gridDim.y * ", whole_tile, ", rounds = vectors / round * round;");
-        out.open("for (", type, " v = blockIdx.y * ", whole_tile, " + ", lane(), "; v < rounds; v += round)");
-        write_vector_tile(number, each, unroll, aligned, "");
-        out.close();
-        b_.body.leave(outside);
-        out.line("const ", type, " piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;");
-        out.line("const ", type, " v = rounds + blockIdx.y * piece + ", lane(),
-                 ", end = min(vectors, rounds + (blockIdx.y + 1) * piece);");
-        out.open("if (v < end)");
-        write_vector_tile(number, each, unroll, aligned, "end");
-        out.close();
+    if (shared) {
+        write_rounds(number, each, unroll, aligned);
     } else {
         out.margin("#pragma unroll 1");  // few rows want a second tile, all of them registers
-        out.open("for (", type, " v = ", lane(), "; v < vectors; v += ", whole_tile, ")");
+        out.open("for (", type, " v = ", lane(), "; v < vectors; v += ", lanes_ * unroll, "u)");
         write_vector_tile(number, each, unroll, aligned, "vectors");
         out.close();
     }
     b_.body.leave(outside);
     for (std::size_t i = 0; i < folds.size(); ++i)
         if (const place* in = packed_by(folds[i], s, each); in != nullptr) {
-            const std::string whole = add_packed(folds[i], *in) + "::whole(best" + std::to_string(i) + ')';
+            const std::string whole = add_packed(folds[i], *in) + "::whole(packed" + std::to_string(i) + ')';
             out.line(own(folds[i].part()), " = ", folds[i].joined(own(folds[i].part()), whole), ";");
         }
 
@@ -158,6 +153,55 @@ void row_fold::write_vectors(std::size_t number, std::uint32_t each, const std::
         b_.write_digits("edge", s.axes);
         write_element(number, "edge");
     }
+    out.close();
+}
+
+void row_fold::write_rounds(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned) {
+    source_writer& out = b_.code;
+    const std::string type = b_.linear(), tile = std::to_string(lanes_ * unroll) + 'u';
+    const auto outside = b_.body.scope();
+    out.line("const ", type, " round = gridDim.y * ", tile, ';');
+    std::string shared_evenly = "vectors";
+    if (deals_rounds_) {
+        // Of many rounds two and a sixteenth are dealt: differences add up.
+        shared_evenly = "even";
+        out.line("const bool deals = gridDim.y > 1 && vectors >= 6 * round;");
+        out.line("const ", type, " even = deals ? vectors - vectors / 16 - 2 * round : vectors;");
+    }
+    // No quotient by what is known at run time: the first loads would wait for it.
+    out.line(type, " rounds = 0;");
+    out.open("for (; rounds + round <= ", shared_evenly, "; rounds += round)");
+    out.line("const ", type, " v = rounds + blockIdx.y * ", tile, " + ", lane(), ';');
+    write_vector_tile(number, each, unroll, aligned, "");
+    out.close();
+    b_.body.leave(outside);
+    const std::string even = "((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;";  // whole lines of caches
+    out.line("const ", type, " piece = ", deals_rounds_ ? "deals ? " + tile + " : " : "", even);
+    if (deals_rounds_) return write_dealt_rounds(number, each, unroll, aligned);
+    out.line("const ", type, " v = rounds + blockIdx.y * piece + ", lane(),
+             ", end = min(vectors, rounds + (blockIdx.y + 1) * piece);");
+    out.open("if (v < end)");
+    write_vector_tile(number, each, unroll, aligned, "end");
+    out.close();
+}
+
+void row_fold::write_dealt_rounds(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned) {
+    source_writer& out = b_.code;
+    const std::string type = b_.linear();
+    b_.step.scratch_before = sizeof(std::uint64_t);  // how many pieces have been asked for
+    out.line("__shared__ ", type, " asked[2];");
+    out.open("for (", type, " at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1)");
+    out.line("const ", type, " v = rounds + at * piece + ", lane(), ", end = min(vectors, rounds + (at + 1) * piece);");
+    out.line(type, " number = at;");
+    // A piece in advance, and nobody waits for the answer. For what could be written as atomicAdd a warp would: the
+    // compiler adds up what its threads ask for and shuffles the answer.
+    out.line("if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<", b_.needs.type(dtype::u4), "*>(",
+             scratch_pointer(), "), 0x7fffffffu);");
+    load_vector_tile(number, each, unroll, "end");
+    out.line("if (threadIdx.x == 0) asked[turn] = gridDim.y + number;");
+    join_vector_tile(number, each, unroll, aligned, "end");
+    out.line("__syncthreads();");
+    out.line("at = asked[turn];");
     out.close();
 }
 
@@ -217,7 +261,7 @@ void row_fold::join_vector_tile(std::size_t number, std::uint32_t each, std::uin
     std::vector<std::size_t> plain;
     for (std::size_t i = 0; i < folds.size(); ++i) {
         if (const place* in = packed_by(folds[i], s, each); in != nullptr)
-            out.line(add_packed(folds[i], *in), "::take(best", i, ", ", in->name, "[u]);");
+            out.line(add_packed(folds[i], *in), "::take(packed", i, ", ", in->name, "[u]);");
         else
             plain.push_back(i);
     }
@@ -252,57 +296,15 @@ void row_fold::join_whole_tile(std::size_t number, std::uint32_t each, std::uint
     flush_parts(folds_[number], unroll);
 }
 
-const place* row_fold::packed_by(const fold_writer& f, const folded_space& s, std::uint32_t each) const {
-    const dtype t = b_.graph.nodes[f.value()].type;
-    const fold of = static_cast<fold>(b_.graph.nodes[f.reduction()].code);
-    if (kind_of(t) != kind::integer || size_of(t) > 2 || each * size_of(t) < 4 || (of != fold::max && of != fold::min))
-        return nullptr;
-    for (const place* in : inputs_of(s))
-        if (in->node == f.value()) return in;
-    return nullptr;
-}
-
-std::string row_fold::add_packed(const fold_writer& f, const place& in) {
-    const dtype t = in.at->head.type;
-    const bool greatest = static_cast<fold>(b_.graph.nodes[f.reduction()].code) == fold::max, bytes = size_of(t) == 1;
-    const std::string type = b_.needs.type(t), name = std::string(greatest ? "most_" : "least_") + type;
-    const std::string best = std::string(greatest ? "__vmax" : "__vmin") + (is_signed(t) ? "s2" : "u2");
-    const std::string pick = greatest ? "a > b ? a : b" : "a < b ? a : b";
-    // What every element beats: its bits, in each place of a word.
-    const std::uint32_t top = bytes ? 0x80808080u : 0x80008000u;
-    const std::uint32_t start = is_signed(t) ? (greatest ? top : ~top) : (greatest ? 0 : ~0u);
-    b_.needs.add(
-        name, std::string("/// ") + (greatest ? "Greatest" : "Least") + " elements among words, by pairs of 16 bits" +
-                  (bytes ? ", whose upper bytes decide.\n" : ".\n") + "struct " + name +
-                  " {\n    static constexpr unsigned int start = " + std::to_string(start) +
-                  "u;\n    template <int n>\n"
-                  "    static __device__ __forceinline__ void take(unsigned int (&best)[2], const " +
-                  type +
-                  " (&v)[n]) {\n"
-                  "        const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);\n"
-                  "#pragma unroll\n"
-                  "        for (int i = 0; i < n / " +
-                  std::to_string(4 / size_of(t)) + "; ++i) {\n            best[0] = " + best +
-                  "(best[0], words[i]);\n" +
-                  (bytes ? "            best[1] = " + best + "(best[1], words[i] << 8);\n" : std::string()) +
-                  "        }\n    }\n"
-                  "    static __device__ __forceinline__ " +
-                  type + " join(" + type + " a, " + type + " b) { return " + pick +
-                  "; }\n"
-                  "    static __device__ __forceinline__ " +
-                  type + " whole(const unsigned int (&best)[2]) {\n" +
-                  (bytes ? "        return join(join(" + type + "(best[0] >> 8), " + type + "(best[0] >> 24)), join(" +
-                               type + "(best[1] >> 8), " + type + "(best[1] >> 24)));\n"
-                         : "        return join(" + type + "(best[0]), " + type + "(best[0] >> 16));\n") +
-                  "    }\n};\n");
-    return name;
-}
-
 std::uint32_t row_fold::unroll_of(const folded_space& s, std::uint32_t each) const {
     // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
     constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
+    const std::size_t number = static_cast<std::size_t>(&s - spaces_.data());
+    const bool all_packed = s.outputs.empty() && std::ranges::all_of(folds_[number], [&](const fold_writer& f) {
+                                return packed_by(f, s, each) != nullptr;
+                            });
     return cuda_fold::unroll_of(
-        s, bytes_at_once(s) * each, lanes_ * each, each,
+        s, bytes_at_once(s) * each, lanes_ * each, all_packed ? 0 : each,
         (split_ && !is_light() && !is_moments()) || lanes_ < threads_ ? bytes_in_flight : whole_row_bytes);
 }
 
@@ -368,9 +370,10 @@ std::string row_fold::owner() {
 void row_fold::describe(launch& step) const {
     step.pattern = split_ ? "split reduction" : "row reduction";
     step.reason = std::to_string(lanes_) + " lanes a row" +
-                  (deals_tiles_ ? ", tiles of all rows dealt to the blocks in turn"
-                   : split_     ? ", several blocks a row"
-                                : "");
+                  (deals_tiles_    ? ", tiles of all rows dealt to the blocks in turn"
+                   : deals_rounds_ ? ", several blocks a row, the last of it dealt to those that come for it"
+                   : split_        ? ", several blocks a row"
+                                   : "");
 }
 
 void emit_row_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) { row_fold(k, g, f).write(p); }

@@ -65,6 +65,8 @@ public:
     bool is_exponentials() const { return row_.of == detail::fold::exponentials; }
     /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), quicker than joining one after the other.
     bool joins_at_once() const { return is_moments(); }
+    /// CUDA's one instruction that joins what all lanes of a warp have, from compute capability 8.0 on; "" for none.
+    std::string of_warp(const std::string& value);
     std::string of_part(const std::string& part);
     /// Whether missing entries must be counted, for no entry leaves a partial result alone.
     bool counts_entries() const { return is_about(); }
@@ -78,6 +80,11 @@ public:
     /// Whether joining rounds, so that the order matters to the error.
     bool rounds() const {
         return is_about() || (row_.rule == detail::fold_rule::sums && detail::kind_of(type_) == detail::kind::floating);
+    }
+    /// Whether the bits of a result are the same in whatever order elements are joined.
+    bool is_in_any_order() const {
+        const detail::kind of = detail::kind_of(type_);
+        return places() || (!is_user() && (of == detail::kind::boolean || of == detail::kind::integer));
     }
 
     /// 64-bit words of scratch for a partial result, and what is put into each and taken from them.

@@ -167,6 +167,7 @@ protected:
     bool split_ = false;
     body_writer::names unplaced_;  // what is named before a place is
 
+    std::string scratch_pointer();
     void combine_all();
     void write_finish();
     void write_results(const std::string& owner);
@@ -179,7 +180,6 @@ private:
     /// Each fold of each of the thread's results, and the text of where its slots are.
     void for_each_slot(const std::function<void(fold_writer&, const std::string&)>& write);
     void write_gather();
-    std::string scratch_pointer();
 };
 
 /// The schedules: lanes along memory share a row, or lie beside each other across it.

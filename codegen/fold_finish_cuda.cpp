@@ -158,13 +158,16 @@ void cuda_fold::write_finish() {
     add_slots();
     const std::string u8 = b_.needs.type(dtype::u8), first = first_result(), scratch = scratch_pointer();
     out.open("if (gridDim.y > 1)");
-    out.line(u8, "* const slots = ", scratch, first.empty() ? "" : " + " + first, ";");
+    const std::uint32_t before = b_.step.scratch_before / sizeof(std::uint64_t);
+    out.line(u8, "* const slots = ", scratch, before == 0 ? "" : " + " + std::to_string(before),
+             first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
     out.open("if (blockIdx.y < gridDim.y - 1)");
     tell_all("slots", "blockIdx.y");
     out.line("return;");
     out.close();
     write_gather();
+    if (before != 0) out.line("if (threadIdx.x < ", before, ") ", scratch, "[threadIdx.x] = 0;");
     out.close();
 }
 

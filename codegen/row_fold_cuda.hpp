@@ -27,6 +27,9 @@ private:
     bool counts_alone() const;
     bool is_moments() const;
     bool is_exponentials() const;
+    /// Whether the last of a row's rounds go to whoever comes for them, and no longer in even shares: not all
+    /// multiprocessors read equally fast, and the slowest would be waited for.
+    bool can_deal_rounds() const;
     /// Of a multiprocessor, where blocks share rows. Moments and exponentials of doubles want registers.
     std::uint32_t resident_blocks() const;
     /// A row whose lanes fold but few tiles each is a short sum.
@@ -45,6 +48,9 @@ private:
     /// Of the elements that no vector holds the one at `edge`, where it is present; where each operand's row begins.
     void load_edges(const folded_space& s, const std::string& present);
     void declare_rows(const folded_space& s, bool aligned);
+    /// What the blocks of a row share: rounds of whole tiles, then what is left.
+    void write_rounds(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned);
+    void write_dealt_rounds(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned);
     /// The vectors v, v + 1 `lanes`, ..., `unroll` of them: all, or those before `end`.
     void write_vector_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll, bool aligned,
                            const std::string& end);
@@ -54,12 +60,10 @@ private:
                           const std::string& end);
     /// Where entries are counted a whole tile is joined at once.
     void join_whole_tile(std::size_t number, std::uint32_t each, std::uint32_t unroll);
-    /// The array whose greatest or least element a fold is after, where elements are narrow: several are compared at
-    /// once.
+    /// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once; the struct
+    /// that does it (packed_fold_cuda.cpp).
     const place* packed_by(const fold_writer& f, const folded_space& s, std::uint32_t each) const;
-    /// Pairs of 16 bits are compared by one instruction. Of bytes the upper of each pair decides, whatever lies in the
-    /// lower one; a shift brings those up.
-    std::string add_packed(const fold_writer& f, const place& in);
+    std::string add_packed(fold_writer& f, const place& in);
     using cuda_fold::unroll_of;
     std::uint32_t unroll_of(const folded_space& s, std::uint32_t each) const;
     /// Elements before the first vector of a row that begins anywhere: up to a line of the caches, of which warps then
@@ -86,7 +90,7 @@ private:
     void tell_held();
 
     std::uint32_t lanes_;
-    bool deals_tiles_ = false;
+    bool deals_tiles_ = false, deals_rounds_ = false;
 };
 
 }  // namespace ingot::codegen

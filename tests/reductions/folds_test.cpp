@@ -2,6 +2,7 @@
 // of one operand are outputs of one kernel, so that the number of kernels stays small.
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "tests/reductions/comparison.hpp"
 
@@ -124,6 +125,30 @@ TEST_CASE("few rows of hundreds of thousands, whose tiles are dealt to the block
     const auto factors = of_row.to_host();
     for (std::size_t i = 0; i < sums.size(); ++i)
         CHECK(sums[i] == doctest::Approx(plain[i] * factors[i] - factors[i]).epsilon(1e-4));
+}
+
+TEST_CASE("of so many elements that the last of them are dealt to whoever comes first") {
+    constexpr std::size_t n = (std::size_t{1} << 27) + 37;
+    std::vector<std::int8_t> v(n);
+    std::int64_t total = 0, threes = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        v[i] = static_cast<std::int8_t>(i * 7 % 90 % 64);
+        total += v[i];
+        threes += v[i] == 3;
+    }
+    for (const std::size_t at : {std::size_t{0}, n - 1, n - (std::size_t{1} << 21), n - (std::size_t{1} << 25)}) {
+        const std::int64_t was = std::exchange(v[at], std::int8_t{-100});
+        const array<std::int8_t> x = asarray(v);
+        for (int turn = 0; turn < 3; ++turn) {  // each leaves the scratch as it was
+            CHECK(min(x).item() == -100);
+            CHECK(argmin(x).item() == static_cast<std::int64_t>(at));
+            CHECK(sum(x).item() == total - was - 100);
+            CHECK(count_nonzero(x == 3).item() == threes - (was == 3));
+            CHECK(any(x < -99).item());
+            CHECK(max(x(slice(1, static_cast<index_t>(n)))).item() == 63);
+        }
+        v[at] = static_cast<std::int8_t>(was);
+    }
 }
 
 TEST_CASE("narrow columns of every width, alone and on middle axes") {

@@ -43,6 +43,13 @@ __device__ __forceinline__ type join_lanes(type v) {
     return v;
 }
 
+#if __CUDA_ARCH__ >= 800
+template <>
+__device__ __forceinline__ bool join_lanes<any_bool, 32>(bool v) {
+    return __any_sync(~0u, v) != 0;
+}
+#endif
+
 struct arguments {
     const double* x0;
     bool* z0;

@@ -144,8 +144,12 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
         }
         const float* const x0_row = p.x0;
-        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+        const uint32 round = gridDim.y * 4096u;
+        const bool deals = gridDim.y > 1 && vectors >= 6 * round;
+        const uint32 even = deals ? vectors - vectors / 16 - 2 * round : vectors;
+        uint32 rounds = 0;
+        for (; rounds + round <= even; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 4096u + threadIdx.x;
             alignas(16) float x0[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -161,15 +165,19 @@ reduce(const __grid_constant__ arguments p) {
                 part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
             }
         }
-        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
-        if (v < end) {
+        const uint32 piece = deals ? 4096u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        __shared__ uint32 asked[2];
+        for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
+            const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
+            uint32 number = at;
+            if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
             alignas(16) float x0[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 512u >= end) continue;
                 load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
             }
+            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 512u >= end) break;
@@ -180,6 +188,8 @@ reduce(const __grid_constant__ arguments p) {
                 }
                 part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
             }
+            __syncthreads();
+            at = asked[turn];
         }
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
             part0 = argmax_float::join(part0, place_float{x0_edge, int64(edge)});
@@ -188,7 +198,7 @@ reduce(const __grid_constant__ arguments p) {
     }
     argmax0 = join_block<argmax_float, 16>(argmax0);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch;
+        uint64* const slots = p.scratch + 1;
         const uint64 stride = 4 * uint64(p.rows);
         if (blockIdx.y < gridDim.y - 1) {
             if (threadIdx.x == 0) {
@@ -224,6 +234,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         whole0 = join_block<argmax_float, 16>(whole0);
         argmax0 = whole0;
+        if (threadIdx.x < 1) p.scratch[threadIdx.x] = 0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, argmax0.at);

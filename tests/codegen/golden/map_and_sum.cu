@@ -142,8 +142,10 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
         }
         const float* const x0_row = p.x0;
-        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+        const uint32 round = gridDim.y * 4096u;
+        uint32 rounds = 0;
+        for (; rounds + round <= vectors; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 4096u + threadIdx.x;
             alignas(16) float x0[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {

@@ -9,16 +9,16 @@ using uint64 = unsigned long long;
 struct least_uint16 {
     static constexpr unsigned int start = 4294967295u;
     template <int n>
-    static __device__ __forceinline__ void take(unsigned int (&best)[2], const uint16 (&v)[n]) {
+    static __device__ __forceinline__ void take(unsigned int (&packed)[2], const uint16 (&v)[n]) {
         const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);
 #pragma unroll
         for (int i = 0; i < n / 2; ++i) {
-            best[0] = __vminu2(best[0], words[i]);
+            packed[0] = __vminu2(packed[0], words[i]);
         }
     }
     static __device__ __forceinline__ uint16 join(uint16 a, uint16 b) { return a < b ? a : b; }
-    static __device__ __forceinline__ uint16 whole(const unsigned int (&best)[2]) {
-        return join(uint16(best[0]), uint16(best[0] >> 16));
+    static __device__ __forceinline__ uint16 whole(const unsigned int (&packed)[2]) {
+        return join(uint16(packed[0]), uint16(packed[0] >> 16));
     }
 };
 
@@ -67,6 +67,13 @@ __device__ __forceinline__ type join_lanes(type v) {
     for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
     return v;
 }
+
+#if __CUDA_ARCH__ >= 800
+template <>
+__device__ __forceinline__ uint16 join_lanes<min_uint16, 32>(uint16 v) {
+    return uint16(__reduce_min_sync(~0u, uint32(v)));
+}
+#endif
 
 /// Joins over a block; every thread has the result.
 template <class fold, int n, class type>
@@ -155,9 +162,13 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
         }
         const uint16* const x0_row = p.x0;
-        unsigned int best0[2] = {least_uint16::start, least_uint16::start};
-        const uint32 round = gridDim.y * 4096u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 4096u + threadIdx.x; v < rounds; v += round) {
+        unsigned int packed0[2] = {least_uint16::start, least_uint16::start};
+        const uint32 round = gridDim.y * 4096u;
+        const bool deals = gridDim.y > 1 && vectors >= 6 * round;
+        const uint32 even = deals ? vectors - vectors / 16 - 2 * round : vectors;
+        uint32 rounds = 0;
+        for (; rounds + round <= even; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 4096u + threadIdx.x;
             alignas(16) uint16 x0[8][8];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -165,7 +176,7 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
-                least_uint16::take(best0, x0[u]);
+                least_uint16::take(packed0, x0[u]);
                 int64 value1[8];
 #pragma unroll
                 for (unsigned int e = 0; e < 8; ++e) {
@@ -174,19 +185,23 @@ reduce(const __grid_constant__ arguments p) {
                 part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
             }
         }
-        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
-        if (v < end) {
+        const uint32 piece = deals ? 4096u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        __shared__ uint32 asked[2];
+        for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
+            const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
+            uint32 number = at;
+            if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
             alignas(16) uint16 x0[8][8];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 512u >= end) continue;
                 load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
             }
+            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (v + u * 512u >= end) break;
-                least_uint16::take(best0, x0[u]);
+                least_uint16::take(packed0, x0[u]);
                 int64 value1[8];
 #pragma unroll
                 for (unsigned int e = 0; e < 8; ++e) {
@@ -194,8 +209,10 @@ reduce(const __grid_constant__ arguments p) {
                 }
                 part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
             }
+            __syncthreads();
+            at = asked[turn];
         }
-        part0 = min_uint16::join(part0, least_uint16::whole(best0));
+        part0 = min_uint16::join(part0, least_uint16::whole(packed0));
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 8) {
             part0 = min_uint16::join(part0, x0_edge);
             part1 = count_nonzero_int64::join(part1, int64((x0_edge) != 0));
@@ -206,7 +223,7 @@ reduce(const __grid_constant__ arguments p) {
     min0 = join_block<min_uint16, 16>(min0);
     count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch;
+        uint64* const slots = p.scratch + 1;
         const uint64 stride = 3 * uint64(p.rows);
         if (blockIdx.y < gridDim.y - 1) {
             if (threadIdx.x == 0) {
@@ -251,6 +268,7 @@ reduce(const __grid_constant__ arguments p) {
         min0 = whole0;
         whole1 = join_block<count_nonzero_int64, 16>(whole1);
         count_nonzero1 = whole1;
+        if (threadIdx.x < 1) p.scratch[threadIdx.x] = 0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, min0);

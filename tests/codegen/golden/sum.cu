@@ -138,8 +138,10 @@ reduce(const __grid_constant__ arguments p) {
         }
         const float* const x0_row = p.x0;
         const float* const x1_row = p.x1;
-        const uint32 round = gridDim.y * 2048u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 2048u + threadIdx.x; v < rounds; v += round) {
+        const uint32 round = gridDim.y * 2048u;
+        uint32 rounds = 0;
+        for (; rounds + round <= vectors; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 2048u + threadIdx.x;
             alignas(16) float x0[4][4];
             alignas(16) float x1[4][4];
 #pragma unroll

@@ -5,6 +5,22 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
+/// Sums of bytes, four at once.
+struct sum_of_int8 {
+    static constexpr unsigned int start = 0u;
+    template <int n>
+    static __device__ __forceinline__ void take(unsigned int (&packed)[2], const int8 (&v)[n]) {
+        const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);
+#pragma unroll
+        for (int i = 0; i < n / 4; ++i) {
+            packed[i % 2] = __dp4a(int(words[i]), int(0x01010101), int(packed[i % 2]));
+        }
+    }
+    static __device__ __forceinline__ int64 whole(const unsigned int (&packed)[2]) {
+        return int64(int(packed[0])) + int64(int(packed[1]));
+    }
+};
+
 template <class word>
 __device__ word stream(const word* from);
 
@@ -25,13 +41,6 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
 struct sum_int64 {
     static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
 };
-
-/// Joins halves with each other: the error of a sum grows with the logarithm of n.
-template <class fold, int n, class type>
-__device__ __forceinline__ type join_pairs(const type* v) {
-    if constexpr (n == 1) return v[0];
-    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
-}
 
 /// What the lane `far` away has.
 template <class type>
@@ -131,8 +140,13 @@ reduce(const __grid_constant__ arguments p) {
             x0_edge = __ldg(p.x0 + i0);
         }
         const int8* const x0_row = p.x0;
-        const uint32 round = gridDim.y * 512u, rounds = vectors / round * round;
-        for (uint32 v = blockIdx.y * 512u + threadIdx.x; v < rounds; v += round) {
+        unsigned int packed0[2] = {sum_of_int8::start, sum_of_int8::start};
+        const uint32 round = gridDim.y * 512u;
+        const bool deals = gridDim.y > 1 && vectors >= 6 * round;
+        const uint32 even = deals ? vectors - vectors / 16 - 2 * round : vectors;
+        uint32 rounds = 0;
+        for (; rounds + round <= even; rounds += round) {
+            const uint32 v = rounds + blockIdx.y * 512u + threadIdx.x;
             alignas(16) int8 x0[2][16];
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
@@ -140,34 +154,31 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
-                int64 value0[16];
-#pragma unroll
-                for (unsigned int e = 0; e < 16; ++e) {
-                    value0[e] = int64(x0[u][e]);
-                }
-                part0 = sum_int64::join(part0, join_pairs<sum_int64, 16>(value0));
+                sum_of_int8::take(packed0, x0[u]);
             }
         }
-        const uint32 piece = ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
-        const uint32 v = rounds + blockIdx.y * piece + threadIdx.x, end = min(vectors, rounds + (blockIdx.y + 1) * piece);
-        if (v < end) {
+        const uint32 piece = deals ? 512u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
+        __shared__ uint32 asked[2];
+        for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
+            const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
+            uint32 number = at;
+            if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
             alignas(16) int8 x0[2][16];
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
                 if (v + u * 256u >= end) continue;
                 load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
             }
+            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
                 if (v + u * 256u >= end) break;
-                int64 value0[16];
-#pragma unroll
-                for (unsigned int e = 0; e < 16; ++e) {
-                    value0[e] = int64(x0[u][e]);
-                }
-                part0 = sum_int64::join(part0, join_pairs<sum_int64, 16>(value0));
+                sum_of_int8::take(packed0, x0[u]);
             }
+            __syncthreads();
+            at = asked[turn];
         }
+        part0 = sum_int64::join(part0, sum_of_int8::whole(packed0));
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 16) {
             part0 = sum_int64::join(part0, int64(x0_edge));
         }
@@ -175,7 +186,7 @@ reduce(const __grid_constant__ arguments p) {
     }
     sum0 = join_block<sum_int64, 8>(sum0);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch;
+        uint64* const slots = p.scratch + 1;
         const uint64 stride = 2 * uint64(p.rows);
         if (blockIdx.y < gridDim.y - 1) {
             if (threadIdx.x == 0) {
@@ -211,6 +222,7 @@ reduce(const __grid_constant__ arguments p) {
         }
         whole0 = join_block<sum_int64, 8>(whole0);
         sum0 = whole0;
+        if (threadIdx.x < 1) p.scratch[threadIdx.x] = 0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, sum0);
