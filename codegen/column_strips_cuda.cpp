@@ -59,13 +59,12 @@ public:
     }
 
 private:
-    /// Of fewer columns, but not of few, a block would have a row or two, and many threads none.
+    /// Of fewer columns a block would have a row or two, and many threads none.
     bool is_wide() const {
         const std::uint8_t inner_bucket = b_.key.axes[static_cast<std::size_t>(inner_)].bucket;
-        const bool gapless = (inner_bucket & bucket::gapless_columns) != 0,
-                   few = (inner_bucket & bucket::short_inner) != 0;
         return (inner_bucket & bucket::wide_gapless_columns) != 0 ||
-               (gapless && !few && bucket_ >= split_bucket && gains_from_tiles_ahead());
+               ((inner_bucket & bucket::middling_gapless_columns) != 0 && bucket_ >= split_bucket &&
+                gains_from_tiles_ahead());
     }
     bool is_aligned() const {
         return std::ranges::all_of(inputs_of(spaces_[0]), [](const place* in) { return in->at->head.vector; });
@@ -153,10 +152,15 @@ private:
         declare_results(folds);
         const auto outside = b_.body.scope();
         out.open();
-        std::string first = "down", end = length;
+        const std::string tile = std::to_string(unroll_) + " * height";
+        std::string first = "down", end = length, step = tile;
         if (split_) {
             constexpr std::uint32_t least_rows = 128;
             split(0, least_rows, blocks_, 0, threads_, ahead_ ? waves_of_columns() : 1);
+        }
+        if (split_ && ahead_) {  // tiles in turn: what was read last lies near the end, where who comes next begins
+            first = "blockIdx.y * " + tile + " + down", step = "gridDim.y * " + tile;
+        } else if (split_) {
             out.line("const ", type, " piece = ((", length, " + gridDim.y - 1) / gridDim.y + ", each_ - 1, "u) / ",
                      each_, " * ", each_, ", top = min(", length, ", blockIdx.y * piece);");
             out.line("const ", type, " end = min(", length, ", top + piece);");
@@ -178,11 +182,11 @@ private:
         declare_parts(folds);
         if (!aligned_) write_cut(end);
         out.line("const ", type, " n = active ? ", end, aligned_ ? "" : " - cut", " : 0;");
-        const std::string apart = " * height", tile = std::to_string(unroll_) + apart;
+        const std::string apart = " * height";
         if (ahead_) {
             out.line(type, " k = ", first, ";");
             write_tiles_ahead(
-                0, unroll_, apart, tile, "height * " + pitch,
+                0, unroll_, apart, step, "height * " + pitch,
                 [&](const std::string& at) { return at + " + " + std::to_string(unroll_ - 1) + apart + " < n"; },
                 [&](const place& in, const std::string& at) { return address(in, at); });
             if (unroll_ > 1) write_rest(0, unroll_, apart, "n");

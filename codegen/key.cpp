@@ -144,7 +144,8 @@ key decode(std::span<const std::uint32_t> words) {
     for (std::uint32_t a = 0; a < k.header.axes; ++a) {
         k.axes.push_back(axis_class::decode(in.next()));
         require(k.axes.back().partner <= a, "pairs an axis with a later one");
-        require(k.axes.back().bucket <= bucket::looped, "has no such length class");
+        const std::uint8_t most = k.axes.back().owner == 0 ? bucket::flags : bucket::looped;
+        require(k.axes.back().bucket <= most, "has no such length class");
         const axis_class& axis = k.axes.back();
         require(axis.fine <= (axis.owner == 0 ? 31 : axis.bucket == 1 ? 6 : 2), "has no such fine length class");
         require(k.axes.back().owner != 0 || a == 0 || k.axes[a - 1].owner == 0,

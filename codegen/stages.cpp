@@ -262,7 +262,8 @@ private:
             const axis_class own = key_.axes[static_cast<std::size_t>(a)];
             axis_class axis;
             // Of temporaries nobody said that they are gapless beside the arrays.
-            constexpr std::uint8_t any_gapless = bucket::gapless_columns | bucket::wide_gapless_columns;
+            constexpr std::uint8_t any_gapless =
+                bucket::gapless_columns | bucket::wide_gapless_columns | bucket::middling_gapless_columns;
             const std::uint8_t known = own.bucket & (reads_temporaries ? ~any_gapless : 0xff);
             if (p.axes == outer_)
                 axis.bucket = known, axis.fine = own.fine;

@@ -107,18 +107,23 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
 /// The innermost axis of the outputs' space: 4 added where it is at most 256 long, 8 where it is longer, and every
 /// array that moves along a bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis
-/// next to the innermost one. Beside rows across memory whose results are wanted along them, on a GPU, `fine` is the
-/// extent of a short inner axis; where there is none, an axis that a reduction binds across memory, of the first length
-/// class, is up to 2^(fine - 1) long. Of rows whose results are wanted along them, in a class that has quarters, `fine`
-/// is 1 up to three quarters of the class, then 2.
+/// next to the innermost one; beside arrays of 8-byte elements 16 more where it is 65 to 256 long. Beside rows across
+/// memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis; where there is
+/// none, an axis that a reduction binds across memory, of the first length class, is up to 2^(fine - 1) long. Of rows
+/// whose results are wanted along them, in a class that has quarters, `fine` is 1 up to three quarters of the class,
+/// then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
 inline constexpr std::uint8_t gapless_columns = 4;
 inline constexpr std::uint8_t wide_gapless_columns = 8;
-inline constexpr std::int64_t widest_gapless = 256;
-constexpr std::uint8_t of_gapless(std::int64_t inner) {
-    return inner <= widest_gapless ? gapless_columns : wide_gapless_columns;
+inline constexpr std::uint8_t middling_gapless_columns = 16;
+inline constexpr std::uint8_t flags = 31;  // all of these
+inline constexpr std::int64_t widest_gapless = 256, widest_narrow_gapless = 64;
+constexpr std::uint8_t of_gapless(std::int64_t inner, bool eight_bytes) {
+    return inner > widest_gapless                         ? wide_gapless_columns
+           : eight_bytes && inner > widest_narrow_gapless ? gapless_columns | middling_gapless_columns
+                                                          : gapless_columns;
 }
 inline constexpr std::uint8_t looped = 15;
 /// Rows of at most 128 elements: a block stages many of them in shared memory.

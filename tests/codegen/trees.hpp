@@ -57,6 +57,17 @@ inline key variance_of_rows(detail::target where, dtype t, std::uint8_t bucket, 
     return b.map("square").reduce(fold::sum, t).scalar(t).map("divide").output(t, "1").done();
 }
 
+/// sum(exp(x - max(x))) of long gapless columns of doubles.
+inline key exponentials_of_columns(detail::target where, std::uint8_t how_many) {
+    using detail::fold;
+    using enum dtype;
+    key_builder b(where);
+    const std::uint8_t row = detail::bucket::of_length(1 << 16);
+    b.axes(2, how_many | detail::bucket::gapless_columns).bound_axis(0, row).bound_axis(1, row, 3);
+    b.leaf(f8, "s10s", false).same(f8, "s1s0", 0).reduce(fold::max, f8).map("subtract").map("exp");
+    return b.reduce(fold::sum, f8).output(f8, "s1", false).done();
+}
+
 inline const std::vector<named_tree>& golden_trees() {
     using detail::fold;
     using detail::generator_kind;
@@ -292,13 +303,9 @@ inline const std::vector<named_tree>& golden_trees() {
         {"variance_of_few_long_rows", [row](target t) { return variance_of_rows(t, f8, row(1 << 20), true); }},
         {"variance_of_dense_rows", [row](target t) { return dense(variance_of_rows(t, f4, row(100), false)); }},
         {"exponentials_of_long_columns_of_doubles",
-         [row](target t) {
-             key_builder b(t);
-             b.axes(2, detail::bucket::short_inner | detail::bucket::gapless_columns);
-             b.bound_axis(0, row(1 << 16)).bound_axis(1, row(1 << 16), 3);
-             b.leaf(f8, "s10s", false).same(f8, "s1s0", 0).reduce(fold::max, f8).map("subtract").map("exp");
-             return b.reduce(fold::sum, f8).output(f8, "s1", false).done();
-         }},
+         [](target t) { return exponentials_of_columns(t, detail::bucket::short_inner); }},
+        {"exponentials_of_a_hundred_columns_of_doubles",
+         [](target t) { return exponentials_of_columns(t, detail::bucket::middling_gapless_columns); }},
         {"logs_of_sums_of_long_rows",
          [row](target t) {
              key_builder b(t);

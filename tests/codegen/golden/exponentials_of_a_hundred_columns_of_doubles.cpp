@@ -1,0 +1,217 @@
+namespace step1 {
+// max(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct max_double {
+    static double join(double a, double b) {
+        const double m = a < b ? b : a;
+        return b == b ? m : b;
+    }
+};
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const double* x0;
+    double* z0;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 n1;
+    uint32 tiles;
+    uint32 folded;
+    int32 x0_stride0;
+    int32 x0_stride2;
+    uint32 rows;
+    int32 z0_stride0;
+};
+
+extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const int32 i1 = int32((block / pieces) % p.tiles * 2048);
+        const int m = p.n1 - i1 < 2048 ? int(p.n1 - i1) : 2048;
+        const uint32 row = (block / pieces) / p.tiles;
+        const uint32 first_row = row * p.n1 + i1;
+        const int32 i0 = int32(row);
+        alignas(64) double max0[2048];
+        for (int j = 0; j < m; ++j) max0[j] = -__builtin_inf();
+        {
+            const uint32 from = piece * 512;
+            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
+            for (uint32 group = from; group < to; group += 64) {
+                const uint32 end_of_group = to - group < 64 ? to : group + 64;
+                alignas(64) double lanes0[2048];
+                for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inf();
+                for (uint32 k = group; k < end_of_group; ++k) {
+                    const int32 i2 = int32(k);
+                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = max_double::join(lanes0[j], x0_strip[j]);
+                    }
+                }
+                for (int j = 0; j < m; ++j) max0[j] = max_double::join(max0[j], lanes0[j]);
+            }
+        }
+        uint64* const slots = p.scratch + p.rows + first_row;
+        const uint64 stride = uint64(p.rows) * 1;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, max0[j]);
+        if (__atomic_add_fetch(p.scratch + first_row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[first_row] = 0;
+        for (int j = 0; j < m; ++j) max0[j] = -__builtin_inf();
+        for (uint32 s = 0; s < pieces; ++s)
+            for (int j = 0; j < m; ++j) max0[j] = max_double::join(max0[j], take<double>(slots + s * stride + j));
+        double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = max0[j];
+        }
+    }
+}
+}  // namespace step1
+
+namespace step2 {
+// sum(exp(x0 - x1))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <features.h>
+#define vectorised __attribute__((simd("notinbranch"), const, nothrow))
+#endif
+#if defined(vectorised) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 35)
+#define vectorised_since_235 vectorised
+#endif
+#endif
+#ifndef vectorised
+#define vectorised __attribute__((const, nothrow))
+#endif
+#ifndef vectorised_since_235
+#define vectorised_since_235 __attribute__((const, nothrow))
+#endif
+extern "C" vectorised double exp(double a);
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const double* x0;
+    const double* x1;
+    double* z0;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 n1;
+    uint32 tiles;
+    int32 x1_stride0;
+    uint32 folded;
+    int32 x0_stride0;
+    int32 x0_stride2;
+    uint32 rows;
+    int32 z0_stride0;
+};
+
+extern "C" void step2_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const int32 i1 = int32((block / pieces) % p.tiles * 2048);
+        const int m = p.n1 - i1 < 2048 ? int(p.n1 - i1) : 2048;
+        const uint32 row = (block / pieces) / p.tiles;
+        const uint32 first_row = row * p.n1 + i1;
+        const int32 i0 = int32(row);
+        alignas(64) double x1_copy[2048] = {};
+        const bool x1_whole = m == 2048;
+        if (!x1_whole) for (int j = 0; j < m; ++j) x1_copy[j] = (p.x1 + i0 * p.x1_stride0 + i1)[j];
+        const double* const x1_strip = x1_whole ? p.x1 + i0 * p.x1_stride0 + i1 : x1_copy;
+        alignas(64) double sum0[2048];
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        {
+            const uint32 from = piece * 512;
+            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
+            for (uint32 group = from; group < to; group += 64) {
+                const uint32 end_of_group = to - group < 64 ? to : group + 64;
+                alignas(64) double lanes0[2048];
+                for (int j = 0; j < m; ++j) lanes0[j] = 0.0;
+                alignas(64) double x0_copy[2048] = {};
+                for (uint32 k = group; k < end_of_group; ++k) {
+                    const int32 i2 = int32(k);
+                    const bool x0_whole = m == 2048;
+                    if (!x0_whole) for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2)[j];
+                    const double* const x0_strip = x0_whole ? p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2 : x0_copy;
+                    alignas(64) double value0[2048];
+                    independent
+                    for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
+                        const double t0 = x0_strip[j] - x1_strip[j];
+                        value0[j] = exp(t0);
+                    }
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = sum_double::join(lanes0[j], value0[j]);
+                    }
+                }
+                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
+            }
+        }
+        uint64* const slots = p.scratch + p.rows + first_row;
+        const uint64 stride = uint64(p.rows) * 1;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
+        if (__atomic_add_fetch(p.scratch + first_row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[first_row] = 0;
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        for (uint32 s = 0; s < pieces; ++s)
+            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
+        double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = sum0[j];
+        }
+    }
+}
+}  // namespace step2
