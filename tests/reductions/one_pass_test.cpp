@@ -130,7 +130,7 @@ void expect_infinite_columns(index_t n, index_t width) {
 }
 
 TEST_CASE("infinite elements of a column, which its maximum tells too") {
-    for (const auto& [n, width] : {extents{70'001, 5}, extents{5000, 301}}) {
+    for (const auto& [n, width] : {extents{70'001, 5}, extents{9001, 65}, extents{5000, 301}}) {
         expect_infinite_columns<float>(n, width);
         expect_infinite_columns<double>(n, width);
     }
@@ -154,7 +154,8 @@ void expect_sums_of_what_rises(index_t n, index_t width) {
 }
 
 TEST_CASE("exponentials of columns that rise all the way") {
-    for (const auto& [n, width] : {extents{70'001, 1}, extents{70'001, 5}, extents{5000, 301}}) {
+    for (const auto& [n, width] : {extents{70'001, 1}, extents{70'001, 5}, extents{9001, 64}, extents{9001, 65},
+                                   extents{6007, 130}, extents{5000, 301}}) {
         expect_sums_of_what_rises<float>(n, width);
         expect_sums_of_what_rises<double>(n, width);
     }
