@@ -54,7 +54,8 @@ std::string add_extremes(prelude& needs, dtype t, bool greatest) {
 /// Products of four bytes with ones, summed into 32 bits. These hold 2^23 words of the largest bytes, and a lane has
 /// fewer: its share of a row that fits into memory.
 std::string add_sums(prelude& needs, dtype t, const std::string& result) {
-    const std::string type = needs.type(t), name = "sum_of_" + type, number = is_signed(t) ? "int" : "unsigned int";
+    const std::string type = needs.type(t), name = "sum_of_" + type,
+                      number = needs.type(is_signed(t) ? dtype::i4 : dtype::u4);
     add_struct(needs, "Sums of bytes, four at once.", name, type, 0, 4,
                "            packed[i % 2] = __dp4a(" + number + "(words[i]), " + number + "(0x01010101), " + number +
                    "(packed[i % 2]));\n",

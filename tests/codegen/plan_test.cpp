@@ -24,7 +24,8 @@ TEST_CASE("every tree of the matrix is one kernel") {
         for (const target where : {target::cuda, target::host}) {
             const plan p = make_plan(tree.on(where));
             // The host reads such rows twice.
-            const std::array long_rows{"variance_of_columns", "variance_of_few_long_rows", "logs_of_sums_of_long_rows"};
+            const std::array long_rows{"variance_of_columns", "variance_of_few_long_rows", "logs_of_sums_of_long_rows",
+                                       "exponentials_of_a_hundred_columns_of_doubles"};
             const bool twice = where == target::host && std::ranges::find(long_rows, tree.name) != long_rows.end();
             CHECK(p.steps.size() == (twice ? 2 : 1));
             CHECK(p.temporaries.empty() == !twice);

@@ -123,14 +123,13 @@ __device__ __forceinline__ float rcp_approx(float a) {
     return y;
 }
 
-__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
-
 __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
     float r = rcp_approx(b);
     r = fma(r, fma(-b, r, 1.0f), r);
     float q = a * r;
     q = fma(fma(-b, q, a), r, q);
-    rare |= !(abs(a) >= 7.88860905e-31f && abs(q) >= 2.35098870e-38f) && (bits_of(a) != 0 || q != 0);
+    rare |= !(abs(a) >= 7.88860905e-31f);
+    rare |= !(abs(q) >= 2.35098870e-38f);
     return q;
 }
 

@@ -97,7 +97,8 @@ __device__ __forceinline__ double quick_divide_double(double a, double b, bool& 
     double q = a * r;
     q = fma(fma(-b, q, a), r, q);
     rare |= !(abs(b) <= 1e300);
-    rare |= !(abs(a) >= 1e-290 && abs(q) >= 4.5e-308) && (bits_of(a) != 0 || q != 0);
+    rare |= !(abs(a) >= 1e-290);
+    rare |= !(abs(q) >= 4.5e-308);
     return q;
 }
 

@@ -13,11 +13,11 @@ struct sum_of_int8 {
         const unsigned int* const words = reinterpret_cast<const unsigned int*>(v);
 #pragma unroll
         for (int i = 0; i < n / 4; ++i) {
-            packed[i % 2] = __dp4a(int(words[i]), int(0x01010101), int(packed[i % 2]));
+            packed[i % 2] = __dp4a(int32(words[i]), int32(0x01010101), int32(packed[i % 2]));
         }
     }
     static __device__ __forceinline__ int64 whole(const unsigned int (&packed)[2]) {
-        return int64(int(packed[0])) + int64(int(packed[1]));
+        return int64(int32(packed[0])) + int64(int32(packed[1]));
     }
 };
 
