@@ -197,9 +197,11 @@ void row_fold::write_dealt_rounds(std::size_t number, std::uint32_t each, std::u
     // compiler adds up what its threads ask for and shuffles the answer.
     out.line("if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<", b_.needs.type(dtype::u4), "*>(",
              scratch_pointer(), "), 0x7fffffffu);");
+    out.open("if (v < end)");  // the first thread's always is
     load_vector_tile(number, each, unroll, "end");
     out.line("if (threadIdx.x == 0) asked[turn] = gridDim.y + number;");
     join_vector_tile(number, each, unroll, aligned, "end");
+    out.close();
     out.line("__syncthreads();");
     out.line("at = asked[turn];");
     out.close();

@@ -1,5 +1,7 @@
 // Every fold and what is made of them, against NumPy 2: dtypes, shapes, axes, strides, lengths 0 and 1, NaN. The folds
 // of one operand are outputs of one kernel, so that the number of kernels stays small.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <utility>
@@ -148,6 +150,24 @@ TEST_CASE("of so many elements that the last of them are dealt to whoever comes 
             CHECK(max(x(slice(1, static_cast<index_t>(n)))).item() == 63);
         }
         v[at] = static_cast<std::int8_t>(was);
+    }
+}
+
+TEST_CASE("bytes that are so much work that a lane has one vector at a time, of lengths that end anywhere") {
+    for (const std::size_t n : {(std::size_t{1} << 20) + 13, (std::size_t{1} << 21) + 4099, std::size_t{700'001}}) {
+        std::vector<std::int8_t> v(n);
+        std::int64_t wanted = 0;
+        double nearest = 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            v[i] = static_cast<std::int8_t>(i * i % 251);
+            const double f = v[i] / 64.0;
+            const double value = std::sin(3 * std::exp(std::cos(f))) + std::cos(2 * std::exp(std::sin(f)));
+            wanted += value > 0.25;
+            nearest = std::min(nearest, std::abs(value - 0.25));
+        }
+        REQUIRE(nearest > 1e-4);  // however the functions are rounded
+        const auto f = astype<float>(asarray(v)) / 64.0f;
+        CHECK(count_nonzero(sin(3.0f * exp(cos(f))) + cos(2.0f * exp(sin(f))) > 0.25f).item() == wanted);
     }
 }
 

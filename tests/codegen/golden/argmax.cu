@@ -171,22 +171,24 @@ reduce(const __grid_constant__ arguments p) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
             if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
-            alignas(16) float x0[8][4];
+            if (v < end) {
+                alignas(16) float x0[8][4];
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
-            }
-            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) break;
-                place_float value0[4];
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (v + u * 512u >= end) continue;
+                    load_stream<uint4>(x0[u], x0_row + v * 4 + u * 2048u);
                 }
-                part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
+                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (v + u * 512u >= end) break;
+                    place_float value0[4];
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
+                    }
+                    part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
+                }
             }
             __syncthreads();
             at = asked[turn];

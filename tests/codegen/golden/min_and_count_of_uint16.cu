@@ -191,23 +191,25 @@ reduce(const __grid_constant__ arguments p) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
             if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
-            alignas(16) uint16 x0[8][8];
+            if (v < end) {
+                alignas(16) uint16 x0[8][8];
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
-            }
-            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (v + u * 512u >= end) break;
-                least_uint16::take(packed0, x0[u]);
-                int64 value1[8];
-#pragma unroll
-                for (unsigned int e = 0; e < 8; ++e) {
-                    value1[e] = int64((x0[u][e]) != 0);
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (v + u * 512u >= end) continue;
+                    load_stream<uint4>(x0[u], x0_row + v * 8 + u * 4096u);
                 }
-                part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
+                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (v + u * 512u >= end) break;
+                    least_uint16::take(packed0, x0[u]);
+                    int64 value1[8];
+#pragma unroll
+                    for (unsigned int e = 0; e < 8; ++e) {
+                        value1[e] = int64((x0[u][e]) != 0);
+                    }
+                    part1 = count_nonzero_int64::join(part1, join_pairs<count_nonzero_int64, 8>(value1));
+                }
             }
             __syncthreads();
             at = asked[turn];

@@ -163,17 +163,19 @@ reduce(const __grid_constant__ arguments p) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
             if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
-            alignas(16) int8 x0[2][16];
+            if (v < end) {
+                alignas(16) int8 x0[2][16];
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= end) continue;
-                load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
-            }
-            if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
+                for (unsigned int u = 0; u < 2; ++u) {
+                    if (v + u * 256u >= end) continue;
+                    load_stream<uint4>(x0[u], x0_row + v * 16 + u * 4096u);
+                }
+                if (threadIdx.x == 0) asked[turn] = gridDim.y + number;
 #pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                if (v + u * 256u >= end) break;
-                sum_of_int8::take(packed0, x0[u]);
+                for (unsigned int u = 0; u < 2; ++u) {
+                    if (v + u * 256u >= end) break;
+                    sum_of_int8::take(packed0, x0[u]);
+                }
             }
             __syncthreads();
             at = asked[turn];
