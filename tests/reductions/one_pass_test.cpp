@@ -114,11 +114,14 @@ void expect_infinite_columns(index_t n, index_t width) {
     x(n - 1, 2) = n % 2 == 0 ? undefined : -undefined;
     x(n / 2, 3) = -infinite;
     x(all, 4) = -infinite;
+    x(slice(7, 40), 5) = infinite;
+    x(20, 5) = undefined;
     const auto [greatest, total] = eval(max(x, 0), sum(exp(x - max(x, 0)), 0));
     const std::vector<T> most = greatest.to_host(), sums = total.to_host(), shares = eval(softmax(x, 0)).to_host();
-    CHECK((most[0] == 0 && most[1] == infinite && std::isnan(most[2]) && most[3] == 0 && most[4] == -infinite));
+    CHECK((most[0] == 0 && most[1] == infinite && std::isnan(most[2]) && most[3] == 0 && most[4] == -infinite &&
+           std::isnan(most[5])));
     CHECK((sums[0] == static_cast<T>(n) && std::isnan(sums[1]) && std::isnan(sums[2]) &&
-           sums[3] == static_cast<T>(n - 1) && std::isnan(sums[4])));
+           sums[3] == static_cast<T>(n - 1) && std::isnan(sums[4]) && std::isnan(sums[5])));
     const auto share = [&](index_t row, index_t column) {
         return shares[static_cast<std::size_t>(row * width + column)];
     };
@@ -130,7 +133,7 @@ void expect_infinite_columns(index_t n, index_t width) {
 }
 
 TEST_CASE("infinite elements of a column, which its maximum tells too") {
-    for (const auto& [n, width] : {extents{70'001, 5}, extents{9001, 65}, extents{5000, 301}}) {
+    for (const auto& [n, width] : {extents{70'001, 6}, extents{9001, 65}, extents{5000, 301}}) {
         expect_infinite_columns<float>(n, width);
         expect_infinite_columns<double>(n, width);
     }

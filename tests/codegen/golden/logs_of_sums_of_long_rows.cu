@@ -89,22 +89,36 @@ struct exponentials {
     template <class type, int n>
     static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
                                                                    unsigned int present = n) {
+        // Of doubles every operation is long: pairs, and four sums, that do not wait for each other.
+        type most[n];
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) a.top = i < present ? higher(a.top, v[i]) : a.top;
-        a.top = a.top < largest<type>() ? a.top : largest<type>();
+        for (unsigned int i = 0; i < n; ++i) most[i] = i < present ? v[i] : a.top;
+#pragma unroll
+        for (unsigned int all = n; all > 1; all = (all + 1) / 2) {
+#pragma unroll
+            for (unsigned int i = 0; i < all / 2; ++i) most[i] = higher(most[i], most[i + (all + 1) / 2]);
+        }
+        a.top = higher(a.top, most[0]);
         // Of floats an exponential is an instruction, and costs less than the question.
         if (sizeof(type) == 4 || a.top > a.near + 2) {
+            if (sizeof(type) == 8 && a.top > largest<type>()) {
+                type all = 0;
+#pragma unroll
+                for (unsigned int i = 0; i < n; ++i) all += i < present && !(v[i] <= largest<type>()) ? v[i] : 0;
+                return {a.near, a.sum + all, largest<type>()};
+            }
+            a.top = a.top < largest<type>() ? a.top : largest<type>();
             a.sum *= add_weight(type(0), a.near - a.top);
             a.near = a.top;
         }
-        type sum = 0;
+        constexpr unsigned int sums = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
+        type some[sums] = {};
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) sum = i < present ? add_weight(sum, v[i] - a.near) : sum;
-        if (sizeof(type) == 8 && !(sum <= largest<type>())) {
-            sum = 0;
+        for (unsigned int i = 0; i < n; ++i)
+            some[i % sums] = i < present ? add_weight(some[i % sums], v[i] - a.near) : some[i % sums];
+        type sum = some[0];
 #pragma unroll
-            for (unsigned int i = 0; i < n; ++i) sum += i < present && !(v[i] <= largest<type>()) ? v[i] : 0;
-        }
+        for (unsigned int i = 1; i < sums; ++i) sum += some[i];
         return {a.near, a.sum + sum, a.top};
     }
     template <class type>

@@ -160,8 +160,6 @@ reduce(const __grid_constant__ arguments p) {
     alignas(16) __shared__ uint64 room[1088];
     float sum0 = 0.0f;
     {
-        const uint32 piece = ((p.folded + gridDim.y - 1) / gridDim.y + 3u) / 4 * 4, top = min(p.folded, blockIdx.y * piece);
-        const uint32 end = min(p.folded, top + piece);
         const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + begin;
         const uint32 shift = uint32(reinterpret_cast<uint64>(x0_strip + down * p.n1) / 4 % 4);
         const bool active = down < height && vector * 4 < there + shift;
@@ -169,10 +167,10 @@ reduce(const __grid_constant__ arguments p) {
         float held0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         uint32 tiles = 0;
-        const uint32 cut = blockIdx.x + 1 == gridDim.x && end == p.folded && (vector + 1) * 4 > there + shift;
-        const uint32 n = active ? end - cut : 0;
-        uint32 k = top + down;
-        for (; k + 7 * height < n; k += 8 * height) {
+        const uint32 cut = blockIdx.x + 1 == gridDim.x && (p.folded - 1) / (8 * height) % gridDim.y == blockIdx.y && (vector + 1) * 4 > there + shift;
+        const uint32 n = active ? p.folded - cut : 0;
+        uint32 k = blockIdx.y * 8 * height + down;
+        for (; k + 7 * height < n; k += gridDim.y * 8 * height) {
             alignas(16) float x0[8][4];
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
@@ -266,11 +264,11 @@ reduce(const __grid_constant__ arguments p) {
                 }
             }
         }
-        if (cut && active && (end - 1 - (top + down)) % height == 0) {
+        if (cut && active && (p.folded - 1 - (blockIdx.y * 8 * height + down)) % height == 0) {
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 if (vector * 4 + e >= there + shift) break;
-                const float x0 = __ldg(x0_from + (end - 1) * p.n1 + e);
+                const float x0 = __ldg(x0_from + (p.folded - 1) * p.n1 + e);
                 part0[e] = sum_float::join(part0[e], x0);
             }
         }
