@@ -21,8 +21,9 @@ public:
         if (!fits()) return;
         const std::vector<const place*> inputs = inputs_of(spaces_[0]);
         split_ = bucket_ >= split_bucket;
-        least_blocks_ = blocks_ = split_ ? 2 : 3;
         ahead_ = split_ && gains_from_tiles_ahead();
+        least_blocks_ = blocks_ = ahead_ ? blocks_ahead : split_ ? 2 : 3;
+        if (ahead_) b_.step.blocks_in_waves = blocks_ahead_in_waves;
         each_ = ahead_ ? 1 : 16 / bytes_of(*inputs[0]);
         aligned_ = each_ == 1 || is_aligned();
         columns_ = each_;
@@ -153,19 +154,13 @@ private:
         const auto outside = b_.body.scope();
         out.open();
         const std::string tile = std::to_string(unroll_) + " * height";
-        std::string first = "down", end = length, step = tile;
+        std::string first = "down", step = tile;
         if (split_) {
             constexpr std::uint32_t least_rows = 128;
             split(0, least_rows, blocks_, 0, threads_, ahead_ ? waves_of_columns() : 1);
         }
-        if (split_ && ahead_) {  // tiles in turn: what was read last lies near the end, where who comes next begins
+        if (split_)  // tiles in turn: what was read last lies near the end, where who comes next begins
             first = "blockIdx.y * " + tile + " + down", step = "gridDim.y * " + tile;
-        } else if (split_) {
-            out.line("const ", type, " piece = ((", length, " + gridDim.y - 1) / gridDim.y + ", each_ - 1, "u) / ",
-                     each_, " * ", each_, ", top = min(", length, ", blockIdx.y * piece);");
-            out.line("const ", type, " end = min(", length, ", top + piece);");
-            first = "top + down", end = "end";
-        }
         for (const place* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_strip = ", b_.pointer(*in),
                      b_.offset(*in, outer_bits()), " + begin;");
@@ -180,8 +175,8 @@ private:
         columns_ = each_;
         for (fold_writer& f : folds) declare(f.type(), f.held(), f.start());
         declare_parts(folds);
-        if (!aligned_) write_cut(end);
-        out.line("const ", type, " n = active ? ", end, aligned_ ? "" : " - cut", " : 0;");
+        if (!aligned_) write_cut(tile);
+        out.line("const ", type, " n = active ? ", length, aligned_ ? "" : " - cut", " : 0;");
         const std::string apart = " * height";
         if (ahead_) {
             out.line(type, " k = ", first, ";");
@@ -191,9 +186,9 @@ private:
                 [&](const place& in, const std::string& at) { return address(in, at); });
             if (unroll_ > 1) write_rest(0, unroll_, apart, "n");
         } else {
-            write_tiles(0, unroll_, first, apart, "n", tile);
+            write_tiles(0, unroll_, first, apart, "n", step);
         }
-        if (!aligned_) write_last(first, end);
+        if (!aligned_) write_last(first);
         join_parts(folds);
         columns_ = 1;
         for (fold_writer& f : folds) write_joined(f, shift);
@@ -202,13 +197,15 @@ private:
     }
 
     /// The last vector of an array may end behind it.
-    void write_cut(const std::string& end) {
+    void write_cut(const std::string& tile) {
         const std::string length = b_.count({.axes = spaces_[0].bits()}, "folded");
         b_.code.line("const ", b_.linear(), " cut = blockIdx.x + 1 == gridDim.x && ",
-                     split_ ? end + " == " + length + " && " : "", "(vector + 1) * ", each_, " > there + shift;");
+                     split_ ? '(' + length + " - 1) / (" + tile + ") % gridDim.y == blockIdx.y && " : "",
+                     "(vector + 1) * ", each_, " > there + shift;");
     }
-    void write_last(const std::string& first, const std::string& end) {
+    void write_last(const std::string& first) {
         source_writer& out = b_.code;
+        const std::string end = b_.count({.axes = spaces_[0].bits()}, "folded");
         const auto outside = b_.body.scope();
         const std::string pitch = b_.count({.axes = axis_bit(inner_)}, "n" + std::to_string(inner_));
         out.open("if (cut && active && (", end, " - 1 - (", first, ")) % height == 0)");

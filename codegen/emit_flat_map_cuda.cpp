@@ -24,13 +24,16 @@ public:
             return inner_class(at, inner_) == stride_class::unit && inner_class(at, along_) == stride_class::strided &&
                    bytes_of(at) == bytes;
         };
-        return bytes == 4 && chunks * each * b_.cost <= statement_budget &&
+        return bytes == 4 && fewest * each * b_.cost <= statement_budget &&
                std::ranges::all_of(b_.outputs, [&](const place& z) { return moves_down(z) && is_run(z); }) &&
                std::ranges::all_of(b_.inputs,
                                    [&](const place& in) { return !moves_down(in) || !moves_inside(in) || is_run(in); });
     }
 
     void write(plan& p) {
+        const bool light = std::ranges::count_if(b_.inputs, [&](const place& in) { return by_vectors(in); }) == 1 &&
+                           b_.outputs.size() == 1 && most * each * b_.cost <= statement_budget;
+        chunks_ = light ? most : fewest;  // of more arrays a thread has as many vectors under way
         b_.name_scalars();
         write_place();
         for (const place& in : b_.inputs) read(in);
@@ -42,7 +45,7 @@ public:
         step.threads = threads;
         step.pattern = "map";
         step.work = {{axis_range(0, b_.rank), b_.cost}};
-        step.reason = std::to_string(chunks) + " vectors a thread, some rows apart: results are read once";
+        step.reason = std::to_string(chunks_) + " vectors a thread, some rows apart: results are read once";
         p.source =
             b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                                           ")\nmap(const __grid_constant__ arguments p)");
@@ -50,7 +53,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t threads = 256, each = 4, chunks = 2, apart = 8;  // in periods
+    static constexpr std::uint32_t threads = 256, each = 4, fewest = 2, most = 4, apart = 8;  // in periods
 
     bool moves(const place& at) const { return b_.moves_along(at, axis_range(0, b_.rank)); }
     bool moves_inside(const place& at) const { return b_.moves_along(at, axis_bit(inner_)); }
@@ -71,7 +74,7 @@ private:
     /// A slab's first vector may begin before it: its last period may so have elements of one row more.
     void write_place() {
         source_writer& out = b_.code;
-        const formula groups{.inner = axis_bit(along_), .inner_divide = chunks * apart * each, .spare = 1};
+        const formula groups{.inner = axis_bit(along_), .inner_divide = chunks_ * apart * each, .spare = 1};
         formula all = groups;
         all.axes = axis_range(0, b_.rank) & ~axis_bit(along_);
         b_.step.grid[0] = all;
@@ -88,7 +91,7 @@ private:
             b_.write_digits("outer", axes);
             group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
         }
-        out.line("const ", type, " first = ", group, " * ", chunks * apart, " + line % ", periods, ";  // period");
+        out.line("const ", type, " first = ", group, " * ", chunks_ * apart, " + line % ", periods, ";  // period");
         out.line("const ", type, " shift = ", shift_of(b_.outputs[0]), ";");
         for (const auto* places : {&b_.inputs, &b_.outputs})
             for (const place& at : *places)
@@ -109,7 +112,7 @@ private:
 
     /// `k` is the place of a chunk's first element in the slab; less than 0 in a slab that begins amid a vector.
     void open_chunks() {
-        b_.open_unrolled("e", chunks);
+        b_.open_unrolled("e", chunks_);
         b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
                      " + vector) * 4 - shift;");
     }
@@ -123,7 +126,7 @@ private:
     }
 
     void declare(const place& at, bool output) {
-        b_.code.line("alignas(16) ", b_.needs.type(at.at->head.type), ' ', at.name, '[', chunks, "][4]",
+        b_.code.line("alignas(16) ", b_.needs.type(at.at->head.type), ' ', at.name, '[', chunks_, "][4]",
                      output ? ";" : " = {};");
     }
 
@@ -163,7 +166,7 @@ private:
         b_.open_unrolled("i", each);
         b_.body.hoist(axis_range(0, b_.rank) & ~axis_bit(along_), b_.graph.roots, out);
         b_.compute(b_.has_quick_bodies(), [&] {
-            b_.open_unrolled("e", chunks);
+            b_.open_unrolled("e", chunks_);
             for (const place& z : b_.outputs)
                 out.line(z.name, "[e][i] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
@@ -185,6 +188,7 @@ private:
     }
 
     cuda_kernel b_;
+    std::uint32_t chunks_ = fewest;
     int inner_, along_;
 };
 

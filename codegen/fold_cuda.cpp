@@ -275,16 +275,13 @@ void cuda_fold::split(std::uint64_t along, std::uint32_t piece, std::uint32_t bl
     b_.step.resident_blocks = blocks;
     b_.step.waves = waves;
     b_.step.scratch_bytes = 8 * slots_;
-    b_.step.scratch_count = {
-        .axes = kept_bits(), .per_processor = blocks * results * waves, .inner = bits, .inner_divide = piece};
+    b_.step.scratch_count = {.axes = kept_bits(),
+                             .per_processor = std::max(blocks, b_.step.blocks_in_waves) * results * waves,
+                             .inner = bits,
+                             .inner_divide = piece};
 }
 
-std::uint32_t cuda_fold::waves_of_columns() const {
-    if (b_.rank == 1) return 1;
-    const bool exponentials =
-        std::ranges::any_of(folds_[longest_], [](const fold_writer& f) { return f.is_exponentials(); });
-    return exponentials ? 2 : 4;
-}
+std::uint32_t cuda_fold::waves_of_columns() const { return b_.rank == 1 ? 1 : 4; }
 
 void cuda_fold::combine_all() {
     if (lanes() == "1") return;

@@ -117,6 +117,8 @@ protected:
     /// way.
     bool gains_from_tiles_ahead() const;
     static constexpr std::uint32_t bytes_ahead = 64;
+    /// Blocks of a multiprocessor then: two compute as much as three, which is as many as fit where there are waves.
+    static constexpr std::uint32_t blocks_ahead = 2, blocks_ahead_in_waves = 3;
     /// Loads what a tile reads at place `at` into the arrays' elements [u].
     virtual void write_loads(const folded_space& s, const std::string& at);
     /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.

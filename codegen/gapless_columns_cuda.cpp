@@ -50,7 +50,8 @@ void column_fold::choose_gapless() {
     // While a small block of moments joins what its threads have, others read.
     if (words_ > 2 && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
     if (ahead_) {
-        resident_ = resident_threads / 2;
+        resident_ = blocks_ahead * small_block;
+        b_.step.blocks_in_waves = blocks_ahead_in_waves;
         threads_ = small_block;
         each_ = 1;
     } else if (is_exponentials()) {

@@ -82,7 +82,8 @@ struct launch {
     /// Where so many leave an eighth of the multiprocessors idle in the end, two times as many or more, up to so many
     /// times: the first that leaves less idle, or the one that leaves least.
     std::uint32_t waves = 1;
-    bool in_one_row = false;  // the blocks are numbered by who comes first: all of them along grid[0]
+    std::uint32_t blocks_in_waves = 0;  // of a multiprocessor, in the first of these already, where not 0
+    bool in_one_row = false;            // the blocks are numbered by who comes first: all of them along grid[0]
     std::uint32_t threads = 256;
     std::uint32_t shared_bytes = 0;
     std::uint32_t cluster = 1;      // blocks of one; grid[0] counts clusters

@@ -80,16 +80,18 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
     std::array<std::uint64_t, 3> grid{};
     for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = value_of(step.grid[d], extents, processors);
     if (step.resident_blocks != 0 && grid[0] != 0) {
-        const std::uint64_t resident = std::uint64_t{step.resident_blocks} * processors;
-        const auto in_waves = [&](std::uint64_t n) {
-            return std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0]));
-        };
         std::uint64_t pieces = 0, busy = 0, of = 1;  // the greatest share of the places that have a block
-        for (std::uint64_t n = 1; n <= step.waves && 8 * busy < 7 * of; ++n) {
-            const std::uint64_t cut = in_waves(n), blocks = grid[0] * cut;
-            const std::uint64_t places = (blocks + resident - 1) / resident * resident;
+        const auto try_waves = [&](std::uint64_t n, std::uint64_t resident) {
+            if (8 * busy >= 7 * of) return;
+            const std::uint64_t cut = std::max<std::uint64_t>(1, std::min(grid[1], n * resident / grid[0])),
+                                blocks = grid[0] * cut, places = (blocks + resident - 1) / resident * resident;
             if (blocks * of >= busy * places) pieces = cut, busy = blocks, of = places;
-        }
+        };
+        const std::uint64_t resident = std::uint64_t{step.resident_blocks} * processors,
+                            in_waves = std::uint64_t{step.blocks_in_waves} * processors;
+        try_waves(1, resident);
+        for (std::uint64_t n = in_waves != 0 ? 1 : 2; n <= step.waves; ++n)
+            try_waves(n, in_waves != 0 ? in_waves : resident);
         grid[1] = pieces;
     }
     if (step.in_one_row) grid = {grid[0] * grid[1] * grid[2], 1, 1};

@@ -219,6 +219,20 @@ TEST_CASE("wide columns whose rows begin anywhere, on middle axes of all lengths
     CHECK(eval(count_nonzero(isnan(sum(x, 1)))).item() == 1);
 }
 
+TEST_CASE("wide columns whose rows begin anywhere, of lengths that end in any tile of any block") {
+    for (const index_t width : {257, 298, 1031})
+        for (index_t n = 1030; n < 1400; n += 37) {
+            const array<float> x = reshape(mod(arange<float>(2 * n * width), 7.f), {2, n, width});
+            const std::vector<float> got = sum(x, 1).eval().to_host(), every = x.to_host();
+            std::vector<float> wanted(got.size());
+            for (std::size_t i = 0; i < every.size(); ++i) {
+                const std::size_t wide = static_cast<std::size_t>(width), plane = every.size() / 2;
+                wanted[i / plane * wide + i % wide] += every[i];
+            }
+            CHECK(got == wanted);
+        }
+}
+
 TEST_CASE("short columns on middle axes") {
     comparison c;
     for (const auto& [outer, length, width] : {std::array<index_t, 3>{5003, 2, 2},

@@ -10,12 +10,13 @@ using namespace ingot;
 
 namespace {
 
-std::uint64_t pieces_of(index_t places, std::uint32_t waves) {
+std::uint64_t pieces_of(index_t places, std::uint32_t waves, std::uint32_t blocks_in_waves = 0) {
     codegen::launch step;
     step.grid[0] = {.axes = 1};
     step.grid[1] = {.axes = 2, .divide_by = 10};
     step.resident_blocks = 2;
     step.waves = waves;
+    step.blocks_in_waves = blocks_in_waves;
     const std::array<index_t, 2> extents{places, 1000};
     return runtime::grid_of(step, extents, 132)[1];
 }
@@ -57,4 +58,7 @@ TEST_CASE("blocks that share results are as many as are resident, or some waves 
     CHECK(pieces_of(117, 2) == 2);  // 234 of 264: two waves are no fuller
     CHECK(pieces_of(270, 4) == 3);
     CHECK(pieces_of(1000, 4) == 1);  // 3.8 waves as it is
+    CHECK(pieces_of(13, 4, 3) == 20);
+    CHECK(pieces_of(70, 4, 3) == 5);    // 350 of 396
+    CHECK(pieces_of(114, 4, 3) == 10);  // 1140 of 1188
 }
