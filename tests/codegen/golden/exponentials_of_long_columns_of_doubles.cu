@@ -42,16 +42,17 @@ struct exponentials {
     template <class type, int n>
     static __device__ __forceinline__ exponentials_near<type> with(exponentials_near<type> a, const type (&v)[n],
                                                                    unsigned int present = n) {
-        // Of doubles every operation is long: pairs, and four sums, that do not wait for each other.
-        type most[n];
+        // Of doubles every operation is long: four maxima, and four sums, that do not wait for each other.
+        constexpr unsigned int chains = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
+        type most[chains];
 #pragma unroll
-        for (unsigned int i = 0; i < n; ++i) most[i] = i < present ? v[i] : a.top;
+        for (unsigned int i = 0; i < chains; ++i) most[i] = a.top;
 #pragma unroll
-        for (unsigned int all = n; all > 1; all = (all + 1) / 2) {
+        for (unsigned int i = 0; i < n; ++i)
+            most[i % chains] = i < present ? higher(most[i % chains], v[i]) : most[i % chains];
+        a.top = most[0];
 #pragma unroll
-            for (unsigned int i = 0; i < all / 2; ++i) most[i] = higher(most[i], most[i + (all + 1) / 2]);
-        }
-        a.top = higher(a.top, most[0]);
+        for (unsigned int i = 1; i < chains; ++i) a.top = higher(a.top, most[i]);
         // Of floats an exponential is an instruction, and costs less than the question.
         if (sizeof(type) == 4 || a.top > a.near + 2) {
             if (sizeof(type) == 8 && a.top > largest<type>()) {
@@ -64,14 +65,13 @@ struct exponentials {
             a.sum *= add_weight(type(0), a.near - a.top);
             a.near = a.top;
         }
-        constexpr unsigned int sums = sizeof(type) == 4 ? 1 : n < 4 ? n : 4;
-        type some[sums] = {};
+        type some[chains] = {};
 #pragma unroll
         for (unsigned int i = 0; i < n; ++i)
-            some[i % sums] = i < present ? add_weight(some[i % sums], v[i] - a.near) : some[i % sums];
+            some[i % chains] = i < present ? add_weight(some[i % chains], v[i] - a.near) : some[i % chains];
         type sum = some[0];
 #pragma unroll
-        for (unsigned int i = 1; i < sums; ++i) sum += some[i];
+        for (unsigned int i = 1; i < chains; ++i) sum += some[i];
         return {a.near, a.sum + sum, a.top};
     }
     template <class type>
