@@ -1,14 +1,18 @@
 // The tests' main, shared by the executables of all layers. Every kernel that a test makes on the host is made for CUDA
-// too, and compiled by NVRTC where there is one: for the architectures that INGOT_TEST_ARCHITECTURES lists.
+// too, and compiled by NVRTC where there is one: for the architectures that INGOT_TEST_ARCHITECTURES lists. Its arrays
+// are to be registers.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/key.hpp"
@@ -22,7 +26,7 @@ namespace {
 using namespace ingot;
 
 std::vector<std::string> architectures;  // sm_90; or compute_90, for which no more than PTX is made
-std::atomic<int> host_keys{0}, cuda_kernels{0};
+std::atomic<int> host_keys{0}, cuda_kernels{0}, in_memory{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
 /// The finer classes that only a GPU's key has: some of rows across memory.
@@ -41,6 +45,15 @@ void add_fine_classes(codegen::key& key) {
     }
 }
 
+/// Of PTX. An array whose loop is not unrolled lies in local memory, and so does every use of it. Functions of angles
+/// have one for large angles.
+bool keeps_arrays_in_memory(const std::vector<std::byte>& code, std::string_view source) {
+    const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+    return text.find("__local_depot") != text.npos &&
+           std::ranges::none_of(std::array{"sin(", "cos(", "tan(", "sincos"},
+                                [&](const char* function) { return source.find(function) != source.npos; });
+}
+
 void compile_for_cuda(std::span<const std::uint32_t> words) {
     codegen::key key = codegen::decode(words);
     if (key.header.where != detail::target::host) return;
@@ -55,8 +68,11 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
         if (!plan.missing.empty()) continue;
         runtime::source_text source = runtime::source_of(key, plan);
         source.architecture = architecture;
-        runtime::kernels().code(source);
+        const std::vector<std::byte> code = runtime::kernels().code(source);
         ++cuda_kernels;
+        if (!keeps_arrays_in_memory(code, plan.source)) continue;
+        ++in_memory;
+        std::printf("a kernel keeps arrays in local memory: %s\n", plan.expression.c_str());
     }
     cuda_nanoseconds += (std::chrono::steady_clock::now() - start).count();
 }
@@ -73,5 +89,5 @@ int main(int argc, char** argv) {
     const int status = context.run();
     std::printf("%d keys; for CUDA %d kernels in %.1f s\n", host_keys.load(), cuda_kernels.load(),
                 1e-9 * static_cast<double>(cuda_nanoseconds.load()));
-    return status;
+    return status != 0 || in_memory == 0 ? status : 1;
 }

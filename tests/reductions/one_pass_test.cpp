@@ -164,6 +164,26 @@ TEST_CASE("exponentials of columns that rise all the way") {
     }
 }
 
+TEST_CASE("softmax of a few rows that nobody holds, beginning anywhere") {
+    for (const index_t n : {300'001, 524'288}) {
+        const std::vector<float> values = noise(3 * n, 11);
+        const std::vector<float> shares = eval(softmax(asarray(values, {3, n}), 1)).to_host();
+        for (index_t row = 0; row < 3; ++row) {
+            const auto from = static_cast<std::ptrdiff_t>(row * n);
+            double total = 0, all_shares = 0;
+            for (index_t k = 0; k < n; ++k) {
+                total += std::exp(static_cast<double>(values[static_cast<std::size_t>(from + k)]));
+                all_shares += static_cast<double>(shares[static_cast<std::size_t>(from + k)]);
+            }
+            CHECK(all_shares == doctest::Approx(1).epsilon(1e-6));
+            for (const index_t k : {index_t{0}, n / 3, n - 1}) {
+                const auto at = static_cast<std::size_t>(from + k);
+                CHECK(shares[at] == doctest::Approx(std::exp(static_cast<double>(values[at])) / total).epsilon(1e-6));
+            }
+        }
+    }
+}
+
 TEST_CASE("sums about any value, not the mean or the maximum alone") {
     const std::vector<float> values = noise(very_long, 3);
     const array<float> x = asarray(values);
