@@ -46,12 +46,13 @@ void add_fine_classes(codegen::key& key) {
 }
 
 /// Of PTX. An array whose loop is not unrolled lies in local memory, and so does every use of it. Functions of angles
-/// have one for large angles.
-bool keeps_arrays_in_memory(const std::vector<std::byte>& code, std::string_view source) {
+/// have one for large angles, row programs for what they compute once more where a value was rare.
+bool keeps_arrays_in_memory(const std::vector<std::byte>& code, const codegen::plan& plan) {
     const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
     return text.find("__local_depot") != text.npos &&
+           std::ranges::none_of(plan.steps, [](const codegen::launch& s) { return s.pattern == "row program"; }) &&
            std::ranges::none_of(std::array{"sin(", "cos(", "tan(", "sincos"},
-                                [&](const char* function) { return source.find(function) != source.npos; });
+                                [&](const char* function) { return plan.source.find(function) != plan.source.npos; });
 }
 
 void compile_for_cuda(std::span<const std::uint32_t> words) {
@@ -70,7 +71,7 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
         source.architecture = architecture;
         const std::vector<std::byte> code = runtime::kernels().code(source);
         ++cuda_kernels;
-        if (!keeps_arrays_in_memory(code, plan.source)) continue;
+        if (!keeps_arrays_in_memory(code, plan)) continue;
         ++in_memory;
         std::printf("a kernel keeps arrays in local memory: %s\n", plan.expression.c_str());
     }
