@@ -166,7 +166,7 @@ TEST_CASE("exponentials of columns that rise all the way") {
 
 TEST_CASE("softmax of a few rows that nobody holds, beginning anywhere") {
     for (const index_t n : {300'001, 524'288}) {
-        const std::vector<float> values = noise(3 * n, 11);
+        const std::vector<float> values = noise(static_cast<std::size_t>(3 * n), 11);
         const std::vector<float> shares = eval(softmax(asarray(values, {3, n}), 1)).to_host();
         for (index_t row = 0; row < 3; ++row) {
             const auto from = static_cast<std::ptrdiff_t>(row * n);
