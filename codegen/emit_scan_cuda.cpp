@@ -1,6 +1,6 @@
-// Which of CUDA's schedules a scan gets, and the two without look-back, with the trees before and after the scan, in
-// one pass. Rows: lanes share one, a few for short rows, a warp, a block that goes along it tile by tile. Short
-// columns, where memory runs across the rows: a thread has one.
+// Which of CUDA's schedules a scan gets, and that of rows along memory without look-back, with the trees before and
+// after the scan, in one pass: lanes share a row, a few for short ones, a warp, a block that goes along it tile by
+// tile.
 //
 // Within a tile elements are joined in a tree that the key alone decides, tiles by their number; so every prefix is one
 // fold, whatever the timing. A float's tiles are joined in double.
@@ -17,7 +17,6 @@ using namespace detail;
 constexpr std::uint8_t block_bucket = 7;     // rows of more than 2^(bucket + 4) elements are shared by a block
 constexpr std::uint8_t pair_bucket = 8;      // those of up to 4096: by a large block in pairs, where they are many
 constexpr std::uint32_t thread_bytes = 128;  // of one array's elements that a thread holds
-constexpr std::uint32_t column_threads = 256, column_loads = 8;  // of a block; in flight, of a thread with a column
 
 class row_scan : cuda_scan {
 public:
@@ -326,77 +325,13 @@ private:
     std::uint32_t threads_ = 256, lanes_ = 32, each_ = 1, unroll_ = 1;
 };
 
-/// A thread has a column, neighbours read neighbours.
-class short_column_scan : cuda_scan {
-public:
-    short_column_scan(const key& k, const graph& g, const scanning& s) : cuda_scan(k, g, s) {}
-
-    void write(plan& p) {
-        b_.name_scalars();
-        write_columns();
-        b_.step.pattern = "column scan";
-        b_.step.reason = "a thread a column, neighbours read neighbours";
-        finish(p, column_threads, std::to_string(column_threads));
-    }
-
-private:
-    void write_columns() {
-        source_writer& out = b_.code;
-        const std::string index = b_.linear(), n = scanned();
-        b_.step.grid[0] = {.axes = kept_bits(), .divide_by = column_threads};
-        out.line("const ", index, " row = ", b_.thread_index(column_threads), ";");
-        out.line("if (row >= ", b_.count({.axes = kept_bits()}, "rows"), ") return;");
-        b_.write_digits("row", axes_without(b_.rank, s_.axis));
-        read_fixed();
-        for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
-        const std::string unroll = std::to_string(column_loads);
-        out.line(index, " first = 0;");
-        out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
-        write_part(column_loads);
-        out.close();
-        out.open("for (; first < ", n, "; ++first)");
-        write_part(1);
-        out.close();
-    }
-
-    void write_part(std::uint32_t count) {
-        source_writer& out = b_.code;
-        const auto outside = b_.body.scope();
-        const std::vector<const place*> inputs = inputs_along();
-        for (const place* in : inputs) {
-            out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
-            b_.body.name(in->node, in->name + "[u]");
-        }
-        if (!inputs.empty()) {
-            b_.open_unrolled("u", count);
-            b_.write_digits("first + u", {s_.axis});
-            for (const place* in : inputs)
-                out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
-            out.close();
-        }
-        b_.open_unrolled("u", count);
-        b_.write_digits("first + u", {s_.axis});
-        for (const node_id g : generators_along()) b_.body.name(g, random_element(g, all_bits()));
-        for (fold_writer& f : folds_) {
-            out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
-            b_.body.name(f.reduction(), f.wide_type() == f.type() ? f.name() : f.type() + '(' + f.name() + ')');
-        }
-        std::vector<std::string> values;
-        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
-            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
-        out.close();
-        b_.body.leave(outside);
-    }
-};
-
 }  // namespace
 
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
     if (scans_long_columns(k, s))
         emit_column_scan_cuda(k, g, s, p);
     else if (scans_columns(k, s))
-        short_column_scan(k, g, s).write(p);
+        emit_short_column_scan_cuda(k, g, s, p);
     else if (scans_long_rows(k, s))
         emit_long_scan_cuda(k, g, s, p);
     else

@@ -1,19 +1,13 @@
 // Rows too short for a warp each, along memory, for CUDA. A block's rows are one run of memory: they are copied into
 // shared memory 16 bytes a thread whatever their length, then a thread works on a row (where a block has threads to
 // spare, a few of them), and results along the rows go back through the same place.
-//
-// Threads side by side read places one row apart. Rows of an odd number of words meet all banks as they lie. Rows of
-// whole 16-byte chunks are read a chunk at a time; where four or more divide their number, chunk q lies at
-// q ^ (q >> skew & 7), 2^skew being the power of two in the number and 8 at least, for asynchronous copies are slow
-// unless the chunks of 128 bytes stay together. What is left meets each bank twice or thrice. Rows side by side, so few
-// that a block holds all of them, are staged as the runs of memory that they are, and threads side by side read
-// neighbours of a run.
 #include <algorithm>
 #include <bit>
 
 #include "codegen/cuda_kernel.hpp"
 #include "codegen/fold.hpp"
 #include "codegen/row_slabs.hpp"
+#include "codegen/row_staging_cuda.hpp"
 #include "codegen/short_rows.hpp"
 
 namespace ingot::codegen {
@@ -29,13 +23,14 @@ public:
           rows_(rows),
           slabs_(k, g, rows),
           room_(slabs_, k, rows),
+          staging_(b_, rows, slabs_, room_),
           shared_(room_.shared),
           in_runs_(lie_side_by_side(rows)) {}
 
     void write(plan& p) {
         b_.name_scalars();
         write_block();
-        write_loads();
+        staging_.load();
         source_writer& out = b_.code;
         const std::string mine = shared_ ? "threadIdx.x >> spread" : "threadIdx.x";
         const std::string step = std::to_string(room_.threads) + (shared_ ? " >> spread" : "");
@@ -44,7 +39,7 @@ public:
         for (std::size_t phase = 0; phase <= rows_.phases.size(); ++phase) write_phase(phase);
         write_results();
         out.close();
-        write_stores();
+        staging_.store();
         describe(p);
     }
 
@@ -53,10 +48,6 @@ private:
     std::uint64_t all_bits() const { return rows_.kept_bits() | rows_.row_bits(); }
     bool along(const place& at) const { return moves_on(*at.at, rows_.inner()); }
     bool along(node_id n) const { return moves_on(b_.graph.nodes[n], rows_.inner()); }
-    std::string number_of(const slab& s) const { return std::to_string(&s - slabs_.all().data()); }
-    /// The array in shared memory, and the variable by which its chunks are skewed.
-    std::string array_of(const slab& s) const { return "rows" + number_of(s); }
-    static std::string skew_of(const slab& s) { return "skew" + std::to_string(s.bytes()); }
 
     /// The block's rows, how many threads work on each, and where they lie in shared memory.
     void write_block() {
@@ -87,152 +78,7 @@ private:
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");
         }
-        if (in_runs_) write_runs();
-        std::vector<std::uint32_t> skewed;
-        for (const slab& s : slabs_.all()) {
-            if (!s.chunked || std::find(skewed.begin(), skewed.end(), s.bytes()) != skewed.end()) continue;
-            skewed.push_back(s.bytes());
-            b_.needs.add("skew_of", b_.function("By how much rows of so many chunks are skewed; 31 is not at all.") +
-                                        "unsigned int skew_of(unsigned int chunks, int spread) {\n"
-                                        "    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);\n}\n");
-            out.line("const ", type, ' ', skew_of(s), " = skew_of(n / ", 16 / s.bytes(),
-                     shared_ ? ", spread);" : ", 0);");
-        }
-        for (const slab& s : slabs_.all())
-            out.line("__shared__ alignas(128) ", b_.needs.type(s.type), ' ', array_of(s), '[', room_.capacity, "];");
-    }
-
-    static std::string size_of(const slab& s) { return std::to_string(s.bytes()); }
-
-    /// A block's first run begins behind a whole chunk; runs of a multiple of 64 bytes are a chunk apart, for threads
-    /// side by side work on many runs at once.
-    void write_runs() {
-        std::vector<std::uint32_t> known;
-        for (const slab& s : slabs_.all()) {
-            if (std::find(known.begin(), known.end(), s.bytes()) != known.end()) continue;
-            known.push_back(s.bytes());
-            const std::string type = u4(), size = size_of(s), each = std::to_string(16 / s.bytes());
-            b_.code.line("const ", type, " shift", size, " = first * n % ", each, ", gap", size, " = side * n % ",
-                         64 / s.bytes(), " == 0;");
-        }
-    }
-    /// The divisor by the chunks of a run.
-    std::string chunks_of_run(const slab& s) {
-        return b_.divisor({.inner = rows_.row_bits() | axis_bit(rows_.kept.back()), .inner_divide = 16 / s.bytes()},
-                          "by_run" + size_of(s));
-    }
-    void copy_runs(const slab& s, const std::string& name, const std::string& array, bool load) {
-        const std::string shift = "shift" + size_of(s), global = array + " + first * n - " + shift,
-                          runs = chunks_of_run(s);
-        b_.code.line(name, "(", load ? array_of(s) : global, ", ", load ? global : array_of(s), ", rows * n + ", shift,
-                     ", gap", size_of(s), ", ", runs, load ? "" : ", " + shift, ");");
-    }
-
-    void write_loads() {
-        source_writer& out = b_.code;
-        const std::string copy = b_.copier(16);
-        b_.needs.add("skewed",
-                     b_.function("Where chunk q lies, so that the chunks of neighbouring rows meet all banks.") +
-                         "unsigned int skewed(unsigned int q, unsigned int skew) {\n"
-                         "    return q ^ (q >> skew & 7);\n}\n");
-        if (in_runs_)
-            add_run_walk("load_runs", "",
-                         copy +
-                             "(reinterpret_cast<uint4*>(to) + apart(q), "
-                             "reinterpret_cast<const uint4*>(from) + q);",
-                         "to[i + (apart(i / each) - i / each) * each] = from[i];");
-        else
-            for (const slab& s : slabs_.all())
-                if (s.is_loaded())
-                    add_walk(s, "load",
-                             copy + "(reinterpret_cast<uint4*>(to) + " + place_of(s) +
-                                 ", reinterpret_cast<const uint4*>(from) + q);");
-        for (const slab& s : slabs_.all())
-            if (s.is_loaded() && in_runs_)
-                copy_runs(s, "load_runs", "p." + b_.names[b_.graph.nodes[s.holds[0]].index], true);
-            else if (s.is_loaded())
-                out.line(walk_over(s, "load"), '(', array_of(s), ", p.", b_.names[b_.graph.nodes[s.holds[0]].index],
-                         " + first * n, rows * n", s.chunked ? ", " + skew_of(s) : "", ");");
-        b_.wait_for_copies();
-        out.line("__syncthreads();");
-    }
-
-    void write_stores() {
-        if (!slabs_.writes_rows()) return;
-        if (in_runs_)
-            add_run_walk("store_runs", ", unsigned int begin",
-                         "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[apart(q)]);",
-                         "to[i] = from[i + (apart(i / each) - i / each) * each];");
-        else
-            for (const slab& s : slabs_.all())
-                if (s.output >= 0)
-                    add_walk(s, "store",
-                             "__stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from)[" +
-                                 place_of(s) + "]);");
-        b_.code.line("__syncthreads();");
-        for (const slab& s : slabs_.all())
-            if (s.output >= 0 && in_runs_)
-                copy_runs(s, "store_runs", "p.z" + std::to_string(s.output), false);
-            else if (s.output >= 0)
-                b_.code.line(walk_over(s, "store"), "(p.z", s.output, " + first * n, ", array_of(s), ", rows * n",
-                             s.chunked ? ", " + skew_of(s) : "", ");");
-    }
-
-    /// A function by which a block walks over n elements, in chunks, and over those behind the last whole chunk.
-    void add_walk(const slab& s, const std::string& what, const std::string& chunk) {
-        // A copy is one instruction; what is left of the loop weighs as much.
-        const std::string each_chunk =
-            what == "load" ? "    unsigned int begin = threadIdx.x;\n"
-                             "    for (; begin + 3 * threads < chunks; begin += 4 * threads)\n"
-                             "#pragma unroll\n"
-                             "        for (unsigned int k = 0; k < 4; ++k) {\n"
-                             "            const unsigned int q = begin + k * threads;\n            " +
-                                 chunk +
-                                 "\n        }\n"
-                                 "#pragma unroll 1\n"
-                                 "    for (unsigned int q = begin; q < chunks; q += threads)\n        "
-                           : "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        ";
-        b_.needs.add(walk_over(s, what), "template <class type>\n__device__ __forceinline__ void " +
-                                             walk_over(s, what) + "(type* to, const type* from, unsigned int n" +
-                                             (s.chunked ? ", unsigned int skew" : "") +
-                                             ") {\n"
-                                             "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                                             std::to_string(room_.threads) +
-                                             ";\n"
-                                             "    const unsigned int chunks = n / each;\n" +
-                                             each_chunk + chunk +
-                                             "\n    const unsigned int i = chunks * each + threadIdx.x;\n"
-                                             "    if (i < n) to[i] = from[i];\n}\n");
-    }
-    static std::string walk_over(const slab& s, const std::string& what) {
-        return what + (s.chunked ? "_skewed_rows" : "_rows");
-    }
-    static std::string place_of(const slab& s) { return s.chunked ? "skewed(q, skew)" : "q"; }
-
-    /// The same over runs, between which lies a gap. What is stored begins within its first chunk.
-    void add_run_walk(const std::string& name, const std::string& parameter, const std::string& chunk,
-                      const std::string& element) {
-        const bool store = !parameter.empty();
-        const std::string divided =
-            b_.divisor({.axes = axis_bit(rows_.kept.back())}, "by_n" + std::to_string(rows_.kept.back()));
-        b_.needs.add(
-            name,
-            "template <class type>\n__device__ __forceinline__ void " + name +
-                "(type* to, const type* from, unsigned int n, unsigned int gap, divisor run" + parameter +
-                ") {\n"
-                "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
-                std::to_string(room_.threads) +
-                ";\n"
-                "    const auto apart = [=](unsigned int q) { return q + (unsigned int)(gap * quotient(q, run)); };\n"
-                "    const unsigned int chunks = n / each;\n"
-                "    for (unsigned int q = threadIdx.x" +
-                (store ? " + (begin > 0)" : "") + "; q < chunks; q += threads)\n        " + chunk +
-                (store ? "\n    for (unsigned int i = begin + threadIdx.x; i < min(n, begin > 0 ? each : 0); i += "
-                         "threads) " +
-                             element
-                       : "") +
-                "\n    for (unsigned int i = " + (store ? "max(chunks * each, begin)" : "chunks * each") +
-                " + threadIdx.x; i < n; i += threads) " + element + "\n}\n");
+        staging_.declare(shared_);
     }
 
     /// What the row's thread needs of everything that does not move along it.
@@ -246,13 +92,10 @@ private:
         }
         if (in_runs_) {
             out.line("const ", u4(), " run = mine / side;");
-            std::vector<std::uint32_t> known;
-            for (const slab& s : slabs_.all()) {
-                if (std::find(known.begin(), known.end(), s.bytes()) != known.end()) continue;
-                known.push_back(s.bytes());
-                const std::string size = size_of(s);
+            for (const slab* s : staging_.of_each_size()) {
+                const std::string size = row_staging::size_of(*s);
                 out.line("const ", u4(), " at", size, " = shift", size, " + run * (side * n + gap", size, " * ",
-                         16 / s.bytes(), ") + mine - run * side;");
+                         16 / s->bytes(), ") + mine - run * side;");
             }
         } else {
             out.line("const ", u4(), " at = mine * n;");
@@ -285,7 +128,7 @@ private:
             for (const node_id r : rows_.phases[phase]) w.folds.emplace_back(b_.graph, r, folds_++, b_.needs);
         for (const slab& s : slabs_.all()) {
             if (const node_id kept = s.kept_by(phase); kept != no_node)
-                w.leaves.push_back({&s, kept, "kept" + number_of(s)});
+                w.leaves.push_back({&s, kept, "kept" + staging_.number_of(s)});
             if (last && s.output >= 0)
                 w.leaves.push_back(
                     {&s, b_.graph.roots[static_cast<std::size_t>(s.output)], "z" + std::to_string(s.output)});
@@ -382,9 +225,10 @@ private:
     /// The group at k of the thread's row, between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const slab& s, std::uint32_t group, bool load) {
         if (!slabs_.whole_groups()) {
-            const std::string place = in_runs_ ? "at" + size_of(s) + " + (k + " + of_element("e") + ") * side"
-                                               : "at + k + " + of_element("e");
-            const std::string shared = array_of(s) + '[' + place + ']', own = name + "[e]";
+            const std::string place = in_runs_
+                                          ? "at" + row_staging::size_of(s) + " + (k + " + of_element("e") + ") * side"
+                                          : "at + k + " + of_element("e");
+            const std::string shared = staging_.array_of(s) + '[' + place + ']', own = name + "[e]";
             b_.code.margin("#pragma unroll");
             b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ", load ? own : shared, " = ",
                          load ? shared : own, ";");
@@ -393,10 +237,10 @@ private:
         std::string at = "at + k";
         if (const std::uint32_t each = 16 / s.bytes(); s.chunked) {
             const std::string size = std::to_string(each);
-            at = "skewed((at + k) / " + size + ", " + skew_of(s) + ") * " + size +
+            at = "skewed((at + k) / " + size + ", " + staging_.skew_of(s) + ") * " + size +
                  (each == group ? "" : " + k % " + size);
         }
-        const std::string word(word_of(group * s.bytes())), shared = array_of(s) + '[' + at + ']';
+        const std::string word(word_of(group * s.bytes())), shared = staging_.array_of(s) + '[' + at + ']';
         b_.code.line("reinterpret_cast<", word, "&>(", load ? name : shared, ") = reinterpret_cast<const ", word, "&>(",
                      load ? shared : name, ");");
     }
@@ -443,7 +287,7 @@ private:
     }
     std::string name_of(node_id held, const slab& s) const {
         const node& n = b_.graph.nodes[held];
-        return n.kind == node_kind::operand ? b_.names[n.index] : "kept" + number_of(s);
+        return n.kind == node_kind::operand ? b_.names[n.index] : "kept" + staging_.number_of(s);
     }
     /// What the threads of a row have, joined in pairs; each of them gets it.
     std::string joined_by_threads(fold_writer& f) {
@@ -512,6 +356,7 @@ private:
     const row_program& rows_;
     const row_slabs slabs_;
     const slab_room room_;
+    row_staging staging_;
     const bool shared_, in_runs_;
     std::size_t folds_ = 0;  // so far
 };

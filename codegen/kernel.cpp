@@ -174,6 +174,13 @@ std::string kernel_builder::assemble(const std::string& comment, const std::stri
 
 std::string digit(int axis) { return "i" + std::to_string(axis); }
 
+std::vector<int> axes_in(std::uint64_t bits) {
+    std::vector<int> axes;
+    for (int a = 0; a < 64; ++a)
+        if ((bits >> a & 1u) != 0) axes.push_back(a);
+    return axes;
+}
+
 stride_class inner_class(const place& at, int axis) {
     return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];
 }

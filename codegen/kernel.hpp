@@ -81,6 +81,8 @@ struct kernel_builder {
 std::string digit(int axis);
 stride_class inner_class(const place& at, int axis);
 constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
+/// The axes whose bits are set, from the first.
+std::vector<int> axes_in(std::uint64_t bits);
 /// Bits of the axes [first, last).
 constexpr std::uint64_t axis_range(int first, int last) {
     std::uint64_t bits = 0;

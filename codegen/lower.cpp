@@ -7,6 +7,7 @@
 #include <ingot/error.hpp>
 
 #include "codegen/graph.hpp"
+#include "codegen/key_loops.hpp"
 
 namespace ingot::codegen {
 
@@ -33,9 +34,9 @@ struct node_hash {
 
 class lowering {
 public:
-    lowering(const key& k, loops l) : key_(k), loops_(l) {
-        for (std::size_t a = 0; a < k.axes.size(); ++a) graph_.loop_axis.push_back(static_cast<std::uint8_t>(a));
-        if (l == loops::shared) share_loops();
+    lowering(const key& k, loops l) : key_(k), walked_(l), loops_(k) {
+        if (l == loops::shared) loops_.share();
+        graph_.loop_axis = loops_.of_axes();
     }
 
     graph run() {
@@ -75,163 +76,12 @@ private:
 
     const node& at(node_id id) const { return graph_.nodes[id]; }
 
-    std::uint64_t raw_axes(std::size_t operand) const {
-        const std::vector<stride_class>& strides = key_.operands[operand].strides;
-        std::uint64_t axes = 0;
-        for (std::size_t a = 0; a < strides.size(); ++a)
-            if (strides[a] != stride_class::broadcast) axes |= std::uint64_t{1} << a;
-        return axes;
-    }
-
-    std::uint64_t raw_bound_axes(std::size_t binder) const {
-        std::uint64_t axes = 0;
-        for (std::size_t a = 0; a < key_.axes.size(); ++a)
-            if (key_.axes[a].owner == binder + 1) axes |= std::uint64_t{1} << a;
-        return axes;
-    }
-
-    std::uint64_t in_loops(std::uint64_t raw) const {
-        std::uint64_t axes = 0;
-        for (std::size_t a = 0; a < key_.axes.size(); ++a)
-            if ((raw >> a & 1u) != 0) axes |= std::uint64_t{1} << graph_.loop_axis[a];
-        return axes;
-    }
-
-    /// What one run over the program tells of a binder.
-    struct binder_facts {
-        word_kind kind;
-        std::uint64_t results;  // the axes along which its result moves
-        std::size_t pick;       // its operand, of a scan or an unravel
-    };
-
-    /// Which axes share a loop. A scan walks along the axis on which its results are read one after the other. Bound
-    /// axes that the key calls partners share one where their binders' results move along no other binder's axes
-    /// (below `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents), and where all of
-    /// each is folded, or the same place is taken apart. What a reduction folds over is walked by the outputs' loops
-    /// where its result is broadcast back along all of it.
-    void share_loops() {
-        const std::size_t n = key_.axes.size();
-        const std::vector<binder_facts> binders = list_binders();
-        const auto binder_of = [&](std::size_t axis) { return binders[key_.axes[axis].owner - std::size_t{1}]; };
-        std::uint64_t outer = 0;
-        for (std::size_t a = 0; a < n; ++a) {
-            if (key_.axes[a].owner == 0) outer |= std::uint64_t{1} << a;
-            if (key_.axes[a].owner > binders.size())
-                throw error("[lower] an axis is bound by a binder that is not there");
-        }
-        for (std::size_t a = 0; a < n; ++a)
-            if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
-        const auto alone = [&](std::size_t axis) { return (binder_of(axis).results & ~outer) == 0; };
-        const auto alike = [&](std::size_t a, std::size_t b) {
-            const binder_facts &one = binder_of(a), &other = binder_of(b);
-            if (one.kind != other.kind || one.kind == word_kind::scan) return false;
-            return one.kind == word_kind::reduce || first_same(one.pick) == first_same(other.pick);
-        };
-        const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
-            for (std::size_t c = axis; c-- > 0 && key_.axes[c].owner == key_.axes[axis].owner;)
-                if (graph_.loop_axis[c] == loop) return true;
-            return false;
-        };
-        std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
-        for (std::size_t a = 0; a < n; ++a)
-            extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
-        for (std::size_t a = 0; a < n; ++a) {
-            if (key_.axes[a].owner == 0 || graph_.loop_axis[a] != a || !alone(a)) continue;
-            const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
-            if (binder_of(a).kind == word_kind::reduce && first &&
-                walk_outputs_loops(a, outer & ~binder_of(a).results, extent_of))
-                continue;
-            for (std::size_t b = 0; b < a; ++b)
-                if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 &&
-                    key_.axes[b].owner != key_.axes[a].owner && alone(b) && alike(a, b) &&
-                    !taken(graph_.loop_axis[b], a) && (outer >> graph_.loop_axis[b] & 1u) == 0) {
-                    graph_.loop_axis[a] = graph_.loop_axis[b];
-                    break;
-                }
-        }
-    }
-
-    /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
-    /// binder's result does not move; changes nothing where one finds none.
-    bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of) {
-        std::size_t last = first;
-        for (; last < key_.axes.size() && key_.axes[last].owner == key_.axes[first].owner; ++last) {
-            if (extent_of[last] >= 64 || (still >> extent_of[last] & 1u) == 0) return false;
-            still &= ~(std::uint64_t{1} << extent_of[last]);
-        }
-        for (std::size_t a = first; a < last; ++a) graph_.loop_axis[a] = static_cast<std::uint8_t>(extent_of[a]);
-        return true;
-    }
-
-    /// Lets two axes of one extent, the first the earlier, share a loop where one is a scan's and the scan's results
-    /// are read one after the other along the other: an axis of the outputs, or one that a reduction folds.
-    void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
-        const auto walks = [&](std::size_t scanned, std::size_t along) {
-            const std::uint8_t owner = key_.axes[scanned].owner, other = key_.axes[along].owner;
-            if (owner == 0 || binders[owner - 1u].kind != word_kind::scan) return false;
-            if (other != 0 && binders[other - 1u].kind != word_kind::reduce) return false;
-            return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
-        };
-        if ((walks(second, first) || walks(first, second)) && graph_.loop_axis[second] == second)
-            graph_.loop_axis[second] = graph_.loop_axis[first];
-    }
-
-    std::vector<binder_facts> list_binders() const {
-        std::vector<binder_facts> binders;
-        std::vector<std::uint64_t> stack, of_word;
-        std::size_t operand = 0;
-        for (const word w : key_.program) {
-            const word_kind kind = kind_of_word(w);
-            std::uint64_t axes = 0;
-            if (kind == word_kind::reference && code_of_word(w) < of_word.size()) axes = of_word[code_of_word(w)];
-            for (int i = arity_of_word(w); i-- > 0 && !stack.empty();) {
-                // Of a gather the source, taken last, loses the bound axes; the index does not.
-                std::uint64_t value = stack.back();
-                if (is_binder(kind) && i == 0) value &= ~raw_bound_axes(binders.size());
-                axes |= value;
-                stack.pop_back();
-            }
-            const std::size_t own = operand;
-            if (operands_of_word(w) == 1) {
-                if (operand >= key_.operands.size())
-                    throw error("[lower] the program takes an operand that is not there");
-                axes |= raw_axes(operand++);
-            }
-            if (is_binder(kind)) binders.push_back({kind, axes, own});
-            stack.push_back(axes);
-            of_word.push_back(axes);
-        }
-        return binders;
-    }
-
-    /// An operand's stride classes on loop axes.
-    std::vector<stride_class> loop_strides(std::size_t operand) const {
-        const std::vector<stride_class>& own = key_.operands[operand].strides;
-        std::vector<stride_class> strides(own.size(), stride_class::broadcast);
-        for (std::size_t a = 0; a < own.size(); ++a)
-            if (own[a] != stride_class::broadcast) strides[graph_.loop_axis[a]] = own[a];
-        return strides;
-    }
-
-    /// The first operand that is the same value in the same place of the loops: the same view under two binders that
-    /// share no loop is read twice, so it stays two nodes.
-    std::uint16_t first_same(std::size_t operand) const {
-        const operand_head& own = key_.operands[operand].head;
-        for (std::size_t i = own.same_as; i < operand; ++i) {
-            const operand_head& other = key_.operands[i].head;
-            if (other.same_as == own.same_as && other.kind == own.kind && other.type == own.type &&
-                loop_strides(i) == loop_strides(operand))
-                return static_cast<std::uint16_t>(i);
-        }
-        return static_cast<std::uint16_t>(operand);
-    }
-
     node_id operand(std::uint16_t index, std::uint32_t code = 0) {
         node n;
         n.code = static_cast<std::uint16_t>(code);
-        n.index = first_same(index);
+        n.index = loops_.first_same(index);
         n.type = key_.operands[index].head.type;
-        n.axes = in_loops(raw_axes(n.index));
+        n.axes = loops_.in_loops(loops_.axes_of(n.index));
         return intern(n);
     }
 
@@ -382,14 +232,14 @@ private:
     /// The first binder that walks just these loop axes.
     std::uint16_t first_binder_over(std::uint64_t loops, std::size_t binder) const {
         for (std::size_t b = 0; loops != 0 && b < binder; ++b)
-            if (in_loops(raw_bound_axes(b)) == loops) return static_cast<std::uint16_t>(b);
+            if (loops_.in_loops(loops_.bound_axes(b)) == loops) return static_cast<std::uint16_t>(b);
         return static_cast<std::uint16_t>(binder);
     }
 
     node_id lower_binder(word w) {
         const word_kind kind = kind_of_word(w);
         node n;
-        const std::uint64_t bound = in_loops(raw_bound_axes(binders_));
+        const std::uint64_t bound = loops_.in_loops(loops_.bound_axes(binders_));
         n.index = first_binder_over(bound, binders_++);
         n.code = static_cast<std::uint16_t>(code_of_word(w));
         n.type = dtype_of_word(w);
@@ -412,12 +262,12 @@ private:
             n.axes |= at(n.arguments[1]).axes;
         } else {
             n.kind = kind == word_kind::scan ? node_kind::scan : node_kind::unravel;
-            n.pick = first_same(take_operand());
+            n.pick = loops_.first_same(take_operand());
             if (kind == word_kind::scan) n.arguments[0] = cast(n.arguments[0], n.type);
             // A reshape whose axes merged, or a scan or reshape of axes of extent 1: nothing is left to find.
             if (bound == 0) return n.arguments[0];
-            const std::uint64_t picked = in_loops(raw_axes(n.pick));
-            if (kind == word_kind::scan && loops_ == loops::shared) {
+            const std::uint64_t picked = loops_.in_loops(loops_.axes_of(n.pick));
+            if (kind == word_kind::scan && walked_ == loops::shared) {
                 // All prefixes, in a loop that they move along; read elsewhere (flipped, sliced) as a reshape reads.
                 node whole = n;
                 whole.pick = 0;
@@ -433,7 +283,8 @@ private:
     }
 
     const key& key_;
-    const loops loops_;
+    const loops walked_;
+    key_loops loops_;
     graph graph_;
     std::unordered_map<node, node_id, node_hash> numbers_;
     std::vector<node_id> stack_, value_of_word_;

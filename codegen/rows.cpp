@@ -68,8 +68,7 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
     if (!along && found->phases.size() == 1) return {};
     for (const node& n : g.nodes)
         if (!within(n.axes, kept | row)) return {};
-    for (int a = 0; a < 64; ++a)
-        if ((kept >> a & 1u) != 0) found->kept.push_back(a);
+    found->kept = axes_in(kept);
     return found;
 }
 

@@ -22,13 +22,6 @@ namespace {
 
 constexpr int no_axis = -1;
 
-std::vector<int> axes_in(std::uint64_t bits) {
-    std::vector<int> axes;
-    for (int a = 0; a < 64; ++a)
-        if ((bits >> a & 1u) != 0) axes.push_back(a);
-    return axes;
-}
-
 class cutting {
 public:
     cutting(const key& k, const graph& g, const row_uses& uses)
@@ -426,75 +419,6 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
                 throw error("[plan] rows are held that no kernel holds");
         refused.insert(refused.end(), now.begin(), now.end());
     }
-}
-
-void rebind(launch& step, const stage& from, const staging& whole, std::size_t operands) {
-    const auto bits = [&](std::uint64_t axes) {
-        std::uint64_t b = 0;
-        for (const int a : axes_in(axes)) b |= axis_bit(from.axes[static_cast<std::size_t>(a)]);
-        return b;
-    };
-    const auto move = [&](formula& f) {
-        f.axes = bits(f.axes);
-        f.inner = bits(f.inner);
-        f.each_stands_for = bits(f.each_stands_for);
-    };
-    for (formula& f : step.formulas) move(f);
-    for (formula& f : step.grid) move(f);
-    move(step.scratch_count);
-    for (work& w : step.work) w.axes = bits(w.axes);
-
-    // How far one step along an axis is in a temporary: the product of the extents of its axes within.
-    const auto stride_in = [&](argument& a, std::size_t temporary) {
-        const std::vector<int>& axes = whole.temporary_axes[temporary];
-        std::uint64_t inner = 0;
-        for (std::size_t i = axes.size(); axes[--i] != from.axes[a.axis];) inner |= axis_bit(axes[i]);
-        step.formulas.push_back({.axes = inner});
-        a.kind = argument_kind::count;
-        a.index = static_cast<std::uint16_t>(step.formulas.size() - 1);
-    };
-    const auto writes_temporary = [&](std::size_t output) { return output < from.temporaries.size(); };
-    const auto output_of = [&](std::size_t output) { return from.outputs[output - from.temporaries.size()]; };
-    for (argument& a : step.arguments) {
-        const std::size_t index = a.index;
-        const bool reads_temporary = index >= operands;
-        switch (a.kind) {
-            case argument_kind::operand_pointer:
-                if (reads_temporary)
-                    a.kind = argument_kind::temporary_pointer, a.index = static_cast<std::uint16_t>(index - operands);
-                break;
-            case argument_kind::operand_stride:
-                if (reads_temporary)
-                    stride_in(a, index - operands);
-                else
-                    a.axis = static_cast<std::uint16_t>(from.operand_axes[index][a.axis]);
-                break;
-            case argument_kind::output_pointer:
-                if (writes_temporary(index))
-                    a.kind = argument_kind::temporary_pointer, a.index = from.temporaries[index];
-                else
-                    a.index = output_of(index);
-                break;
-            case argument_kind::output_stride:
-                if (writes_temporary(index))
-                    stride_in(a, from.temporaries[index]);
-                else
-                    a.index = output_of(index), a.axis = static_cast<std::uint16_t>(from.output_axes[index][a.axis]);
-                break;
-            default:
-                break;
-        }
-    }
-
-    std::vector<std::uint16_t> arrays;
-    for (const std::uint16_t i : step.reads)
-        if (i < operands)
-            arrays.push_back(i);
-        else
-            step.reads_temporaries.push_back(static_cast<std::uint16_t>(i - operands));
-    step.reads = std::move(arrays);
-    step.writes_temporaries = from.temporaries;
-    step.writes = from.outputs;
 }
 
 }  // namespace ingot::codegen

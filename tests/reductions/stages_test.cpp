@@ -1,5 +1,6 @@
 // Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and
 // that it is the same every time.
+#include <algorithm>
 #include <set>
 
 #include "tests/arrays/expect.hpp"
@@ -98,6 +99,25 @@ TEST_CASE("reductions of reductions, nested as deep as one likes") {
     const auto a = x - min(x, 2, keepdims);
     const auto b = a * max(a, {0, 1}, keepdims);
     CHECK(holds(eval(sum(b - min(b), {0, 2})), {5}, {220, 220, 220, 220, 220}));
+}
+
+TEST_CASE("reductions of reductions over axes of one extent do not share a loop") {
+    constexpr std::size_t n = 5;
+    const array<int> m = eval(counted({n, n}) * 7 % 11), x = eval(counted({n}) * 3 % 5), y = eval(counted({n}) * 2 % 5);
+    const std::vector<int> v = m.to_host(), a = x.to_host(), b = y.to_host();
+    std::int64_t of_rows = 0, of_columns = 0, of_pairs = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        int row = v[i * n], column = v[i], pair = a[0] * b[i];
+        for (std::size_t k = 1; k < n; ++k) {
+            row = std::max(row, v[i * n + k]);
+            column = std::max(column, v[k * n + i]);
+            pair = std::max(pair, a[k] * b[i]);
+        }
+        of_rows += row, of_columns += column, of_pairs += pair;
+    }
+    CHECK(sum(max(m, 1)).item() == of_rows);
+    CHECK(sum(max(m, 0)).item() == of_columns);
+    CHECK(sum(max(reshape(x, {n, 1}) * y, 0)).item() == of_pairs);
 }
 
 TEST_CASE("rows and columns of one sum in one statement, several outputs, an assignment that broadcasts") {

@@ -1,0 +1,142 @@
+#include "codegen/key_loops.hpp"
+
+#include <ingot/error.hpp>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+key_loops::key_loops(const key& k) : key_(k) {
+    for (std::size_t a = 0; a < k.axes.size(); ++a) of_axes_.push_back(static_cast<std::uint8_t>(a));
+}
+
+std::uint64_t key_loops::axes_of(std::size_t operand) const {
+    const std::vector<stride_class>& strides = key_.operands[operand].strides;
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < strides.size(); ++a)
+        if (strides[a] != stride_class::broadcast) axes |= std::uint64_t{1} << a;
+    return axes;
+}
+
+std::uint64_t key_loops::bound_axes(std::size_t binder) const {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < key_.axes.size(); ++a)
+        if (key_.axes[a].owner == binder + 1) axes |= std::uint64_t{1} << a;
+    return axes;
+}
+
+std::uint64_t key_loops::in_loops(std::uint64_t axes) const {
+    std::uint64_t loops = 0;
+    for (std::size_t a = 0; a < key_.axes.size(); ++a)
+        if ((axes >> a & 1u) != 0) loops |= std::uint64_t{1} << of_axes_[a];
+    return loops;
+}
+
+std::vector<stride_class> key_loops::strides_of(std::size_t operand) const {
+    const std::vector<stride_class>& own = key_.operands[operand].strides;
+    std::vector<stride_class> strides(own.size(), stride_class::broadcast);
+    for (std::size_t a = 0; a < own.size(); ++a)
+        if (own[a] != stride_class::broadcast) strides[of_axes_[a]] = own[a];
+    return strides;
+}
+
+std::uint16_t key_loops::first_same(std::size_t operand) const {
+    const operand_head& own = key_.operands[operand].head;
+    for (std::size_t i = own.same_as; i < operand; ++i) {
+        const operand_head& other = key_.operands[i].head;
+        if (other.same_as == own.same_as && other.kind == own.kind && other.type == own.type &&
+            strides_of(i) == strides_of(operand))
+            return static_cast<std::uint16_t>(i);
+    }
+    return static_cast<std::uint16_t>(operand);
+}
+
+void key_loops::share() {
+    const std::size_t n = key_.axes.size();
+    const std::vector<binder_facts> binders = list_binders();
+    const auto binder_of = [&](std::size_t axis) { return binders[key_.axes[axis].owner - std::size_t{1}]; };
+    std::uint64_t outer = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+        if (key_.axes[a].owner == 0) outer |= std::uint64_t{1} << a;
+        if (key_.axes[a].owner > binders.size()) throw error("[lower] an axis is bound by a binder that is not there");
+    }
+    for (std::size_t a = 0; a < n; ++a)
+        if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
+    const auto alone = [&](std::size_t axis) { return (binder_of(axis).results & ~outer) == 0; };
+    const auto alike = [&](std::size_t a, std::size_t b) {
+        const binder_facts &one = binder_of(a), &other = binder_of(b);
+        if (one.kind != other.kind || one.kind == word_kind::scan) return false;
+        return one.kind == word_kind::reduce || first_same(one.pick) == first_same(other.pick);
+    };
+    const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
+        for (std::size_t c = axis; c-- > 0 && key_.axes[c].owner == key_.axes[axis].owner;)
+            if (of_axes_[c] == loop) return true;
+        return false;
+    };
+    std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
+    for (std::size_t a = 0; a < n; ++a)
+        extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
+    for (std::size_t a = 0; a < n; ++a) {
+        if (key_.axes[a].owner == 0 || of_axes_[a] != a || !alone(a)) continue;
+        const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
+        if (binder_of(a).kind == word_kind::reduce && first &&
+            walk_outputs_loops(a, outer & ~binder_of(a).results, extent_of))
+            continue;
+        for (std::size_t b = 0; b < a; ++b)
+            if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
+                alone(b) && alike(a, b) && !taken(of_axes_[b], a) && (outer >> of_axes_[b] & 1u) == 0) {
+                of_axes_[a] = of_axes_[b];
+                break;
+            }
+    }
+}
+
+bool key_loops::walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of) {
+    std::size_t last = first;
+    for (; last < key_.axes.size() && key_.axes[last].owner == key_.axes[first].owner; ++last) {
+        if (extent_of[last] >= 64 || (still >> extent_of[last] & 1u) == 0) return false;
+        still &= ~(std::uint64_t{1} << extent_of[last]);
+    }
+    for (std::size_t a = first; a < last; ++a) of_axes_[a] = static_cast<std::uint8_t>(extent_of[a]);
+    return true;
+}
+
+void key_loops::walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
+    const auto walks = [&](std::size_t scanned, std::size_t along) {
+        const std::uint8_t owner = key_.axes[scanned].owner, other = key_.axes[along].owner;
+        if (owner == 0 || binders[owner - 1u].kind != word_kind::scan) return false;
+        if (other != 0 && binders[other - 1u].kind != word_kind::reduce) return false;
+        return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
+    };
+    if ((walks(second, first) || walks(first, second)) && of_axes_[second] == second)
+        of_axes_[second] = of_axes_[first];
+}
+
+std::vector<key_loops::binder_facts> key_loops::list_binders() const {
+    std::vector<binder_facts> binders;
+    std::vector<std::uint64_t> stack, of_word;
+    std::size_t operand = 0;
+    for (const word w : key_.program) {
+        const word_kind kind = kind_of_word(w);
+        std::uint64_t axes = 0;
+        if (kind == word_kind::reference && code_of_word(w) < of_word.size()) axes = of_word[code_of_word(w)];
+        for (int i = arity_of_word(w); i-- > 0 && !stack.empty();) {
+            // Of a gather the source, taken last, loses the bound axes; the index does not.
+            std::uint64_t value = stack.back();
+            if (is_binder(kind) && i == 0) value &= ~bound_axes(binders.size());
+            axes |= value;
+            stack.pop_back();
+        }
+        const std::size_t own = operand;
+        if (operands_of_word(w) == 1) {
+            if (operand >= key_.operands.size()) throw error("[lower] the program takes an operand that is not there");
+            axes |= axes_of(operand++);
+        }
+        if (is_binder(kind)) binders.push_back({kind, axes, own});
+        stack.push_back(axes);
+        of_word.push_back(axes);
+    }
+    return binders;
+}
+
+}  // namespace ingot::codegen
