@@ -158,7 +158,7 @@ void cuda_fold::write_finish() {
     add_slots();
     const std::string u8 = b_.needs.type(dtype::u8), first = first_result(), scratch = scratch_pointer();
     out.open("if (gridDim.y > 1)");
-    const std::uint32_t before = b_.step.scratch_before / sizeof(std::uint64_t);
+    const std::uint32_t before = b_.step.scratch_before / std::uint32_t{sizeof(std::uint64_t)};
     out.line(u8, "* const slots = ", scratch, before == 0 ? "" : " + " + std::to_string(before),
              first.empty() ? "" : " + " + first, ";");
     out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
