@@ -78,7 +78,7 @@ private:
             out.line("const ", type, " spread = spread_of(height, n / ", slabs_.group(), ");");
             out.line("const ", type, " lane = threadIdx.x & (1u << spread) - 1;");
         }
-        staging_.declare(shared_);
+        staging_.declare();
     }
 
     /// What the row's thread needs of everything that does not move along it.

@@ -11,14 +11,14 @@ std::string chunk_of(const slab& s) { return s.chunked ? "skewed(q, skew)" : "q"
 
 }  // namespace
 
-void row_staging::declare(bool shared) {
+void row_staging::declare() {
     if (in_runs_) declare_runs();
     for (const slab* s : of_each_size(true)) {
         b_.needs.add("skew_of", b_.function("By how much rows of so many chunks are skewed; 31 is not at all.") +
                                     "unsigned int skew_of(unsigned int chunks, int spread) {\n"
                                     "    return chunks % 4 != 0 ? 31 : max(__ffs(chunks) - 1 - spread, 3);\n}\n");
         b_.code.line("const ", u4(), ' ', skew_of(*s), " = skew_of(n / ", 16 / s->bytes(),
-                     shared ? ", spread);" : ", 0);");
+                     room_.shared ? ", spread);" : ", 0);");
     }
     for (const slab& s : slabs_.all())
         b_.code.line("__shared__ alignas(128) ", b_.needs.type(s.type), ' ', array_of(s), '[', room_.capacity, "];");
@@ -45,6 +45,7 @@ std::string row_staging::chunks_of_run(const slab& s) {
     return b_.divisor({.inner = rows_.row_bits() | axis_bit(rows_.kept.back()), .inner_divide = 16 / s.bytes()},
                       "by_run" + size_of(s));
 }
+
 void row_staging::copy_runs(const slab& s, const std::string& name, const std::string& array, bool load) {
     const std::string shift = "shift" + size_of(s), global = array + " + first * n - " + shift, runs = chunks_of_run(s);
     b_.code.line(name, "(", load ? array_of(s) : global, ", ", load ? global : array_of(s), ", rows * n + ", shift,
@@ -125,6 +126,7 @@ void row_staging::add_walk(const slab& s, const std::string& what, const std::st
                                          "\n    const unsigned int i = chunks * each + threadIdx.x;\n"
                                          "    if (i < n) to[i] = from[i];\n}\n");
 }
+
 void row_staging::add_run_walk(const std::string& name, const std::string& parameter, const std::string& chunk,
                                const std::string& element) {
     const bool store = !parameter.empty();

@@ -22,8 +22,8 @@ public:
     row_staging(cuda_kernel& b, const row_program& rows, const row_slabs& slabs, const slab_room& room)
         : b_(b), rows_(rows), slabs_(slabs), room_(room), in_runs_(lie_side_by_side(rows)) {}
 
-    /// The arrays, and what tells where in them a row lies; `shared`: several threads work on a row.
-    void declare(bool shared);
+    /// The arrays, and what tells where in them a row lies.
+    void declare();
     void load();
     void store();
 
