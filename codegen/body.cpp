@@ -60,7 +60,7 @@ std::string body_writer::spell(node_id id) const {
         return call + (n.arity == 2 ? ", " + arguments[1] + ')' : ")");
     }
     if (n.kind == node_kind::user) return spell_user(graph_, n, arguments, needs_);
-    return spell_map(n, types, arguments, needs_);
+    return spell_map(n, types, arguments, needs_, n.arity == 2 && graph_.nodes[n.arguments[1]].axes != n.axes);
 }
 
 void body_writer::write(node_id id, source_writer& out) {

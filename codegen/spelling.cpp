@@ -17,7 +17,8 @@ namespace {
 
 using namespace detail;
 
-/// Bodies of the table beside the rows' own: quick ones, and those that flush.
+/// Bodies of the table beside the rows' own: quick ones, what these ask where an operand is shared, and those that
+/// flush.
 struct other_body {
     op of;
     dtype type;
@@ -25,6 +26,11 @@ struct other_body {
 };
 constexpr other_body quick_table[] = {
 #define INGOT_QUICK(name, type, body) {op::name, dtype::type, #body},
+#include <ingot/operators.def>
+};
+
+constexpr other_body shared_table[] = {
+#define INGOT_QUICK_SHARED(name, type, condition) {op::name, dtype::type, #condition},
 #include <ingot/operators.def>
 };
 
@@ -351,7 +357,7 @@ std::string quick_statements(op o, dtype t) {
 }
 
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
-                      const std::vector<std::string>& arguments, prelude& needs) {
+                      const std::vector<std::string>& arguments, prelude& needs, bool shared) {
     const op o = static_cast<op>(n.code);
     const op_facts& row = facts(o);
     const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
@@ -370,11 +376,10 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
         body.remove_suffix(1);
         return substitute(body, types, arguments, needs);
     }
-    const std::string name = (quick != nullptr     ? "quick_"
-                              : flushed != nullptr ? "flushed_"
-                                                   : "") +
-                             std::string(row.name) + '_' + type_name(types.computed);
-    if (!needs.has(name)) {
+    const std::string own_name = std::string(row.name) + '_' + type_name(types.computed);
+    std::string name = (quick != nullptr ? "quick_" : flushed != nullptr ? "flushed_" : "") + own_name;
+    const auto add = [&](const auto& statements) {
+        if (needs.has(name)) return;
         std::string head(needs.function_prefix());
         head += ' ' + needs.type(n.type) + ' ' + name + '(';
         std::vector<std::string> letters;
@@ -383,7 +388,16 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
             head += (i > 0 ? ", " : "") + needs.type(argument_types[i]) + ' ' + letters.back();
         }
         if (quick != nullptr) head += ", bool& rare";
-        needs.add(name, head + ") {\n" + indent_statements(substitute(body, types, letters, needs)) + "}\n");
+        needs.add(name, head + ") {\n" + indent_statements(substitute(statements, types, letters, needs)) + "}\n");
+    };
+    add(body);
+    const other_body* const condition =
+        shared && quick != nullptr ? body_among(shared_table, o, types.computed) : nullptr;
+    if (condition != nullptr) {
+        const std::string usual = name;
+        name = "quick_shared_" + own_name;
+        add("bool unusual = false; const T q = " + usual + "(a, b, unusual); rare |= unusual && (" +
+            std::string(condition->body) + "); return q;");
     }
     std::string call = name + '(';
     for (std::size_t i = 0; i < arguments.size(); ++i) call += (i > 0 ? ", " : "") + arguments[i];

@@ -68,8 +68,9 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
 bool has_quick_body(const node& n);
 /// The statements of a row's quick body before it tests whether a value is rare, a line each.
 std::string quick_statements(detail::op o, dtype t);
-/// A row of the operator table over arguments that are names, constants or calls.
+/// A row of the operator table over arguments that are names, constants or calls. `shared`: the second is the same for
+/// several elements.
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
-                      const std::vector<std::string>& arguments, prelude& needs);
+                      const std::vector<std::string>& arguments, prelude& needs, bool shared = false);
 
 }  // namespace ingot::codegen

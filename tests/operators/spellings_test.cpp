@@ -26,6 +26,15 @@ float off_by(double exact, int units) {
     return static_cast<float>(units == 0 ? exact : exact + units * std::ldexp(1.0, std::ilogb(exact) - 23));
 }
 
+/// As generated code has it where the second operand is shared.
+#define INGOT_SHARED_BODY(type, name, condition)     \
+    type shared_##name(type a, type b, bool& rare) { \
+        bool unusual = false;                        \
+        const type q = quick_##name(a, b, unusual);  \
+        rare |= unusual && (condition);              \
+        return q;                                    \
+    }
+
 namespace bodies {
 
 using std::abs, std::fma, ::fminf;
@@ -52,9 +61,14 @@ float __fmul_rz(float a, float b) {
 #define INGOT_QUICK_f4(name, ...) \
     float quick_##name(float a, [[maybe_unused]] float b, bool& rare) { __VA_ARGS__ }
 #define INGOT_QUICK_f8(...)
+#define INGOT_QUICK_SHARED(name, type, ...) INGOT_QUICK_SHARED_##type(name, __VA_ARGS__)
+#define INGOT_QUICK_SHARED_f4(name, ...) INGOT_SHARED_BODY(float, name, __VA_ARGS__)
+#define INGOT_QUICK_SHARED_f8(...)
 #include <ingot/operators.def>
 #undef INGOT_QUICK_f4
 #undef INGOT_QUICK_f8
+#undef INGOT_QUICK_SHARED_f4
+#undef INGOT_QUICK_SHARED_f8
 
 namespace wide {
 
@@ -72,6 +86,9 @@ double rcp_approx(double a) {
 #define INGOT_QUICK_f4(...)
 #define INGOT_QUICK_f8(name, ...) \
     double quick_##name(double a, [[maybe_unused]] double b, bool& rare) { __VA_ARGS__ }
+#define INGOT_QUICK_SHARED(name, type, ...) INGOT_QUICK_SHARED_##type(name, __VA_ARGS__)
+#define INGOT_QUICK_SHARED_f4(...)
+#define INGOT_QUICK_SHARED_f8(name, ...) INGOT_SHARED_BODY(double, name, __VA_ARGS__)
 #include <ingot/operators.def>
 
 }  // namespace wide
@@ -184,6 +201,7 @@ TEST_CASE("quick bodies are correctly rounded or call a value rare, and call no 
     };
     constexpr quick all_of_them[] = {
         {"divide", bodies::quick_divide, [](float a, float b) { return a / b; }},
+        {"divide, by what is shared", bodies::shared_divide, [](float a, float b) { return a / b; }},
         {"sqrt", bodies::quick_sqrt, [](float a, float) { return std::sqrt(a); }},
     };
     constexpr float edges[] = {0.0f,
@@ -216,7 +234,8 @@ TEST_CASE("quick bodies are correctly rounded or call a value rare, and call no 
             const float got = q.body(a, b, rare);
             if (!rare && !same(got, q.exact(a, b))) ++wrong;
             const auto ordinary = [](float x) { return std::abs(x) > 0x1p-60f && std::abs(x) < 0x1p60f; };
-            if (rare && ordinary(a) && ordinary(b) && !std::signbit(a)) ++needless;
+            const bool zero = std::bit_cast<std::uint32_t>(a) == 0 && q.body == bodies::shared_divide;
+            if (rare && (zero || ordinary(a)) && ordinary(b) && !std::signbit(a)) ++needless;
         };
         for (const float a : edges)
             for (const float b : edges)
@@ -259,11 +278,14 @@ TEST_CASE("quick bodies of doubles divide as the hardware does and are exponenti
     const auto near_one = [&] { return std::bit_cast<double>(generator() >> 12 | 0x3ff0000000000000u); };
     std::size_t wrong = 0, needless = 0;
     const auto divide = [&](double a, double b) {
-        bool rare = false;
-        const double got = bodies::wide::quick_divide(a, b, rare), exact = a / b;
-        if (!rare && (got != exact || std::signbit(got) != std::signbit(exact))) ++wrong;
         const auto ordinary = [](double x) { return std::abs(x) > 0x1p-500 && std::abs(x) < 0x1p500; };
-        if (rare && ordinary(a) && ordinary(b)) ++needless;
+        for (const auto body : {bodies::wide::quick_divide, bodies::wide::shared_divide}) {
+            bool rare = false;
+            const double got = body(a, b, rare), exact = a / b;
+            if (!rare && (got != exact || std::signbit(got) != std::signbit(exact))) ++wrong;
+            const bool zero = std::bit_cast<std::uint64_t>(a) == 0 && body == bodies::wide::shared_divide;
+            if (rare && (zero || ordinary(a)) && ordinary(b)) ++needless;
+        }
     };
     const auto exponential = [&](double a) {
         bool rare = false;

@@ -121,6 +121,38 @@ TEST_CASE("quotients of rows that are zero or subnormal are divided as any") {
     }
 }
 
+template <class T>
+void check_signs_of_zeros() {
+    for (const auto& shape : {shape_like{300, 7}, shape_like{40, 500}, shape_like{2, 1000, 24}, shape_like{2, 9000},
+                              shape_like{3, 40, 333}, shape_like{2, 70'000}}) {
+        const array<T> w = wave<T>(shape), x = eval(where(w > 5, T(0), where(w < -5, -T(0), w)));
+        CHECK(any((x == 0) & signbit(x)).item());
+        for (const T sign : {T(1), T(-1)}) {
+            const array<T> z = x / (sign * sum(w * w, 1, keepdims)), by = sign * sum(w * w, 1, keepdims);
+            CHECK(all((z == 0) == (x == 0)).item());
+            CHECK(array_equal(signbit(z), signbit(x) != (sign < 0)).item());
+            CHECK(array_equal(signbit(x / by), signbit(z)).item());
+        }
+    }
+}
+
+TEST_CASE("zeros of rows keep their signs when they are divided") {
+    check_signs_of_zeros<float>();
+    check_signs_of_zeros<double>();
+}
+
+TEST_CASE("what a mask leaves of rows, and rows of which it leaves nothing") {
+    constexpr float nothing = -std::numeric_limits<float>::infinity();
+    for (const auto& shape : {shape_like{300, 7}, shape_like{40, 500}, shape_like{2, 1000, 24}, shape_like{2, 9000}}) {
+        const array<float> x = wave<float>(shape);
+        const array<bool> left = x > 0;
+        const array<float> e = eval(where(left, exp(x), 0)), z = softmax(where(left, x, nothing), 1);
+        CHECK(allclose(z, eval(e / eval(sum(e, 1, keepdims))), 1e-5).item());
+        CHECK(all((z == 0) == !left).item());
+        CHECK(all(isnan(softmax(where(x > 30, x, nothing), 1))).item());
+    }
+}
+
 TEST_CASE("a map after a fold across memory, wherever rows and results begin") {
     comparison c;
     const auto add = [&](const array<float>& x) { c.add("softmax", axes(1), x, eval(softmax(x, 1))); };

@@ -89,6 +89,15 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
     return q;
 }
 
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
+    bool unusual = false;
+    const float q = quick_divide_float(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
@@ -204,7 +213,7 @@ rows(const __grid_constant__ arguments p) {
         bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
-            z0[e] = quick_divide_float(kept0[u][e], sum1, rare);
+            z0[e] = quick_shared_divide_float(kept0[u][e], sum1, rare);
         }
         if (rare) {
 #pragma unroll

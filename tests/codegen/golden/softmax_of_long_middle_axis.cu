@@ -68,6 +68,15 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
     return q;
 }
 
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
+    bool unusual = false;
+    const float q = quick_divide_float(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -203,7 +212,7 @@ rows(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 28; ++u) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
-        const float z0 = quick_divide_float(kept0[u], sum1, rare);
+        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
         if (u < 12 || at < p.length) {
             again |= rare;
             const int32 i1 = int32(at);

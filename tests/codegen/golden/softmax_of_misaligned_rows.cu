@@ -102,6 +102,13 @@ __device__ __forceinline__ double quick_divide_double(double a, double b, bool& 
     return q;
 }
 
+__device__ __forceinline__ double quick_shared_divide_double(double a, double b, bool& rare) {
+    bool unusual = false;
+    const double q = quick_divide_double(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
 /// Elements that are not read soon: first out of the caches.
 template <class word, class type, int n>
 __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
@@ -229,7 +236,7 @@ rows(const __grid_constant__ arguments p) {
         bool rare = false;
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
-            z0[e] = quick_divide_double(kept0[u][e], sum1, rare);
+            z0[e] = quick_shared_divide_double(kept0[u][e], sum1, rare);
         }
         if (rare) {
 #pragma unroll

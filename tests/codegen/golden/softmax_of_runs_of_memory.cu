@@ -118,6 +118,15 @@ __device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare
     return q;
 }
 
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
+    bool unusual = false;
+    const float q = quick_divide_float(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
 struct arguments {
     const float* x0;
     float* z0;
@@ -340,7 +349,7 @@ rows(const __grid_constant__ arguments p) {
     for (unsigned int u = 0; u < 32; ++u) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
-        const float z0 = quick_divide_float(kept0[u], sum1, rare);
+        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
         if (u < 18 || at < p.length) {
             again |= rare;
             const int32 i1 = int32(at);
@@ -357,7 +366,7 @@ rows(const __grid_constant__ arguments p) {
         for (unsigned int e = 0; e < 8; ++e) {
             const uint32 at = (v + e + 32u) * lanes + lane;
             bool rare = false;
-            const float z0 = quick_divide_float(kept0_now[e], sum1, rare);
+            const float z0 = quick_shared_divide_float(kept0_now[e], sum1, rare);
             if (v + e < more) {
                 again |= rare;
                 const int32 i1 = int32(at);
