@@ -278,9 +278,8 @@ private:
         out.line("if (q >= ", n, ") continue;");
         b_.write_digits("q", outer_axes(b_.rank));
         for (const unravelling& u : b_.unravellings) {
-            out.line("const ", b_.linear(), ' ', u.pick.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()),
-                     ");");
-            b_.write_digits(u.pick.name, u.axes);
+            out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
+            b_.write_digits(u.name, u.axes);
         }
         for (const place& in : b_.inputs) {
             if (!moves(in)) continue;

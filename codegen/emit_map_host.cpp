@@ -203,15 +203,14 @@ private:
         source_writer& out = b_.code;
         const std::string type = b_.signed_index();
         for (const unravelling& u : b_.unravellings) {
-            const std::string place = u.pick.name;
-            out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', place, " = ", b_.linear(), '(',
+            out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
                      b_.place_index(u, axis_range(0, b_.rank) | b_.unravelled_axes()), along_row(u.pick), ");");
             for (std::size_t k = u.axes.size(); k-- > 1;) {
                 const std::string n = b_.count({.axes = axis_bit(u.axes[k])}, "n" + std::to_string(u.axes[k]));
-                out.line("const ", type, ' ', digit(u.axes[k]), " = ", type, '(', place, " % ", n, ");");
-                out.line(place, " /= ", n, ";");
+                out.line("const ", type, ' ', digit(u.axes[k]), " = ", type, '(', u.name, " % ", n, ");");
+                out.line(u.name, " /= ", n, ";");
             }
-            out.line("const ", type, ' ', digit(u.axes[0]), " = ", type, '(', place, ");");
+            out.line("const ", type, ' ', digit(u.axes[0]), " = ", type, '(', u.name, ");");
         }
     }
     std::string scattered_element(const row& r) {

@@ -22,12 +22,17 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
         const node& n = g.nodes[i];
         if (n.kind != node_kind::unravel) continue;
-        unravelling u{{&k.operands[n.pick], names[n.pick], n.pick, false}, {}};
+        std::vector<int> axes;
         for (std::size_t a = 0; a < k.axes.size(); ++a)
-            if (k.axes[a].owner == n.index + 1) u.axes.push_back(g.loop_axis[a]);
-        const bool known = std::any_of(unravellings.begin(), unravellings.end(),
-                                       [&](const unravelling& other) { return other.axes == u.axes; });
-        if (!known) unravellings.push_back(std::move(u));
+            if (k.axes[a].owner == n.index + 1) axes.push_back(g.loop_axis[a]);
+        const auto known = [&](const auto& what) { return std::ranges::any_of(unravellings, what); };
+        if (known([&](const unravelling& u) { return u.axes == axes; })) continue;
+        // Two scans of one length are walked by loops of their own, and read at one place.
+        const bool twice = known([&](const unravelling& u) { return u.pick.index == n.pick; });
+        unravelling& u = unravellings.emplace_back();
+        u.pick = {&k.operands[n.pick], names[n.pick], n.pick, false};
+        u.name = names[n.pick] + (twice ? '_' + digit(axes.front()) : "");
+        u.axes = std::move(axes);
     }
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});

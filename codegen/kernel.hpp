@@ -22,6 +22,7 @@ struct place {
 struct unravelling {
     place pick;
     std::vector<int> axes;
+    std::string name;  // of the variable that holds the place
 };
 
 struct kernel_builder {

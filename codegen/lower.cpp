@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include <ingot/error.hpp>
+#include <ingot/folds.hpp>
 
 #include "codegen/graph.hpp"
 #include "codegen/key_loops.hpp"
@@ -236,6 +237,14 @@ private:
         return static_cast<std::uint16_t>(binder);
     }
 
+    /// Over axes of extent 1, which were collapsed away: the operand itself, its truth, or its place.
+    node_id of_one(fold f, node_id element, dtype type) {
+        const fold_rule rule = facts(f).rule;
+        if (rule == fold_rule::place) return constant(type, 0);
+        if (rule == fold_rule::truth || rule == fold_rule::counts) element = cast(element, dtype::b1);
+        return cast(element, type);
+    }
+
     node_id lower_binder(word w) {
         const word_kind kind = kind_of_word(w);
         node n;
@@ -255,8 +264,7 @@ private:
             // A fold takes its operand in the dtype it folds in.
             const bool sums = f == fold::sum || f == fold::prod || user;
             if (sums) n.arguments[0] = cast(n.arguments[0], n.type);
-            // Over axes of extent 1, which were collapsed away, it is its operand.
-            if (bound == 0 && (sums || f == fold::min || f == fold::max)) return n.arguments[0];
+            if (bound == 0) return of_one(f, n.arguments[0], n.type);
         } else if (kind == word_kind::gather) {
             n.kind = node_kind::gather;
             n.axes |= at(n.arguments[1]).axes;

@@ -1,6 +1,7 @@
 // Reductions whose values go back along the row, or into another reduction: what they compute, in how many steps, and
 // that it is the same every time.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "tests/arrays/expect.hpp"
@@ -118,6 +119,36 @@ TEST_CASE("reductions of reductions over axes of one extent do not share a loop"
     CHECK(sum(max(m, 1)).item() == of_rows);
     CHECK(sum(max(m, 0)).item() == of_columns);
     CHECK(sum(max(reshape(x, {n, 1}) * y, 0)).item() == of_pairs);
+}
+
+TEST_CASE("reductions over axes of one element are maps, and may be of each other") {
+    array<double> x = reshape(wave(300), {300, 1});
+    x(7, 0) = std::numeric_limits<double>::quiet_NaN();
+    const auto count = [](const auto& e) { return count_nonzero(e > 2, 1, keepdims); };
+    const array<std::int64_t> counted = astype<std::int64_t>(x > 2);
+    CHECK(any(counted == 1).item());
+    CHECK(array_equal(count(x), counted).item());
+    CHECK(array_equal(count(count(x) * 3), counted).item());
+    CHECK(array_equal(sum(count(count(x) * 3)), sum(counted)).item());
+    CHECK_FALSE(any(count(count(x))).item());
+    CHECK(array_equal(any(x, 1), ones<bool>(300)).item());
+    CHECK(array_equal(all(x > 2, 1, keepdims), x > 2).item());
+    const auto [greatest, least, sums] = eval(argmax(x, 1), argmin(x, 1, keepdims), sum(x, 1, keepdims));
+    CHECK(array_equal(greatest, zeros<std::int64_t>(300)).item());
+    CHECK(array_equal(least, zeros<std::int64_t>({300, 1})).item());
+    CHECK(array_equal(isnan(sums), isnan(x)).item());
+    for (const auto& steps :
+         {patterns(count(x)), patterns(count(count(x))), patterns(any(x, 1)), patterns(argmax(x, 1))})
+        CHECK(steps == std::vector<std::string>{"map"});
+}
+
+TEST_CASE("scans that several outputs read, whole and folded") {
+    const array<double> x = wave({31, 129}), y = eval(cummax(x, 1));
+    const auto told = [](const auto& e) { return astype<double>(any(e > 2, axes{0, 1}, keepdims)); };
+    const auto both = [&](const auto& e) { return minimum(told(e) + e, told(e)); };
+    const auto [first, second] = eval(both(cummax(x, 1)), both(cummax(x, 1)) * 2);
+    CHECK(array_equal(first, both(y)).item());
+    CHECK(array_equal(second, both(y) * 2).item());
 }
 
 TEST_CASE("rows and columns of one sum in one statement, several outputs, an assignment that broadcasts") {
