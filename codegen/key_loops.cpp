@@ -1,5 +1,7 @@
 #include "codegen/key_loops.hpp"
 
+#include <algorithm>
+
 #include <ingot/error.hpp>
 
 namespace ingot::codegen {
@@ -76,16 +78,21 @@ void key_loops::share() {
     std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
     for (std::size_t a = 0; a < n; ++a)
         extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
+    const auto walks_scan = [&](std::size_t axis) {
+        const std::uint8_t owner = key_.axes[of_axes_[axis]].owner;
+        return owner != 0 && binders[owner - std::size_t{1}].kind == word_kind::scan;
+    };
     for (std::size_t a = 0; a < n; ++a) {
-        if (key_.axes[a].owner == 0 || of_axes_[a] != a || !alone(a)) continue;
+        if (key_.axes[a].owner == 0 || (of_axes_[a] != a && !walks_scan(a)) || !alone(a)) continue;
         const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
-        if (binder_of(a).kind == word_kind::reduce && first &&
+        if (of_axes_[a] == a && binder_of(a).kind == word_kind::reduce && first &&
             walk_outputs_loops(a, outer & ~binder_of(a).results, extent_of))
             continue;
         for (std::size_t b = 0; b < a; ++b)
             if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
                 alone(b) && alike(a, b) && !taken(of_axes_[b], a) && (outer >> of_axes_[b] & 1u) == 0) {
-                of_axes_[a] = of_axes_[b];
+                // With the scans that it walks.
+                std::ranges::replace(of_axes_, std::uint8_t{of_axes_[a]}, std::uint8_t{of_axes_[b]});
                 break;
             }
     }

@@ -83,19 +83,20 @@ std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
 row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refused)
     : refused_(refused),
       nodes_(g.nodes.size()),
-      arguments_(3 * g.nodes.size(), use::plain),
+      arguments_(detail::most_arguments * g.nodes.size(), use::plain),
       roots_(g.roots.size(), use::plain) {
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         const std::span<const node_id> values(n.arguments, n.arity);
-        if (n.kind == node_kind::map || n.kind == node_kind::cast) {
-            nodes_[i] = join(values, n.axes, arguments_.data() + 3 * i);
+        use* const uses = arguments_.data() + place_of(i, 0);
+        if (n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user) {
+            nodes_[i] = join(values, n.axes, uses);
         } else if (n.kind == node_kind::reduce) {
             rows own{n.axes, 0};
             for (const int a : loops_of_binder(k, g, n.index)) own.folded |= axis_bit(a);
             const state& folded = nodes_[n.arguments[0]];
             const bool held = folded.of == own && fits(folded, own.kept | own.folded);
-            if (held) arguments_[3 * i] = use::held;
+            if (held) *uses = use::held;
             nodes_[i] = {own, true, held};
         }
         nodes_[i].reads_places =

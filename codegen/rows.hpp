@@ -71,7 +71,7 @@ public:
     /// `refused`: rows that no kernel holds.
     row_uses(const key& k, const graph& g, const std::vector<rows>& refused);
 
-    use of_argument(node_id user, int argument) const { return arguments_[3 * user + static_cast<node_id>(argument)]; }
+    use of_argument(node_id user, int argument) const { return arguments_[place_of(user, argument)]; }
     use of_root(std::size_t output) const { return roots_[output]; }
     /// Whether one kernel can compute two nodes that move along the same axes.
     bool are_made_together(node_id a, node_id b) const {
@@ -89,6 +89,9 @@ private:
         bool deep = false;          // a reduction of a reduction of the row, or a value along the row
         bool reads_places = false;  // a scan, a gather, a reshape
     };
+    static std::size_t place_of(node_id user, int argument) {
+        return std::size_t{detail::most_arguments} * user + static_cast<std::size_t>(argument);
+    }
     bool fits(const state& s, std::uint64_t axes) const;
     state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
 

@@ -190,7 +190,8 @@ private:
             const auto holds = [&](node_id root) {
                 return go_together(other.folds, root) && uses_.holds_rows(root, other.axes, roots_of(other));
             };
-            if (&other != &p && ready && !roots.empty() && std::ranges::all_of(roots, holds)) return &other;
+            const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along others
+            if (&other != &p && inside && ready && !roots.empty() && std::ranges::all_of(roots, holds)) return &other;
         }
         return nullptr;
     }
@@ -400,6 +401,25 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
     return loops;
 }
 
+/// Rows that a kernel's outputs walk, all along or in part, and that it does not hold.
+std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
+    if (const auto r = find_row_program(k, g)) {
+        if (holds(k, g, *r)) return {};
+        return {{r->kept_bits(), r->row_bits()}};
+    }
+    std::uint64_t walked = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == 0) walked |= axis_bit(static_cast<int>(a));
+    std::vector<rows> found;
+    for (const node& n : g.nodes) {
+        if (n.kind != node_kind::reduce) continue;
+        rows r{n.axes, 0};
+        for (const int a : loops_of_binder(k, g, n.index)) r.folded |= axis_bit(a);
+        if ((r.folded & walked) != 0 && std::ranges::find(found, r) == found.end()) found.push_back(r);
+    }
+    return found;
+}
+
 }  // namespace
 
 staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
@@ -407,12 +427,10 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
     for (;;) {
         staging whole = cutting(k, g, row_uses(k, g, refused)).run();
         std::vector<rows> now;
-        if (whole.stages.empty())
-            if (const auto r = find_row_program(k, g); r && !holds(k, g, *r))
-                now.push_back({r->kept_bits(), r->row_bits()});
+        if (whole.stages.empty()) now = rows_not_held(k, g, holds);
         for (const stage& s : whole.stages)
-            if (const auto r = find_row_program(s.key, s.graph); r && !holds(s.key, s.graph, *r))
-                now.push_back({loops_of(s, r->kept, g), loops_of(s, r->row, g)});
+            for (const rows& r : rows_not_held(s.key, s.graph, holds))
+                now.push_back({loops_of(s, axes_in(r.kept), g), loops_of(s, axes_in(r.folded), g)});
         if (now.empty()) return whole;
         for (const rows& r : now)
             if (std::ranges::find(refused, r) != refused.end())

@@ -43,14 +43,17 @@ public:
     /// The last value and up to two others, evaluated in one statement: what differs, or nothing.
     std::string disagreement() {
         const value<T>&a = values_.back(), &b = some(), &c = some();
+        evaluated_ = name(a);
         switch (below(3)) {
             case 0:
                 return compare(a, eval(a.fused));
             case 1: {
+                evaluated_ += ", " + name(b);
                 const auto [x, y] = eval(a.fused, b.fused);
                 return compare(a, x) + compare(b, y);
             }
             default: {
+                evaluated_ += ", " + name(b) + ", " + name(c);
                 const auto [x, y, z] = eval(a.fused, b.fused, c.fused);
                 return compare(a, x) + compare(b, y) + compare(c, z);
             }
@@ -58,7 +61,7 @@ public:
     }
 
     std::string text() const {
-        std::string out = "seed " + std::to_string(seed_);
+        std::string out = "seed " + std::to_string(seed_) + ", evaluated: " + evaluated_;
         for (const value<T>& v : values_) out += "\n  " + name(v) + " = " + v.text + ": " + detail::to_text(shape(v));
         return out;
     }
@@ -367,6 +370,7 @@ private:
     std::uint64_t seed_;
     extents shape_;
     std::vector<value<T>> values_;
+    std::string evaluated_;
 };
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {

@@ -60,6 +60,21 @@ TEST_CASE("it fuses with what is around it, and a lazy takes it") {
     CHECK(array_equal(b, max(m, 1)).item());
 }
 
+TEST_CASE("it reduces what another reduction was broadcast into, of up to eight operands") {
+    const reduction_kernel<"T a, T b, T c, T d, T e, T f, T g, T h", "T y"> sum_of_eight(
+        "a + b + c + d + e + f + g + h", "a + b", "y = a", "0", "sum_of_eight");
+    const array<double> m = reshape(sin(arange<double>(90 * 100)), {90, 100}), line = sum(m, 1);
+    const array<double> far = m - eval(mean(m, 1, keepdims)), least = min(line);
+    CHECK(allclose(eval(l2(m - mean(m, 1, keepdims), 1)), norm(far, 1)).item());
+    CHECK(steps(l2(m - mean(m, 1, keepdims), 1)) == 1);
+    CHECK(allclose(eval(l2(m - mean(m, 1, keepdims))), norm(far)).item());
+    const auto s = sum(m, 1);
+    CHECK(allclose(eval(l2(where(min(s) < s, s, 0), {})), abs(where(least < line, line, 0))).item());
+    const auto u = mean(m);
+    CHECK(sum_of_eight(m, u, 1, u, m, u, max(m), u).item() ==
+          doctest::Approx(eval(sum(2 * m + eval(4 * u + 1 + max(m)))).item()));
+}
+
 TEST_CASE("several inputs, letters that the arguments bind, types with names, numbers") {
     const reduction_kernel<"T x, T y, float w", "T z"> distance("w * (x - y) * (x - y)", "a + b", "z = a", "0",
                                                                 "distance");

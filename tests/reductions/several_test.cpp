@@ -104,6 +104,23 @@ TEST_CASE("results of which none holds the others' axes are computed all the sam
     CHECK(array_equal(d, x * 2).item());
 }
 
+TEST_CASE("results along more axes than the rows that they come from, and along some of a row's axes") {
+    const array<double> x = sevenths<double>({3, 100}), y = sevenths<double>({3, 1});
+    const auto unit = x / (norm(x, 1, keepdims) + 1);
+    const auto wave = sin(unit);
+    const auto shares = unit / sum(unit, {0, 1}, keepdims);
+    const auto [wide, shared] = eval(broadcast_to(wave, {4, 3, 100}), shares);
+    CHECK(allclose(wide, eval(wave)).item());
+    CHECK(allclose(shared, eval(shares)).item());
+
+    const auto less = maximum(y, sum(x * y, {0, 1}, keepdims) / 100);
+    const auto spread = x - max(less - y, {0, 1}, keepdims);
+    const auto [whole, part] = eval(spread, less);
+    const array<double> less_alone = maximum(y, eval(sum(x * y)) / 100);
+    CHECK(allclose(part, less_alone).item());
+    CHECK(allclose(whole, x - eval(max(less_alone - y))).item());
+}
+
 TEST_CASE("results of size 0 and 1 beside others") {
     const array<int> nothing = zeros<int>({0}), thin = zeros<int>({3, 0}), one = array<int>{5};
     const auto [y, total] = eval(nothing + 1, sum(nothing));
