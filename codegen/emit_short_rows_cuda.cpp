@@ -128,7 +128,7 @@ private:
             for (const node_id r : rows_.phases[phase]) w.folds.emplace_back(b_.graph, r, folds_++, b_.needs);
         for (const slab& s : slabs_.all()) {
             if (const node_id kept = s.kept_by(phase); kept != no_node)
-                w.leaves.push_back({&s, kept, "kept" + staging_.number_of(s)});
+                w.leaves.push_back({&s, kept, "left" + staging_.number_of(s)});
             if (last && s.output >= 0)
                 w.leaves.push_back(
                     {&s, b_.graph.roots[static_cast<std::size_t>(s.output)], "z" + std::to_string(s.output)});

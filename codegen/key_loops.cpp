@@ -85,14 +85,13 @@ void key_loops::share() {
     for (std::size_t a = 0; a < n; ++a) {
         if (key_.axes[a].owner == 0 || (of_axes_[a] != a && !walks_scan(a)) || !alone(a)) continue;
         const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
-        if (of_axes_[a] == a && binder_of(a).kind == word_kind::reduce && first &&
+        if (binder_of(a).kind == word_kind::reduce && first &&
             walk_outputs_loops(a, outer & ~binder_of(a).results, extent_of))
             continue;
         for (std::size_t b = 0; b < a; ++b)
             if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
                 alone(b) && alike(a, b) && !taken(of_axes_[b], a) && (outer >> of_axes_[b] & 1u) == 0) {
-                // With the scans that it walks.
-                std::ranges::replace(of_axes_, std::uint8_t{of_axes_[a]}, std::uint8_t{of_axes_[b]});
+                walk_instead(of_axes_[a], of_axes_[b]);
                 break;
             }
     }
@@ -104,9 +103,11 @@ bool key_loops::walk_outputs_loops(std::size_t first, std::uint64_t still, const
         if (extent_of[last] >= 64 || (still >> extent_of[last] & 1u) == 0) return false;
         still &= ~(std::uint64_t{1} << extent_of[last]);
     }
-    for (std::size_t a = first; a < last; ++a) of_axes_[a] = static_cast<std::uint8_t>(extent_of[a]);
+    for (std::size_t a = first; a < last; ++a) walk_instead(of_axes_[a], static_cast<std::uint8_t>(extent_of[a]));
     return true;
 }
+
+void key_loops::walk_instead(std::uint8_t loop, std::uint8_t other) { std::ranges::replace(of_axes_, loop, other); }
 
 void key_loops::walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
     const auto walks = [&](std::size_t scanned, std::size_t along) {

@@ -44,6 +44,8 @@ private:
     /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
     /// binder's result does not move; changes nothing where one finds none.
     bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of);
+    /// Everything along a loop along another: a reduction with the scans that it walks.
+    void walk_instead(std::uint8_t loop, std::uint8_t other);
     /// Lets two axes of one extent, the first the earlier, share a loop where one is a scan's and the scan's results
     /// are read one after the other along the other: an axis of the outputs, or one that a reduction folds.
     void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);

@@ -237,12 +237,14 @@ private:
         return static_cast<std::uint16_t>(binder);
     }
 
-    /// Over axes of extent 1, which were collapsed away: the operand itself, its truth, or its place.
+    /// Over axes of extent 1, which were collapsed away: the operand itself, its truth, or its place, which is 0. That
+    /// is made of the element: a graph that has lost what walks an axis does not tell what is read along it.
     node_id of_one(fold f, node_id element, dtype type) {
         const fold_rule rule = facts(f).rule;
-        if (rule == fold_rule::place) return constant(type, 0);
-        if (rule == fold_rule::truth || rule == fold_rule::counts) element = cast(element, dtype::b1);
-        return cast(element, type);
+        if (rule == fold_rule::own || rule == fold_rule::sums) return cast(element, type);
+        const node_id truth = cast(cast(element, dtype::b1), type);
+        if (rule != fold_rule::place) return truth;
+        return map(row_named("multiply"), type, {truth, constant(type, 0)});
     }
 
     node_id lower_binder(word w) {

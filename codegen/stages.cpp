@@ -401,7 +401,8 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
     return loops;
 }
 
-/// Rows that a kernel's outputs walk, all along or in part, and that it does not hold.
+/// Rows that a kernel would have to hold and does not: its outputs walk them, all along or in part, or what it folds
+/// comes of another fold.
 std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
     if (const auto r = find_row_program(k, g)) {
         if (holds(k, g, *r)) return {};
@@ -411,11 +412,15 @@ std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& ho
     for (std::size_t a = 0; a < k.axes.size(); ++a)
         if (k.axes[a].owner == 0) walked |= axis_bit(static_cast<int>(a));
     std::vector<rows> found;
-    for (const node& n : g.nodes) {
+    std::vector<bool> folds(g.nodes.size());  // a node or something beneath it
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        for (int a = 0; a < n.arity; ++a) folds[i] = folds[i] || folds[n.arguments[a]];
         if (n.kind != node_kind::reduce) continue;
         rows r{n.axes, 0};
         for (const int a : loops_of_binder(k, g, n.index)) r.folded |= axis_bit(a);
-        if ((r.folded & walked) != 0 && std::ranges::find(found, r) == found.end()) found.push_back(r);
+        if ((folds[i] || (r.folded & walked) != 0) && std::ranges::find(found, r) == found.end()) found.push_back(r);
+        folds[i] = true;
     }
     return found;
 }

@@ -140,6 +140,15 @@ TEST_CASE("only rows without gaps between them are staged") {
 }
 #endif
 
+TEST_CASE("a phase that leaves another value in the place of one that it reads") {
+    for (const index_t n : {4, 7, 13, 16, 30}) {
+        const array<double> x = reshape(sin(arange<double>(234.0 * static_cast<double>(n))) * 3, {234, n});
+        const auto [shares, sizes] = eval(softmax(sin(x) * x, 1), abs(sin(x)));
+        CHECK(allclose(shares, softmax(eval(sin(x) * x), 1)).item());
+        CHECK(allclose(sizes, abs(sin(x))).item());
+    }
+}
+
 TEST_CASE("random numbers beside the sums of short rows") {
     const array<float> m = ones<float>({5000, 8});
     const auto u = random::uniform<float>({5000});

@@ -137,6 +137,10 @@ TEST_CASE("reductions over axes of one element are maps, and may be of each othe
     CHECK(array_equal(greatest, zeros<std::int64_t>(300)).item());
     CHECK(array_equal(least, zeros<std::int64_t>({300, 1})).item());
     CHECK(array_equal(isnan(sums), isnan(x)).item());
+    const array<double> y = wave(300), z = y + 1;
+    const auto [equal, smaller] = eval(argmax(max(y, 0, keepdims), 0, keepdims) == minimum(y, y), minimum(z, y));
+    CHECK(array_equal(equal, y == 0).item());
+    CHECK(array_equal(smaller, y).item());
     for (const auto& steps :
          {patterns(count(x)), patterns(count(count(x))), patterns(any(x, 1)), patterns(argmax(x, 1))})
         CHECK(steps == std::vector<std::string>{"map"});
@@ -149,6 +153,19 @@ TEST_CASE("scans that several outputs read, whole and folded") {
     const auto [first, second] = eval(both(cummax(x, 1)), both(cummax(x, 1)) * 2);
     CHECK(array_equal(first, both(y)).item());
     CHECK(array_equal(second, both(y) * 2).item());
+
+    const auto logs = logsumexp(x / (norm(x, 1, keepdims) + 1), 0);
+    const auto [sums, copy, of_columns] = eval(sum(cummax(x, 1), 1), x, logs);
+    CHECK(allclose(sums, sum(y, 1)).item());
+    CHECK(array_equal(copy, x).item());
+    CHECK(allclose(of_columns, eval(logs)).item());
+    const array<double> z = eval(cummax(x, 0));
+    const auto [column_sums, again, of_them] = eval(sum(cummax(x, 0), 0), x, logs);
+    CHECK(allclose(column_sums, sum(z, 0)).item());
+    CHECK(array_equal(again, x).item());
+    CHECK(allclose(of_them, eval(logs)).item());
+    CHECK(patterns(max(cumsum(x, 1), 1) - min(cumsum(x, 1), 1)) ==
+          std::vector<std::string>{"row scan", "row reduction"});
 }
 
 TEST_CASE("rows and columns of one sum in one statement, several outputs, an assignment that broadcasts") {

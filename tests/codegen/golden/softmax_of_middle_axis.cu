@@ -189,53 +189,53 @@ short_rows(const __grid_constant__ arguments p) {
                 float x0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
-                float kept0[4];
+                float left0[4];
                 float value0[4];
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     const float t0 = x0[e] - max0;
                     const float t1 = exp_float(t0);
-                    kept0[e] = t1;
+                    left0[e] = t1;
                     value0[e] = t1;
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 4>(value0));
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
+                for (unsigned int e = 0; e < 4; ++e) rows0[at4 + (k + (e << spread)) * side] = left0[e];
             }
             if (k + (1u << spread) < n) {
                 float x0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
-                float kept0[2];
+                float left0[2];
                 float value0[2];
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     const float t2 = x0[e] - max0;
                     const float t3 = exp_float(t2);
-                    kept0[e] = t3;
+                    left0[e] = t3;
                     value0[e] = t3;
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 2>(value0));
 #pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
+                for (unsigned int e = 0; e < 2; ++e) rows0[at4 + (k + (e << spread)) * side] = left0[e];
                 k += (2u << spread);
             }
             if (k < n) {
                 float x0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at4 + (k + (e << spread)) * side];
-                float kept0[1];
+                float left0[1];
                 float value0[1];
 #pragma unroll
                 for (unsigned int e = 0; e < 1; ++e) {
                     const float t4 = x0[e] - max0;
                     const float t5 = exp_float(t4);
-                    kept0[e] = t5;
+                    left0[e] = t5;
                     value0[e] = t5;
                 }
                 sum1 = sum_float::join(sum1, join_pairs<sum_float, 1>(value0));
 #pragma unroll
-                for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + (e << spread)) * side] = kept0[e];
+                for (unsigned int e = 0; e < 1; ++e) rows0[at4 + (k + (e << spread)) * side] = left0[e];
             }
         }
         sum1 = join_threads<sum_float>(sum1, spread);

@@ -137,17 +137,17 @@ short_rows(const __grid_constant__ arguments p) {
         for (uint32 k = 0; k < n; k += 4) {
             alignas(16) float x0[4];
             reinterpret_cast<uint4&>(x0) = reinterpret_cast<const uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]);
-            alignas(16) float kept0[4];
+            alignas(16) float left0[4];
             float value0[4];
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
                 const float t0 = x0[e] - max0;
                 const float t1 = exp_float(t0);
-                kept0[e] = t1;
+                left0[e] = t1;
                 value0[e] = t1;
             }
             sum1 = sum_float::join(sum1, join_pairs<sum_float, 4>(value0));
-            reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(kept0);
+            reinterpret_cast<uint4&>(rows0[skewed((at + k) / 4, skew4) * 4]) = reinterpret_cast<const uint4&>(left0);
         }
         for (uint32 k = 0; k < n; k += 4) {
             alignas(16) float kept0[4];
