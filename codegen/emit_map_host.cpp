@@ -130,6 +130,8 @@ private:
         for (const place& out : b_.outputs) add_row(out);
         for (const node_id g : b_.generators) add_generator(g);
         b_.body.hoist(axis_range(0, inner_), b_.graph.roots, b_.code);
+        for (const row& r : rows_)  // element by element, though it may be the same one all along the row
+            if (r.scattered) b_.body.name(r.at->node, r.at->name);
     }
 
     /// Rows of results that lie in whole lines, and whose lines are in no cache because an operand was just read there.
@@ -167,7 +169,7 @@ private:
             b_.code.line(pointer_type(r), row_of(r), " = ", start, ";");
             rows_.push_back(r);
         }
-        if (!at.is_output) b_.body.name(at.node, at.name);
+        if (!at.is_output && !r.scattered) b_.body.name(at.node, at.name);
     }
 
     /// Element j of a random leaf's row is `name(key, first + j * step)`.

@@ -64,10 +64,12 @@ void key_loops::share() {
     }
     for (std::size_t a = 0; a < n; ++a)
         if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
-    const auto alone = [&](std::size_t axis) { return (binder_of(axis).results & ~outer) == 0; };
+    const auto results = [&](std::size_t axis) { return in_loops(binder_of(axis).results); };
+    const auto alone = [&](std::size_t axis) { return (results(axis) & ~outer) == 0; };
     const auto alike = [&](std::size_t a, std::size_t b) {
         const binder_facts &one = binder_of(a), &other = binder_of(b);
         if (one.kind != other.kind || one.kind == word_kind::scan) return false;
+        if (results(a) != results(b) && !(alone(a) && alone(b))) return false;
         return one.kind == word_kind::reduce || first_same(one.pick) == first_same(other.pick);
     };
     const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
@@ -82,18 +84,25 @@ void key_loops::share() {
         const std::uint8_t owner = key_.axes[of_axes_[axis]].owner;
         return owner != 0 && binders[owner - std::size_t{1}].kind == word_kind::scan;
     };
-    for (std::size_t a = 0; a < n; ++a) {
-        if (key_.axes[a].owner == 0 || (of_axes_[a] != a && !walks_scan(a)) || !alone(a)) continue;
+    const auto share_one = [&](std::size_t a) {
+        if (key_.axes[a].owner == 0 || (of_axes_[a] != a && !walks_scan(a))) return false;
         const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
-        if (binder_of(a).kind == word_kind::reduce && first &&
-            walk_outputs_loops(a, outer & ~binder_of(a).results, extent_of))
-            continue;
+        if (binder_of(a).kind == word_kind::reduce && first && alone(a) &&
+            walk_outputs_loops(a, outer & ~results(a), extent_of))
+            return true;
         for (std::size_t b = 0; b < a; ++b)
             if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
-                alone(b) && alike(a, b) && !taken(of_axes_[b], a) && (outer >> of_axes_[b] & 1u) == 0) {
+                of_axes_[b] != of_axes_[a] && alike(a, b) && !taken(of_axes_[b], a) &&
+                ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
                 walk_instead(of_axes_[a], of_axes_[b]);
-                break;
+                return true;
             }
+        return false;
+    };
+    // What a binder stands beneath tells which results are alike: the outermost settle first.
+    for (bool more = true; more;) {
+        more = false;
+        for (std::size_t a = 0; a < n; ++a) more = share_one(a) || more;
     }
 }
 

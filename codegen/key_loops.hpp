@@ -15,10 +15,10 @@ public:
     explicit key_loops(const key& k);
 
     /// Which axes share a loop. A scan walks along the axis on which its results are read one after the other. Bound
-    /// axes that the key calls partners share one where their binders' results move along no other binder's axes
-    /// (below `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents), and where all of
-    /// each is folded, or the same place is taken apart. What a reduction folds over is walked by the outputs' loops
-    /// where its result is broadcast back along all of it.
+    /// axes that the key calls partners share one where their binders' results move along the same loops, or along the
+    /// outputs' alone (in `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents), and
+    /// where all of each is folded, or the same place is taken apart. What a reduction folds over is walked by the
+    /// outputs' loops where its result is broadcast back along all of it.
     void share();
 
     /// For each axis of the key, the axis whose loop walks it.

@@ -172,6 +172,15 @@ TEST_CASE("views of scans, scans of views, and trees around them are NumPy's") {
     c.run();
 }
 
+TEST_CASE("scans read elsewhere and broadcast along what moves beside them") {
+    const array<double> x = values<double>({31, 7}, 5), y = values<double>({31}, 6), scanned = cumsum(y, 0);
+    const auto column = [](const auto& e) { return expand_dims(e, axes(1)); };
+    CHECK(array_equal(minimum(-column(flip(cumsum(y, 0))), x), minimum(-column(flip(scanned)), x)).item());
+    CHECK(array_equal(-column(flip(cumsum(y, 0))) * x - column(flip(cummax(y, 0))),
+                      -column(flip(scanned)) * x - column(flip(eval(cummax(y, 0)))))
+              .item());
+}
+
 TEST_CASE("differences and what is made of them are NumPy's") {
     comparison c("scans.py");
     const auto differ = [&]<class T>(const array<T>& x) {
