@@ -6,7 +6,10 @@
 #include "codegen/stages.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include <ingot/error.hpp>
 
@@ -401,6 +404,11 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
     return loops;
 }
 
+/// Rows of a stage, told by the loops of the whole graph.
+rows of_whole(const stage& s, const rows& r, const graph& whole) {
+    return {loops_of(s, axes_in(r.kept), whole), loops_of(s, axes_in(r.folded), whole)};
+}
+
 /// Rows that a kernel would have to hold and does not: its outputs walk them, all along or in part, or what it folds
 /// comes of another fold.
 std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
@@ -425,23 +433,62 @@ std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& ho
     return found;
 }
 
-}  // namespace
-
-staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
-    std::vector<rows> refused;
+/// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added.
+staging cut_without(const key& k, const graph& g, const row_test& holds, std::vector<rows>& refused) {
     for (;;) {
         staging whole = cutting(k, g, row_uses(k, g, refused)).run();
         std::vector<rows> now;
         if (whole.stages.empty()) now = rows_not_held(k, g, holds);
         for (const stage& s : whole.stages)
-            for (const rows& r : rows_not_held(s.key, s.graph, holds))
-                now.push_back({loops_of(s, axes_in(r.kept), g), loops_of(s, axes_in(r.folded), g)});
+            for (const rows& r : rows_not_held(s.key, s.graph, holds)) now.push_back(of_whole(s, r, g));
         if (now.empty()) return whole;
         for (const rows& r : now)
             if (std::ranges::find(refused, r) != refused.end())
                 throw error("[plan] rows are held that no kernel holds");
         refused.insert(refused.end(), now.begin(), now.end());
     }
+}
+
+/// What a staging costs: how often its kernels read or write along the most axes that any does, then how many they are.
+std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
+    std::map<std::ptrdiff_t, std::size_t> moving;
+    const auto note = [&](const operand_class& o) {
+        const auto still = std::ranges::count(o.strides, stride_class::broadcast);
+        ++moving[static_cast<std::ptrdiff_t>(o.strides.size()) - still];
+    };
+    for (const stage& now : s.stages) {
+        for (const node& n : now.graph.nodes)
+            if (n.kind == node_kind::operand) note(now.key.operands[n.index]);
+        for (const operand_class& z : now.key.outputs) note(z);
+    }
+    return {moving.rbegin()->second, s.stages.size()};
+}
+
+/// The rows that a stage holds, told by the loops of the whole graph.
+std::optional<rows> held_by(const stage& s, const graph& whole) {
+    const auto r = find_row_program(s.key, s.graph);
+    if (!r) return {};
+    return of_whole(s, {r->kept_bits(), r->row_bits()}, whole);
+}
+
+}  // namespace
+
+staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
+    std::vector<rows> refused;
+    staging best = cut_without(k, g, holds, refused);
+    // Rows along one axis or rows along another: which to hold is found by trying without.
+    for (std::size_t i = 0; i < best.stages.size();) {
+        const auto held = held_by(best.stages[i++], g);
+        if (!held) continue;
+        std::vector<rows> more = refused;
+        more.push_back(*held);
+        staging other = cut_without(k, g, holds, more);
+        if (cost_of(other) >= cost_of(best)) continue;
+        best = std::move(other);
+        refused = std::move(more);
+        i = 0;
+    }
+    return best;
 }
 
 }  // namespace ingot::codegen
