@@ -73,25 +73,31 @@ void key_loops::share() {
         return one.kind == word_kind::reduce || first_same(one.pick) == first_same(other.pick);
     };
     const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
-        for (std::size_t c = axis; c-- > 0 && key_.axes[c].owner == key_.axes[axis].owner;)
-            if (of_axes_[c] == loop) return true;
+        for (std::size_t c = 0; c < n; ++c)
+            if (c != axis && key_.axes[c].owner == key_.axes[axis].owner && of_axes_[c] == loop) return true;
         return false;
     };
     std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
     for (std::size_t a = 0; a < n; ++a)
         extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
-    const auto walks_scan = [&](std::size_t axis) {
-        const std::uint8_t owner = key_.axes[of_axes_[axis]].owner;
-        return owner != 0 && binders[owner - std::size_t{1}].kind == word_kind::scan;
+    // With an axis that is not of a scan, which goes where its reduction goes.
+    const auto shared = [&](std::size_t axis) {
+        for (std::size_t c = 0; c < n; ++c)
+            if (c != axis && of_axes_[c] == of_axes_[axis] &&
+                (key_.axes[c].owner == 0 || binder_of(c).kind != word_kind::scan))
+                return true;
+        return false;
     };
     const auto share_one = [&](std::size_t a) {
-        if (key_.axes[a].owner == 0 || (of_axes_[a] != a && !walks_scan(a))) return false;
-        const bool first = a == 0 || key_.axes[a - 1].owner != key_.axes[a].owner;
-        if (binder_of(a).kind == word_kind::reduce && first && alone(a) &&
+        const std::uint8_t owner = key_.axes[a].owner;
+        if (owner == 0 || shared(a)) return false;
+        bool whole = a == 0 || key_.axes[a - 1].owner != owner;
+        for (std::size_t c = a; c < n && key_.axes[c].owner == owner; ++c) whole = whole && !shared(c);
+        if (binder_of(a).kind == word_kind::reduce && whole && alone(a) &&
             walk_outputs_loops(a, outer & ~results(a), extent_of))
             return true;
         for (std::size_t b = 0; b < a; ++b)
-            if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != key_.axes[a].owner &&
+            if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != owner &&
                 of_axes_[b] != of_axes_[a] && alike(a, b) && !taken(of_axes_[b], a) &&
                 ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
                 walk_instead(of_axes_[a], of_axes_[b]);
