@@ -1,6 +1,7 @@
 #include "codegen/key_loops.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <ingot/error.hpp>
 
@@ -88,27 +89,37 @@ void key_loops::share() {
                 return true;
         return false;
     };
+    std::vector<bool> settled(binders.size());
     const auto share_one = [&](std::size_t a) {
         const std::uint8_t owner = key_.axes[a].owner;
-        if (owner == 0 || shared(a)) return false;
+        if (shared(a)) return;
         bool whole = a == 0 || key_.axes[a - 1].owner != owner;
         for (std::size_t c = a; c < n && key_.axes[c].owner == owner; ++c) whole = whole && !shared(c);
         if (binder_of(a).kind == word_kind::reduce && whole && alone(a) &&
             walk_outputs_loops(a, outer & ~results(a), extent_of))
-            return true;
+            return;
         for (std::size_t b = 0; b < a; ++b)
             if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != owner &&
-                of_axes_[b] != of_axes_[a] && alike(a, b) && !taken(of_axes_[b], a) &&
-                ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
+                settled[key_.axes[b].owner - std::size_t{1}] && of_axes_[b] != of_axes_[a] && alike(a, b) &&
+                !taken(of_axes_[b], a) && ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
                 walk_instead(of_axes_[a], of_axes_[b]);
-                return true;
+                return;
             }
-        return false;
     };
-    // What a binder stands beneath tells which results are alike: the outermost settle first.
+    // The outermost first: what a binder stands beneath tells along which loops its result moves.
+    const auto known = [&](const binder_facts& f) {
+        for (std::size_t c = 0; c < n; ++c)
+            if ((f.results & ~outer) >> c & 1u && !settled[key_.axes[c].owner - std::size_t{1}]) return false;
+        return true;
+    };
     for (bool more = true; more;) {
-        more = false;
-        for (std::size_t a = 0; a < n; ++a) more = share_one(a) || more;
+        std::vector<bool> now;
+        for (const binder_facts& f : binders) now.push_back(known(f));
+        const std::vector<bool> before = std::exchange(settled, now);
+        for (std::size_t a = 0; a < n; ++a)
+            if (const std::size_t owner = key_.axes[a].owner; owner != 0 && now[owner - 1] && !before[owner - 1])
+                share_one(a);
+        more = now != before;
     }
 }
 

@@ -66,6 +66,20 @@ TEST_CASE("standardising over everything, over rows, and over columns of what wa
     CHECK(norm(eval(x / norm(x))).item() == doctest::Approx(1));
 }
 
+TEST_CASE("what is made along rows and then along columns is two kernels, on the host three where it is read twice") {
+    const array<double> x = wave({112, 32}), centred = x - eval(mean(x, 1, keepdims)), spread = stddev(x, 1, keepdims);
+    const auto e = x - mean(x, 1, keepdims);
+    const auto z = e / stddev(x, 1, keepdims);
+    CHECK(allclose(softmax(e, 0), softmax(centred, 0)).item());
+    CHECK(allclose(softmax(z, 0), softmax(eval(centred / spread), 0)).item());
+    CHECK(allclose(softmax(softmax(x, 1), 0), softmax(eval(softmax(x, 1)), 0)).item());
+    const std::size_t kernels = current_device().is_cuda() ? 2 : 3;
+    CHECK(patterns(softmax(e, 0)).size() == 2);
+    CHECK(patterns(softmax(z, 0)).size() == kernels);
+    CHECK(patterns(softmax(softmax(x, 1), 0)).size() == kernels);
+    CHECK(patterns(logsumexp(x / (norm(x, 1, keepdims) + 1), 0)).size() == 2);
+}
+
 TEST_CASE("a sum times a sum along another axis") {
     const array<int> x = counted({3, 4}), y = counted({5, 4});
     const auto e = sum(x * sum(y, 0), 1);
