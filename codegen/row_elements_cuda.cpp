@@ -278,7 +278,11 @@ void row_elements::load_chunk(const std::vector<const place*>& leaves) {
         load_elements(some, "");
         b_.code.close();
     }
-    if (!singles.empty()) load_elements(singles, "");
+    if (singles.empty()) return;
+    const bool bare = s_.each == 1;  // the digits are found once more where results are stored
+    if (bare) b_.code.open();
+    load_elements(singles, "");
+    if (bare) b_.code.close();
 }
 
 void row_elements::load_shared(const std::vector<node_id>& values) {

@@ -136,6 +136,19 @@ void check_signs_of_zeros() {
     }
 }
 
+TEST_CASE("rows over two axes, and rows apart in memory, beside what is the same for all of them") {
+    const array<double> x = wave<double>({32, 31, 97}), y = wave<double>({32, 1, 97}) * 2;
+    const auto both = x + y;
+    const array<double> apart = x + y, most = max(apart, {0, 2}, keepdims);
+    const auto [below, twice] = eval(both - max(both, {0, 2}, keepdims), both * 2);
+    CHECK(array_equal(below, apart - most).item());
+    CHECK(array_equal(twice, apart * 2).item());
+    const array<float> wide = wave<float>({30, 6000}), gain = wave<float>({3000});
+    const auto rows = wide(all, slice(none, none, 2)) * gain;
+    const array<float> computed = rows, least = min(computed, 1, keepdims);
+    CHECK(allclose(rows - min(rows, 1, keepdims), computed - least, 1e-5, 1e-4).item());
+}
+
 TEST_CASE("zeros of rows keep their signs when they are divided") {
     check_signs_of_zeros<float>();
     check_signs_of_zeros<double>();
