@@ -1,8 +1,9 @@
 // A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
 // along more axes or folds itself, unless a kernel that holds the row serves both. Where it turns out that none does,
-// the graph is cut again without those rows. A stage folds in one way: it has reductions, or scans along one axis.
-// Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in which each can be
-// made.
+// the graph is cut again without those rows; where rows along one axis and rows along another could be held, it is cut
+// both ways, and the one that reads and writes least is taken. A stage folds in one way: it has reductions, or scans
+// along one axis. Nodes are visited after what they need, so one pass finds the cuts, and the number of the stage in
+// which each can be made.
 #include "codegen/stages.hpp"
 
 #include <algorithm>
@@ -433,8 +434,9 @@ std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& ho
     return found;
 }
 
-/// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added.
-staging cut_without(const key& k, const graph& g, const row_test& holds, std::vector<rows>& refused) {
+/// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added; nothing
+/// where rows would have to be held all the same.
+std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds, std::vector<rows>& refused) {
     for (;;) {
         staging whole = cutting(k, g, row_uses(k, g, refused)).run();
         std::vector<rows> now;
@@ -443,14 +445,14 @@ staging cut_without(const key& k, const graph& g, const row_test& holds, std::ve
             for (const rows& r : rows_not_held(s.key, s.graph, holds)) now.push_back(of_whole(s, r, g));
         if (now.empty()) return whole;
         for (const rows& r : now)
-            if (std::ranges::find(refused, r) != refused.end())
-                throw error("[plan] rows are held that no kernel holds");
+            if (std::ranges::find(refused, r) != refused.end()) return {};
         refused.insert(refused.end(), now.begin(), now.end());
     }
 }
 
 /// What a staging costs: how often its kernels read or write along the most axes that any does, then how many they are.
 std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
+    if (s.stages.empty()) return {0, 1};  // one kernel
     std::map<std::ptrdiff_t, std::size_t> moving;
     const auto note = [&](const operand_class& o) {
         const auto still = std::ranges::count(o.strides, stride_class::broadcast);
@@ -475,16 +477,18 @@ std::optional<rows> held_by(const stage& s, const graph& whole) {
 
 staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
     std::vector<rows> refused;
-    staging best = cut_without(k, g, holds, refused);
+    std::optional<staging> cut = cut_without(k, g, holds, refused);
+    if (!cut) throw error("[plan] rows are held that no kernel holds");
+    staging best = std::move(*cut);
     // Rows along one axis or rows along another: which to hold is found by trying without.
     for (std::size_t i = 0; i < best.stages.size();) {
         const auto held = held_by(best.stages[i++], g);
         if (!held) continue;
         std::vector<rows> more = refused;
         more.push_back(*held);
-        staging other = cut_without(k, g, holds, more);
-        if (cost_of(other) >= cost_of(best)) continue;
-        best = std::move(other);
+        cut = cut_without(k, g, holds, more);
+        if (!cut || cost_of(*cut) >= cost_of(best)) continue;
+        best = std::move(*cut);
         refused = std::move(more);
         i = 0;
     }
