@@ -395,7 +395,7 @@ void check(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("reductions, scans, maps and views among each other are what they are one by one") {
-    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101), count = number_from("INGOT_TEST_PROGRAMS", 60);
+    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101), count = number_from("INGOT_TEST_PROGRAMS", 40);
     MESSAGE("seed " << seed << ", " << count << " programs");
     for (std::uint64_t s = seed; s < seed + count; ++s) switch (s % 4) {
             case 0:
