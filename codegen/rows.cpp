@@ -9,13 +9,6 @@ namespace ingot::codegen {
 
 namespace {
 
-std::uint64_t outputs_axes(const key& k) {
-    std::uint64_t axes = 0;
-    for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == 0) axes |= axis_bit(static_cast<int>(a));
-    return axes;
-}
-
 /// In the place of folded axes: reductions side by side, each over axes of its own.
 constexpr std::uint64_t several = ~std::uint64_t{0};
 
@@ -30,11 +23,24 @@ std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) cons
     return values;
 }
 
+std::uint64_t outputs_axes(const key& k) {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == 0) axes |= axis_bit(static_cast<int>(a));
+    return axes;
+}
+
 std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder) {
     std::vector<int> loops;
     for (std::size_t a = 0; a < k.axes.size(); ++a)
         if (k.axes[a].owner == binder + 1) loops.push_back(g.loop_axis[a]);
     return loops;
+}
+
+rows rows_of(const key& k, const graph& g, const node& reduction) {
+    rows r{reduction.axes, 0};
+    for (const int a : loops_of_binder(k, g, reduction.index)) r.folded |= axis_bit(a);
+    return r;
 }
 
 std::optional<row_program> find_row_program(const key& k, const graph& g) {
@@ -92,8 +98,7 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refuse
         if (n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user) {
             nodes_[i] = join(values, n.axes, uses);
         } else if (n.kind == node_kind::reduce) {
-            rows own{n.axes, 0};
-            for (const int a : loops_of_binder(k, g, n.index)) own.folded |= axis_bit(a);
+            const rows own = rows_of(k, g, n);
             const state& folded = nodes_[n.arguments[0]];
             const bool held = folded.of == own && fits(folded, own.kept | own.folded);
             if (held) *uses = use::held;

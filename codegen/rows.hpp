@@ -59,6 +59,9 @@ struct rows {
     std::uint64_t kept = 0, folded = 0;
     friend bool operator==(const rows&, const rows&) = default;
 };
+rows rows_of(const key& k, const graph& g, const node& reduction);
+/// The axes that the outputs' loops walk.
+std::uint64_t outputs_axes(const key& k);
 
 /// Which uses of reductions' values can stay in the kernel that makes them, because it holds the row.
 class row_uses {

@@ -29,10 +29,7 @@ constexpr int no_axis = -1;
 class cutting {
 public:
     cutting(const key& k, const graph& g, const row_uses& uses)
-        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()) {
-        for (std::size_t a = 0; a < k.axes.size(); ++a)
-            if (k.axes[a].owner == 0) outer_ |= axis_bit(static_cast<int>(a));
-    }
+        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()), outer_(outputs_axes(k)) {}
 
     staging run() {
         find_cuts();
@@ -69,12 +66,6 @@ private:
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
-    /// The loops of a binder.
-    std::uint64_t bound_loops(const node& n) const {
-        std::uint64_t loops = 0;
-        for (const int a : loops_of_binder(key_, graph_, n.index)) loops |= axis_bit(a);
-        return loops;
-    }
     /// Axes of a temporary, outermost first: in the key's order, but for one along which arrays lie in memory where
     /// they do not lie along the last.
     std::vector<int> in_order(std::uint64_t bits) const {
@@ -218,7 +209,7 @@ private:
         const std::vector<bool> needed = needed_by(p);
         for (node_id i = 0; i < needed.size(); ++i) {
             if (!needed[i] || graph_.nodes[i].kind != node_kind::reduce || is_read(i, p.level)) continue;
-            folded.push_back(bound_loops(graph_.nodes[i]));
+            folded.push_back(rows_of(key_, graph_, graph_.nodes[i]).folded);
         }
         return folded;
     }
@@ -394,7 +385,7 @@ private:
     std::vector<state> nodes_;
     std::vector<node_id> cut_;  // the node of each temporary
     std::vector<part> parts_;
-    std::uint64_t outer_ = 0;
+    std::uint64_t outer_;
 };
 
 /// Loops of the whole graph, for axes of a stage.
@@ -417,17 +408,14 @@ std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& ho
         if (holds(k, g, *r)) return {};
         return {{r->kept_bits(), r->row_bits()}};
     }
-    std::uint64_t walked = 0;
-    for (std::size_t a = 0; a < k.axes.size(); ++a)
-        if (k.axes[a].owner == 0) walked |= axis_bit(static_cast<int>(a));
+    const std::uint64_t walked = outputs_axes(k);
     std::vector<rows> found;
     std::vector<bool> folds(g.nodes.size());  // a node or something beneath it
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         for (int a = 0; a < n.arity; ++a) folds[i] = folds[i] || folds[n.arguments[a]];
         if (n.kind != node_kind::reduce) continue;
-        rows r{n.axes, 0};
-        for (const int a : loops_of_binder(k, g, n.index)) r.folded |= axis_bit(a);
+        const rows r = rows_of(k, g, n);
         if ((folds[i] || (r.folded & walked) != 0) && std::ranges::find(found, r) == found.end()) found.push_back(r);
         folds[i] = true;
     }
