@@ -202,7 +202,7 @@ std::string fold_writer::of_part(const std::string& part) {
 std::string fold_writer::of_warp(const std::string& value) {
     if (row_.rule == fold_rule::truth)
         return (row_.join == op::bitwise_or ? "__any_sync(~0u, " : "__all_sync(~0u, ") + value + ") != 0";
-    if (row_.rule != fold_rule::own || kind_of(type_) != kind::integer || size_of(type_) > 4) return "";
+    if (is_user() || row_.rule != fold_rule::own || kind_of(type_) != kind::integer || size_of(type_) > 4) return "";
     return type() + (row_.join == op::maximum ? "(__reduce_max_sync" : "(__reduce_min_sync") + "(~0u, " +
            needs_.type(is_signed(type_) ? dtype::i4 : dtype::u4) + '(' + value + ")))";
 }

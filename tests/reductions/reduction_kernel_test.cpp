@@ -45,6 +45,24 @@ TEST_CASE("a reduction kernel is the reduction it says, over axes of every kind"
     CHECK(l2(transpose(y)(all, 2, slice(1, 3)), 0).shape() == shape_like{2});
 }
 
+TEST_CASE("it reduces integers of every size, along rows and columns of every length") {
+    const auto check = [](auto zero) {
+        using T = decltype(zero);
+        const reduction_kernel<"T x", "T y"> total("x", "a + b", "y = a", "0", "total");
+        for (const index_t n : {2, 20, 33, 257, 6000}) {
+            const array<T> x = astype<T>(reshape(arange<int>(3 * n), {3, n}) % 5);
+            CHECK(array_equal(total(x, 1), astype<T>(sum(x, 1))).item());
+            CHECK(array_equal(total(transpose(x), 0), astype<T>(sum(x, 1))).item());
+            CHECK(array_equal(x - total(x, 1, keepdims), x - astype<T>(sum(x, 1, keepdims))).item());
+        }
+    };
+    check(std::int8_t{0});
+    check(std::uint16_t{0});
+    check(std::int32_t{0});
+    check(std::uint32_t{0});
+    check(std::int64_t{0});
+}
+
 TEST_CASE("it fuses with what is around it, and a lazy takes it") {
     const array<float> x = sin(arange<float>(9000)), m = reshape(x, {90, 100});
     const auto e = 2 * l2(x - 1) + 1;
