@@ -1,0 +1,449 @@
+#include "grid.hpp"
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <list>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace emulator {
+
+namespace {
+
+namespace context = boost::context;
+
+constexpr std::size_t stack_bytes = std::size_t{128} << 10;
+constexpr unsigned char junk = 0xcd;
+constexpr int patience = 20000;  // rounds in which nothing but looking was done
+
+/// xorshift64*.
+class random_order {
+public:
+    explicit random_order(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u | 1) {}
+    std::uint32_t below(std::uint32_t n) {
+        state_ ^= state_ >> 12;
+        state_ ^= state_ << 25;
+        state_ ^= state_ >> 27;
+        return static_cast<std::uint32_t>((state_ * 0x2545f4914f6cdd1du) >> 32) % n;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+enum class state : std::uint8_t { unstarted, ready, looking, at_block_barrier, at_cluster_barrier, in_exchange, ended };
+
+struct pending_copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+};
+
+struct block;
+struct fiber_of_threads;
+
+struct thread {
+    place at;
+    state now = state::unstarted;
+    block* of = nullptr;
+    fiber_of_threads* fiber = nullptr;
+    unsigned int mask = 0;  // of the exchange it is in
+    const char* function = nullptr;
+    std::uint64_t given = 0;
+    std::uint64_t all[lanes_of_warp];
+    unsigned int cluster_phase = 0;  // that it has arrived in
+    std::deque<std::vector<pending_copy>> copies;
+    std::vector<pending_copy> open_copies;
+};
+
+/// Who read and wrote a byte of shared memory last, and when: a barrier of the block ends an epoch of the block, a
+/// function of a warp one of the warp.
+struct access_trace {
+    static constexpr std::uint16_t nobody = 0xffff, several_warps = 0xfffe, several_lanes = 0x8000;
+    struct entry {
+        std::uint32_t epoch = 0, warp_epoch = 0;
+        std::uint16_t by = nobody;  // a thread; several_lanes | a thread of their warp; several_warps
+    };
+    entry written, read;
+};
+
+struct cluster {
+    std::vector<std::unique_ptr<block>> blocks;
+    unsigned int phase = 0, arrived = 0, alive = 0;
+};
+
+struct block {
+    cluster* of = nullptr;
+    std::vector<thread> threads;
+    std::vector<char> image;  // its shared memory while another block runs
+    unsigned int alive = 0, at_barrier = 0;
+    std::uint32_t epoch = 0;
+    std::vector<std::uint32_t> warp_epochs;
+    std::vector<access_trace> traces;  // of each byte, where one was touched
+};
+
+/// Runs threads one after the other, as long as none of them has to wait.
+struct fiber_of_threads {
+    context::fiber self, scheduler;
+    thread* job = nullptr;
+};
+
+class grid_run final : public machine {
+public:
+    grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, std::uint64_t seed)
+        : kernel_(kernel), shape_(shape), arguments_(arguments), random_(seed) {}
+
+    void run() {
+        *kernel_.to_machine = this;
+        const unsigned int at_once = 1 + random_.below(4);
+        int idle_rounds = 0;
+        while (start_next(at_once) || !resident_.empty()) {
+            bool progress = false;
+            for (auto at = resident_.begin(); at != resident_.end();) {
+                progress = advance(**at) || progress;
+                at = (*at)->alive == 0 ? resident_.erase(at) : std::next(at);
+            }
+            if (progress) {
+                idle_rounds = 0;
+            } else if (!start_next(static_cast<unsigned int>(resident_.size()) + 1) && ++idle_rounds > patience) {
+                fault("its threads wait for each other for ever");
+            }
+        }
+    }
+
+    void block_barrier() override {
+        thread& t = *current_;
+        block& b = *t.of;
+        ++b.at_barrier;
+        t.now = state::at_block_barrier;
+        open_block_barrier(b);
+        pause();
+    }
+
+    void cluster_arrive() override {
+        cluster& c = *current_->of->of;
+        current_->cluster_phase = c.phase;
+        ++c.arrived;
+        open_cluster_barrier(c);
+    }
+    void cluster_wait() override {
+        if (current_->of->of->phase != current_->cluster_phase) return;
+        current_->now = state::at_cluster_barrier;
+        pause();
+    }
+
+    const std::uint64_t* exchange(unsigned int mask, const char* function, std::uint64_t mine) override {
+        thread& t = *current_;
+        if ((mask >> t.at.lane & 1u) == 0) fault("a lane calls for a mask that it is not in");
+        t.mask = mask;
+        t.function = function;
+        t.given = mine;
+        t.now = state::in_exchange;
+        finish_exchange(t);
+        pause();
+        return t.all;
+    }
+
+    void let_others() override {
+        current_->now = state::looking;
+        pause();
+    }
+
+    std::uint32_t shared_address(const void* generic) override {
+        const auto offset = static_cast<const char*>(generic) - kernel_.shared;
+        if (offset < 0 || static_cast<std::size_t>(offset) >= kernel_.shared_bytes)
+            fault("an address that is not in shared memory is used as if it were");
+        return static_cast<std::uint32_t>(offset);
+    }
+    char* shared_memory(std::uint32_t address) override {
+        const std::uint32_t rank = address >> rank_shift, offset = address & ((1u << rank_shift) - 1);
+        if (rank == 0 || rank - 1 == now->cluster_rank) return kernel_.shared + offset;
+        std::vector<std::unique_ptr<block>>& blocks = current_->of->of->blocks;
+        if (rank > blocks.size()) fault("a cluster has no such block");
+        if (blocks[rank - 1]->alive == 0) fault("shared memory of a block that has ended is used");
+        return blocks[rank - 1]->image.data() + offset;
+    }
+
+    void copy_later(void* to, const void* from, std::size_t bytes) override {
+        touch_shared(shared_address(to), bytes, true);
+        current_->open_copies.push_back({to, from, bytes});
+    }
+    void close_copies() override {
+        current_->copies.push_back(std::move(current_->open_copies));
+        current_->open_copies.clear();
+    }
+    void wait_for_copies(std::size_t groups_left) override {
+        auto& groups = current_->copies;
+        for (; groups.size() > groups_left; groups.pop_front())
+            for (const pending_copy& c : groups.front()) {
+                std::memcpy(c.to, c.from, c.bytes);
+                touch_shared(shared_address(c.to), c.bytes, true);
+            }
+    }
+
+    void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) override {
+        block& b = *current_->of;
+        if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
+        const auto me = static_cast<std::uint16_t>(current_ - b.threads.data());
+        const access_trace::entry mine{b.epoch, b.warp_epochs[me / lanes_of_warp], me};
+        for (std::size_t i = offset; i < offset + bytes; ++i) {
+            access_trace& t = b.traces[i];
+            if (is_race(t.written, mine)) report_race(t.written, i, writes ? "written" : "read", "written");
+            if (writes) {
+                if (is_race(t.read, mine)) report_race(t.read, i, "written", "read");
+                t.written = mine;
+                t.read.by = access_trace::nobody;
+            } else {
+                t.read = joined(t.read, mine);
+            }
+        }
+    }
+    void touch(const void*, std::size_t, bool) override {}
+    void touch_ordering(const void*, std::size_t) override {}
+
+    [[noreturn]] void fault(const char* what) override {
+        std::fprintf(stderr, "emulated kernel %s: %s", kernel_.name.c_str(), what);
+        if (now != nullptr)
+            std::fprintf(stderr, " (block %u %u %u of %u %u %u, thread %u of %u)", now->block.x, now->block.y,
+                         now->block.z, now->grid.x, now->grid.y, now->grid.z, now->thread.x, now->threads.x);
+        std::fputc('\n', stderr);
+        std::abort();
+    }
+
+private:
+    // ---- Races.
+
+    static bool is_race(const access_trace::entry& before, const access_trace::entry& mine) {
+        if (before.by == access_trace::nobody || before.epoch != mine.epoch || before.by == mine.by) return false;
+        if (before.by == access_trace::several_warps) return true;
+        const unsigned int other = before.by & (access_trace::several_lanes - 1u);
+        return other / lanes_of_warp != mine.by / lanes_of_warp || before.warp_epoch == mine.warp_epoch;
+    }
+
+    /// All who have read since the last write.
+    static access_trace::entry joined(const access_trace::entry& before, const access_trace::entry& mine) {
+        if (before.by == access_trace::nobody || before.epoch != mine.epoch || before.by == mine.by) return mine;
+        access_trace::entry all = mine;
+        const unsigned int other = before.by & (access_trace::several_lanes - 1u);
+        if (before.by == access_trace::several_warps || other / lanes_of_warp != mine.by / lanes_of_warp)
+            all.by = access_trace::several_warps;
+        else if (before.warp_epoch == mine.warp_epoch)
+            all.by = static_cast<std::uint16_t>(access_trace::several_lanes | mine.by);
+        return all;
+    }
+
+    [[noreturn]] void report_race(const access_trace::entry& before, std::size_t at, const char* mine,
+                                  const char* theirs) {
+        const std::string other =
+            before.by >= access_trace::several_lanes ? "several threads" : "thread " + std::to_string(before.by);
+        fault(("byte " + std::to_string(at) + " of shared memory is " + mine + " after it was " + theirs + " by " +
+               other + ", and nothing orders the two")
+                  .c_str());
+    }
+
+    // ---- Threads.
+
+    void resume(thread& t) {
+        if (t.fiber == nullptr) {
+            t.fiber = free_fiber();
+            t.fiber->job = &t;
+        }
+        current_ = &t;
+        now = &t.at;
+        t.now = state::ready;
+        t.fiber->self = std::move(t.fiber->self).resume();
+        if (t.now == state::ended) {
+            free_.push_back(t.fiber);
+            t.fiber = nullptr;
+        }
+    }
+
+    fiber_of_threads* free_fiber() {
+        if (!free_.empty()) {
+            fiber_of_threads* const fiber = free_.back();
+            free_.pop_back();
+            return fiber;
+        }
+        fiber_of_threads& made = *all_.emplace_back(std::make_unique<fiber_of_threads>());
+        made.self = context::fiber(std::allocator_arg, context::fixedsize_stack(stack_bytes),
+                                   [this, &made](context::fiber&& scheduler) {
+                                       made.scheduler = std::move(scheduler);
+                                       for (;;) {
+                                           kernel_.run(arguments_);
+                                           end(*made.job);
+                                           made.scheduler = std::move(made.scheduler).resume();
+                                       }
+                                       return context::fiber();
+                                   });
+        return &made;
+    }
+
+    /// Of the thread that runs, until the scheduler takes it up again.
+    void pause() {
+        fiber_of_threads& fiber = *current_->fiber;
+        fiber.scheduler = std::move(fiber.scheduler).resume();
+    }
+
+    void end(thread& t) {
+        t.now = state::ended;
+        --t.of->alive;
+        --t.of->of->alive;
+        open_block_barrier(*t.of);
+        open_cluster_barrier(*t.of->of);
+        block& b = *t.of;
+        const std::size_t first = static_cast<std::size_t>(&t - b.threads.data()) / lanes_of_warp * lanes_of_warp;
+        for (std::size_t i = first; i < std::min(first + lanes_of_warp, b.threads.size()); ++i)
+            if (b.threads[i].now == state::in_exchange) finish_exchange(b.threads[i]);
+    }
+
+    // ---- What they wait for.
+
+    static void open_block_barrier(block& b) {
+        if (b.at_barrier == 0 || b.at_barrier != b.alive) return;
+        b.at_barrier = 0;
+        ++b.epoch;
+        for (thread& t : b.threads)
+            if (t.now == state::at_block_barrier) t.now = state::ready;
+    }
+
+    static void open_cluster_barrier(cluster& c) {
+        if (c.arrived == 0 || c.arrived != c.alive) return;
+        c.arrived = 0;
+        ++c.phase;
+        for (auto& b : c.blocks) {
+            ++b->epoch;
+            for (thread& t : b->threads)
+                if (t.now == state::at_cluster_barrier) t.now = state::ready;
+        }
+    }
+
+    void finish_exchange(const thread& one) {
+        block& b = *one.of;
+        const unsigned int mask = one.mask;
+        const std::size_t first = static_cast<std::size_t>(&one - b.threads.data()) / lanes_of_warp * lanes_of_warp;
+        const std::size_t lanes = std::min<std::size_t>(lanes_of_warp, b.threads.size() - first);
+        thread* const warp = &b.threads[first];
+        for (std::size_t l = 0; l < lanes; ++l) {
+            if ((mask >> l & 1u) == 0 || warp[l].now == state::ended) continue;
+            if (warp[l].now != state::in_exchange) return;
+            if (warp[l].mask != mask) fault("lanes of one warp call for other masks");
+            if (warp[l].function != one.function && std::strcmp(warp[l].function, one.function) != 0)
+                fault("lanes of one warp are at different functions of a warp");
+        }
+        ++b.warp_epochs[first / lanes_of_warp];
+        std::uint64_t all[lanes_of_warp];
+        std::memset(all, junk, sizeof all);
+        for (std::size_t l = 0; l < lanes; ++l)
+            if ((mask >> l & 1u) != 0 && warp[l].now != state::ended) all[l] = warp[l].given;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            if ((mask >> l & 1u) == 0 || warp[l].now == state::ended) continue;
+            std::memcpy(warp[l].all, all, sizeof all);
+            warp[l].now = state::ready;
+        }
+    }
+
+    // ---- Blocks.
+
+    /// Blocks begin in their order, as on a GPU; whether one has, where fewer than so many clusters are there.
+    bool start_next(unsigned int clusters) {
+        const unsigned int count = shape_.grid.x / shape_.cluster * shape_.grid.y * shape_.grid.z;
+        if (resident_.size() >= clusters || next_ == count) return false;
+        while (resident_.size() < clusters && next_ < count) start(next_++);
+        return true;
+    }
+
+    void start(unsigned int number) {
+        cluster& c = *resident_.emplace_back(std::make_unique<cluster>());
+        const unsigned int across = shape_.grid.x / shape_.cluster;
+        const unsigned int threads = shape_.threads.x * shape_.threads.y * shape_.threads.z;
+        for (unsigned int rank = 0; rank < shape_.cluster; ++rank) {
+            block& b = *c.blocks.emplace_back(std::make_unique<block>());
+            b.of = &c;
+            b.alive = threads;
+            b.image.assign(kernel_.shared_bytes, static_cast<char>(junk));
+            b.threads.resize(threads);
+            b.warp_epochs.resize((threads + lanes_of_warp - 1) / lanes_of_warp);
+            const index3 at{number % across * shape_.cluster + rank, number / across % shape_.grid.y,
+                            number / across / shape_.grid.y};
+            for (unsigned int i = 0; i < threads; ++i) {
+                thread& t = b.threads[i];
+                t.of = &b;
+                t.at = {{i % shape_.threads.x, i / shape_.threads.x % shape_.threads.y,
+                         i / shape_.threads.x / shape_.threads.y},
+                        at,
+                        shape_.threads,
+                        shape_.grid,
+                        i % lanes_of_warp,
+                        rank};
+            }
+        }
+        c.alive = threads * shape_.cluster;
+    }
+
+    bool advance(cluster& c) {
+        bool progress = false;
+        for (auto& b : c.blocks) {
+            if (b->alive == 0) continue;
+            if (kernel_.shared_bytes != 0) std::memcpy(kernel_.shared, b->image.data(), kernel_.shared_bytes);
+            progress = advance(*b) || progress;
+            if (kernel_.shared_bytes != 0) std::memcpy(b->image.data(), kernel_.shared, kernel_.shared_bytes);
+        }
+        return progress;
+    }
+
+    /// Until all threads of a block wait, or look without seeing what they look for.
+    bool advance(block& b) {
+        bool any = false;
+        const std::uint32_t warps = static_cast<std::uint32_t>((b.threads.size() + lanes_of_warp - 1) / lanes_of_warp);
+        for (bool progress = true; progress && b.alive != 0;) {
+            progress = false;
+            const std::uint32_t turn = random_.below(warps), flip = random_.below(2);
+            for (std::uint32_t w = 0; w < warps; ++w) {
+                const std::uint32_t warp = (turn + (flip != 0 ? warps - 1 - w : w)) % warps;
+                progress = advance(b, warp * lanes_of_warp) || progress;
+            }
+            any = any || progress;
+        }
+        return any;
+    }
+
+    bool advance(block& b, std::size_t first) {
+        bool progress = false;
+        const std::size_t lanes = std::min<std::size_t>(lanes_of_warp, b.threads.size() - first);
+        const bool backwards = random_.below(2) != 0;
+        const auto turn = random_.below(static_cast<std::uint32_t>(lanes));
+        for (std::size_t i = 0; i < lanes; ++i) {
+            const std::size_t lane = (turn + (backwards ? lanes - 1 - i : i)) % lanes;
+            thread& t = b.threads[first + lane];
+            if (t.now != state::ready && t.now != state::looking && t.now != state::unstarted) continue;
+            const bool looked = t.now == state::looking;
+            resume(t);
+            progress = progress || !looked || t.now != state::looking;
+        }
+        return progress;
+    }
+
+    const kernel_entry& kernel_;
+    const launch_shape& shape_;
+    void** arguments_;
+    random_order random_;
+    thread* current_ = nullptr;
+    unsigned int next_ = 0;
+    std::list<std::unique_ptr<cluster>> resident_;
+    std::vector<std::unique_ptr<fiber_of_threads>> all_;
+    std::vector<fiber_of_threads*> free_;
+};
+
+}  // namespace
+
+void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, std::uint64_t seed) {
+    grid_run(kernel, shape, arguments, seed).run();
+}
+
+}  // namespace emulator

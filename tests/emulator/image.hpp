@@ -1,0 +1,31 @@
+// What the emulated NVRTC hands to the emulated driver in a cubin's place: a shared object behind its size, for the
+// driver is given no size.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace emulator {
+
+inline constexpr std::string_view image_mark = "emulated";
+
+inline std::string pack_image(const std::string& object) {
+    const std::uint64_t size = object.size();
+    std::string out(image_mark);
+    out.append(reinterpret_cast<const char*>(&size), sizeof size);
+    return out + object;
+}
+
+inline std::string_view unpack_image(const void* image) {
+    const char* at = static_cast<const char*>(image);
+    if (std::memcmp(at, image_mark.data(), image_mark.size()) != 0) throw std::runtime_error("not an emulated kernel");
+    at += image_mark.size();
+    std::uint64_t size = 0;
+    std::memcpy(&size, at, sizeof size);
+    return {at + sizeof size, size};
+}
+
+}  // namespace emulator

@@ -1,0 +1,140 @@
+// libnvrtc for tests without a GPU: "compiles" CUDA C++ with the system's C++ compiler, for driver.cpp to load.
+#include <nvrtc.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "image.hpp"
+#include "translate.hpp"
+
+namespace fs = std::filesystem;
+
+struct _nvrtcProgram {
+    std::string source, name, log, image;
+};
+
+namespace {
+
+std::string text_of(const fs::path& file) {
+    std::ostringstream out;
+    out << std::ifstream(file, std::ios::binary).rdbuf();
+    return std::move(out).str();
+}
+
+class temporary_folder {
+public:
+    temporary_folder() {
+        std::string name = (fs::temp_directory_path() / "emulated-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for temporary files");
+        path_ = name;
+    }
+    temporary_folder(const temporary_folder&) = delete;
+    ~temporary_folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    fs::path operator/(const char* file) const { return path_ / file; }
+
+private:
+    fs::path path_;
+};
+
+/// Loaded by name: how to run each kernel, and where shared memory is.
+std::string entries_of(const emulator::translation& t) {
+    std::string out;
+    const auto add = [&](const std::string& text) {
+        out += "extern \"C\" __attribute__((visibility(\"default\"))) " + text + "\n";
+    };
+    for (const emulator::kernel_name& k : t.kernels)
+        add("void emulated_" + k.name + "(void** arguments) { emulator::call(&" + k.namespaces + k.name +
+            ", arguments); }");
+    out += "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n";
+    add("char* emulated_shared(bool end) { return end ? _end : __bss_start; }");
+    return out;
+}
+
+std::string flags_of(int count, const char* const* options) {
+    std::string flags;
+    for (int i = 0; i < count; ++i) {
+        const std::string_view option = options[i];
+        if (option == "-fmad=false") flags += " -ffp-contract=off";
+        if (option.starts_with("-D")) flags += " '" + std::string(option) + "'";
+        if (const auto at = option.find("_"); option.starts_with("--gpu-architecture") && at != option.npos)
+            flags += " -DEMULATED_ARCHITECTURE=" + std::string(option.substr(at + 1)) + '0';
+    }
+    return flags;
+}
+
+nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* options) {
+    const emulator::translation t = emulator::translate(program.source);
+    const temporary_folder folder;
+    std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"
+                                         << t.text << '\n'
+                                         << entries_of(t);
+    const std::string command =
+        EMULATOR_COMPILER
+        " -std=c++20 -O1 -march=native -ffp-contract=fast -fno-strict-aliasing -fwrapv -w -fPIC "
+        "-fvisibility=hidden -fsanitize=thread " EMULATOR_FLAGS " -I" EMULATOR_SOURCES +
+        flags_of(count, options) + " -c -o " + (folder / "kernel.o").string() + ' ' + (folder / "kernel.cpp").string() +
+        " 2> " + (folder / "log").string() + " && " EMULATOR_COMPILER " -shared -o " + (folder / "kernel.so").string() +
+        ' ' + (folder / "kernel.o").string() + " " EMULATOR_HOOKS;
+    const int status = std::system(command.c_str());
+    program.log = text_of(folder / "log");
+    if (status != 0) return NVRTC_ERROR_COMPILATION;
+    program.image = emulator::pack_image(text_of(folder / "kernel.so"));
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult copy(const std::string& text, char* to) {
+    return std::memcpy(to, text.c_str(), text.size()), NVRTC_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* nvrtcGetErrorString(nvrtcResult result) {
+    return result == NVRTC_SUCCESS             ? "NVRTC_SUCCESS"
+           : result == NVRTC_ERROR_COMPILATION ? "NVRTC_ERROR_COMPILATION"
+                                               : "NVRTC_ERROR_INTERNAL_ERROR";
+}
+nvrtcResult nvrtcGetNumSupportedArchs(int* count) { return *count = 4, NVRTC_SUCCESS; }
+nvrtcResult nvrtcGetSupportedArchs(int* known) {
+    for (const int number : {75, 80, 90, 100}) *known++ = number;
+    return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char* name, int, const char* const*,
+                               const char* const*) {
+    *program = new _nvrtcProgram{source, name != nullptr ? name : "program", {}, {}};
+    return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+    delete *program;
+    *program = nullptr;
+    return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) try {
+    return compile(*program, count, options);
+} catch (const std::exception& failure) {
+    program->log = failure.what();
+    return NVRTC_ERROR_COMPILATION;
+}
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* size) {
+    return *size = program->log.size() + 1, NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+    return std::memcpy(log, program->log.c_str(), program->log.size() + 1), NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
+    return *size = program->image.size(), NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* image) { return copy(program->image, image); }
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t* size) { return nvrtcGetCUBINSize(program, size); }
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* image) { return copy(program->image, image); }
+}
