@@ -223,7 +223,11 @@ void cuda_rows::write_outputs() {
         (along_row(z) ? along : still).push_back(&z);
         if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
     }
-    if (shares_block()) out.line("if (mine >= ", rows(), s_.together > 1 ? ") break;" : ") return;");
+    std::string idle = shares_block() ? "mine >= " + rows() : "";
+    // A thread that is left over beside the lanes has what another one writes.
+    if (s_.is_beside() && (s_.fitted || s_.threads % s_.side != 0))
+        idle += (idle.empty() ? "down == height" : " || down == height");
+    if (!idle.empty()) out.line("if (", idle, s_.together > 1 ? ") break;" : ") return;");
     const auto outside = b_.body.scope();
     if (!along.empty()) write_along(along, values);
     b_.body.leave(outside);

@@ -172,7 +172,7 @@ rows(const __grid_constant__ arguments p) {
     sum0 = sum_float::join(sum0, sum0_of[column + 240u]);
     sum0 = sum_float::join(sum0, sum0_of[column + 288u]);
     sum0 = sum_float::join(sum0, sum0_of[column + 336u]);
-    if (mine >= p.rows) return;
+    if (mine >= p.rows || down == height) return;
     bool again = false;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {

@@ -185,7 +185,7 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     sum1 = sum1_of[column];
-    if (mine >= p.rows) return;
+    if (mine >= p.rows || down == height) return;
     bool again = false;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {

@@ -207,6 +207,7 @@ rows(const __grid_constant__ arguments p) {
     }
     __syncthreads();
     sum1 = sum1_of[column];
+    if (down == height) return;
     bool again = false;
 #pragma unroll
     for (unsigned int u = 0; u < 28; ++u) {

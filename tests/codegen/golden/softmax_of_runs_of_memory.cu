@@ -344,6 +344,7 @@ rows(const __grid_constant__ arguments p) {
     sum1 = sum_float::join(sum1, sum1_of[column + 90u]);
     sum1 = sum_float::join(sum1, sum1_of[column + 108u]);
     sum1 = sum_float::join(sum1, sum1_of[column + 126u]);
+    if (down == height) return;
     bool again = false;
 #pragma unroll
     for (unsigned int u = 0; u < 32; ++u) {
