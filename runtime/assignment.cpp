@@ -69,6 +69,12 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
     return otherwise;
 }
 
+/// Whether an update of a whole array may leave it in other memory, which spares copying back what had to be computed
+/// elsewhere.
+bool may_move(const destination& to) {
+    return to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible;
+}
+
 /// A selection is of the array as it was when it was made.
 void check_not_assigned(const char* operation, const destination& to, const buffer* from) {
     if (to.memory.get() != from)
@@ -97,7 +103,8 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
 void assign_elements(const char* operation, const tree& t, destination to, std::uint32_t own) {
     layout seen = with_leading_axes(operation, t.shape, to, to.where);
     if (to.memory) check_devices(operation, t.operands, *to.memory);
-    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
+    if (in_place(to.memory, own) && !(may_move(to) && reads_otherwise(t, to.memory.get(), to.where)))
+        return evaluate_into(t, {to.type, &to.memory, &seen});
     buffer_ref memory;
     layout where;
     allocate_array(operation, {to.type, memory, where}, to.where.extents(),

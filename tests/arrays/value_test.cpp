@@ -87,6 +87,31 @@ TEST_CASE("a writer that is alone launches one kernel and takes no memory") {
     CHECK(cost([&] { u += v(0); }) > 0);
 }
 
+TEST_CASE("an update by a reduction or a scan of what is updated is one kernel, which leaves the array in other memory") {
+    array<float> u = counted<float>({3, 2});
+    const auto update = [](auto&& statement) {
+        const std::int64_t before = counters().kernel_launches;
+        statement();
+        return counters().kernel_launches - before;
+    };
+    CHECK(update([&] { u -= mean(u, 1, keepdims); }) == 1);
+    CHECK(holds(u, {3, 2}, {-0.5f, 0.5f, -0.5f, 0.5f, -0.5f, 0.5f}));
+    CHECK(update([&] { u += cumsum(u, 0); }) == 1);
+    CHECK(holds(u, {3, 2}, {-1, 1, -1.5f, 1.5f, -2, 2}));
+    const float* memory = u.mutable_data();
+    u -= max(u, 0);
+    CHECK(u.data() == memory);
+    u(ellipsis) = flip(u);
+    assign(u, u + sum(u));
+    CHECK(u.data() == memory);
+    CHECK(holds(u, {3, 2}, {-3, -4, -3.5f, -3.5f, -4, -3}));
+    array<int> i{1, 2, 3};
+    const array<int> held = i;
+    i *= sum(i);
+    CHECK(holds(i, {3}, {6, 12, 18}));
+    CHECK(holds(held, {3}, {1, 2, 3}));
+}
+
 TEST_CASE("writers split what someone else holds") {
     array<float> u{1, 2, 3};
     const float* memory = u.data();
