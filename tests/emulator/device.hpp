@@ -22,6 +22,9 @@
 #define __launch_bounds__(...)
 #define __shared__ static
 
+// A function whose accesses to memory are no plain ones: they order others, or are not the kernel's.
+#define EMULATED_ORDERING __attribute__((no_sanitize("thread")))
+
 namespace emulator {
 
 /// Set by the loader. Not among the zeros that blocks find in shared memory, which is all of .bss.
@@ -32,7 +35,7 @@ __attribute__((visibility("default"))) machine* emulated_machine = reinterpret_c
 constexpr std::size_t most_dynamic = 227 * 1024;
 
 template <class... P, std::size_t... i>
-void call(void (*kernel)(P...), void** arguments, std::index_sequence<i...>) {
+EMULATED_ORDERING void call(void (*kernel)(P...), void** arguments, std::index_sequence<i...>) {
     kernel(*static_cast<std::remove_cvref_t<P>*>(arguments[i])...);
 }
 template <class... P>
@@ -96,9 +99,6 @@ struct alignas(16) double2 {
 };
 
 // ---- Memory.
-
-// Accesses that order others are told of as such, and are no plain ones.
-#define EMULATED_ORDERING __attribute__((no_sanitize("thread")))
 
 template <class T>
 T __ldg(const T* from) {

@@ -31,6 +31,11 @@ T as(auto handle) {
     return reinterpret_cast<T>(handle);
 }
 
+emulator::device_memory& memory() {
+    static emulator::device_memory& all = *new emulator::device_memory;  // arrays may outlive main
+    return all;
+}
+
 // ---- Kernels.
 
 struct loaded_library {
@@ -64,8 +69,15 @@ emulator::kernel_entry* find(loaded_library& library, const char* name) {
     if (run == nullptr) return nullptr;
     const auto shared = as<char* (*)(bool)>(symbol("emulated_shared"));
     emulator::kernel_entry& k = library.kernels[name];
-    k = {name, as<void (*)(void**)>(run), as<emulator::machine**>(symbol("emulated_machine")), shared(false),
-         static_cast<std::size_t>(shared(true) - shared(false))};
+    k.name = name;
+    k.source = as<const char*>(symbol("emulated_source"));
+    k.run = as<void (*)(void**)>(run);
+    k.to_machine = as<emulator::machine**>(symbol("emulated_machine"));
+    k.shared = shared(false);
+    k.shared_bytes = static_cast<std::size_t>(shared(true) - shared(false));
+    Dl_info where{};
+    dladdr(run, &where);
+    k.image = static_cast<const char*>(where.dli_fbase);
     return &k;
 }
 
@@ -78,7 +90,7 @@ CUresult run(CUfunction function, const emulator::launch_shape& shape, unsigned 
     static std::uint64_t launches = 0;
     static const std::uint64_t seed = number_from("EMULATOR_SEED", 1);
     const std::lock_guard lock(one_at_a_time);
-    emulator::run_grid(*as<const emulator::kernel_entry*>(function), shape, arguments, seed + ++launches);
+    emulator::run_grid(*as<const emulator::kernel_entry*>(function), shape, arguments, memory(), seed + ++launches);
     return CUDA_SUCCESS;
 }
 
@@ -87,26 +99,19 @@ CUresult run(CUfunction function, const emulator::launch_shape& shape, unsigned 
 using clock_type = std::chrono::steady_clock;
 
 void put_memory(ingot::runtime::driver_api& api) {
-    static std::atomic<std::size_t> in_use{0};
     static constexpr auto allocate = [](std::size_t bytes) -> void* {
-        constexpr std::size_t head = 512;
-        if (bytes > most_memory || in_use + bytes > most_memory) return nullptr;
-        auto* const whole = static_cast<char*>(std::aligned_alloc(head, (bytes + 2 * head - 1) / head * head));
-        if (whole == nullptr) return nullptr;
-        std::memcpy(whole, &bytes, sizeof bytes);
-        in_use += bytes;
-        return std::memset(whole + head, junk, bytes);
+        constexpr std::size_t apart = 512;  // what is beyond an allocation belongs to nobody
+        if (bytes > most_memory || memory().in_use() + bytes > most_memory) return nullptr;
+        void* const data = std::aligned_alloc(apart, (bytes + 2 * apart - 1) / apart * apart);
+        if (data == nullptr) return nullptr;
+        memory().add(data, bytes);
+        return std::memset(data, junk, bytes);
     };
     static constexpr auto release = [](void* data) {
-        if (data == nullptr) return;
-        char* const whole = static_cast<char*>(data) - 512;
-        std::size_t bytes = 0;
-        std::memcpy(&bytes, whole, sizeof bytes);
-        in_use -= bytes;
-        std::free(whole);
+        if (memory().remove(data) != 0) std::free(data);
     };
     api.cuMemGetInfo = [](std::size_t* free, std::size_t* total) {
-        return *total = most_memory, *free = most_memory - in_use, CUDA_SUCCESS;
+        return *total = most_memory, *free = most_memory - memory().in_use(), CUDA_SUCCESS;
     };
     api.cuMemAlloc = [](CUdeviceptr* data, std::size_t bytes) {
         *data = as<CUdeviceptr>(allocate(bytes));

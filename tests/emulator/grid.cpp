@@ -7,10 +7,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <numeric>
 #include <vector>
+
+#include "races.hpp"
+
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];  // of this library
 
 namespace emulator {
 
@@ -62,17 +68,6 @@ struct thread {
     std::vector<pending_copy> open_copies;
 };
 
-/// Who read and wrote a byte of shared memory last, and when: a barrier of the block ends an epoch of the block, a
-/// function of a warp one of the warp.
-struct access_trace {
-    static constexpr std::uint16_t nobody = 0xffff, several_warps = 0xfffe, several_lanes = 0x8000;
-    struct entry {
-        std::uint32_t epoch = 0, warp_epoch = 0;
-        std::uint16_t by = nobody;  // a thread; several_lanes | a thread of their warp; several_warps
-    };
-    entry written, read;
-};
-
 struct cluster {
     std::vector<std::unique_ptr<block>> blocks;
     unsigned int phase = 0, arrived = 0, alive = 0;
@@ -82,10 +77,10 @@ struct block {
     cluster* of = nullptr;
     std::vector<thread> threads;
     std::vector<char> image;  // its shared memory while another block runs
-    unsigned int alive = 0, at_barrier = 0;
+    unsigned int number = 0, alive = 0, at_barrier = 0;
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
-    std::vector<access_trace> traces;  // of each byte, where one was touched
+    std::vector<trace> traces;  // of each byte of shared memory, where one was touched
 };
 
 /// Runs threads one after the other, as long as none of them has to wait.
@@ -94,10 +89,30 @@ struct fiber_of_threads {
     thread* job = nullptr;
 };
 
+/// Of a little-endian machine's memory, as a number.
+std::string in_hexadecimal(const char* at, std::size_t bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (std::size_t i = bytes; i-- > 0;) {
+        const auto byte = static_cast<unsigned char>(at[i]);
+        text += {digits[byte / 16], digits[byte % 16]};
+    }
+    return text;
+}
+
+/// A write where another thread has written, before it is made.
+struct twice_written {
+    const char* at;
+    std::vector<char> before;
+    std::string where;
+    race found;
+};
+
 class grid_run final : public machine {
 public:
-    grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, std::uint64_t seed)
-        : kernel_(kernel), shape_(shape), arguments_(arguments), random_(seed) {}
+    grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
+             std::uint64_t seed)
+        : kernel_(kernel), shape_(shape), arguments_(arguments), memory_(memory), random_(seed) {}
 
     void run() {
         *kernel_.to_machine = this;
@@ -188,63 +203,76 @@ public:
     }
 
     void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) override {
+        check_twice_written();
         block& b = *current_->of;
         if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
-        const auto me = static_cast<std::uint16_t>(current_ - b.threads.data());
-        const access_trace::entry mine{b.epoch, b.warp_epochs[me / lanes_of_warp], me};
-        for (std::size_t i = offset; i < offset + bytes; ++i) {
-            access_trace& t = b.traces[i];
-            if (is_race(t.written, mine)) report_race(t.written, i, writes ? "written" : "read", "written");
-            if (writes) {
-                if (is_race(t.read, mine)) report_race(t.read, i, "written", "read");
-                t.written = mine;
-                t.read.by = access_trace::nobody;
-            } else {
-                t.read = joined(t.read, mine);
-            }
-        }
+        const moment m = present();
+        for (std::size_t i = offset; i < offset + bytes; ++i)
+            if (const std::optional<race> found = b.traces[i].touch(m, writes))
+                note(kernel_.shared + i, 1, "shared memory", *found);
     }
-    void touch(const void*, std::size_t, bool) override {}
-    void touch_ordering(const void*, std::size_t) override {}
+    void touch(const void* at, std::size_t bytes, bool writes) override {
+        if (is_own(at) || !is_allocated(at, bytes)) return;
+        check_twice_written();
+        if (const std::optional<race> found = traces_.touch(at, bytes, present(), writes))
+            note(static_cast<const char*>(at), bytes, "memory", *found);
+    }
+    void touch_ordering(const void* at, std::size_t bytes) override {
+        if (is_allocated(at, bytes)) traces_.touch_ordering(at, bytes);
+    }
 
     [[noreturn]] void fault(const char* what) override {
         std::fprintf(stderr, "emulated kernel %s: %s", kernel_.name.c_str(), what);
         if (now != nullptr)
             std::fprintf(stderr, " (block %u %u %u of %u %u %u, thread %u of %u)", now->block.x, now->block.y,
                          now->block.z, now->grid.x, now->grid.y, now->grid.z, now->thread.x, now->threads.x);
-        std::fputc('\n', stderr);
+        std::fprintf(stderr, "\n%s\n", kernel_.source);
         std::abort();
     }
 
 private:
-    // ---- Races.
+    // ---- Memory.
 
-    static bool is_race(const access_trace::entry& before, const access_trace::entry& mine) {
-        if (before.by == access_trace::nobody || before.epoch != mine.epoch || before.by == mine.by) return false;
-        if (before.by == access_trace::several_warps) return true;
-        const unsigned int other = before.by & (access_trace::several_lanes - 1u);
-        return other / lanes_of_warp != mine.by / lanes_of_warp || before.warp_epoch == mine.warp_epoch;
+    moment present() const {
+        const block& b = *current_->of;
+        const auto thread = static_cast<std::uint16_t>(current_ - b.threads.data());
+        return {b.number, b.number / shape_.cluster, b.epoch, b.warp_epochs[thread / lanes_of_warp], thread};
     }
 
-    /// All who have read since the last write.
-    static access_trace::entry joined(const access_trace::entry& before, const access_trace::entry& mine) {
-        if (before.by == access_trace::nobody || before.epoch != mine.epoch || before.by == mine.by) return mine;
-        access_trace::entry all = mine;
-        const unsigned int other = before.by & (access_trace::several_lanes - 1u);
-        if (before.by == access_trace::several_warps || other / lanes_of_warp != mine.by / lanes_of_warp)
-            all.by = access_trace::several_warps;
-        else if (before.warp_epoch == mine.warp_epoch)
-            all.by = static_cast<std::uint16_t>(access_trace::several_lanes | mine.by);
-        return all;
+    /// Two may write the same: what is there afterwards tells.
+    void note(const char* at, std::size_t bytes, const char* where, const race& found) {
+        if (!found.is_of_writes()) fault((where + found.text()).c_str());
+        twice_written_.push_back({at, {at, at + bytes}, where, found});
+    }
+    void check_twice_written() {
+        for (const twice_written& t : twice_written_) {
+            if (std::memcmp(t.at, t.before.data(), t.before.size()) == 0) continue;
+            const std::string values = " (" + in_hexadecimal(t.at, t.before.size()) + ", it was " +
+                                       in_hexadecimal(t.before.data(), t.before.size()) + ")";
+            fault((t.where + t.found.text() + values).c_str());
+        }
+        twice_written_.clear();
     }
 
-    [[noreturn]] void report_race(const access_trace::entry& before, std::size_t at, const char* mine,
-                                  const char* theirs) {
-        const std::string other =
-            before.by >= access_trace::several_lanes ? "several threads" : "thread " + std::to_string(before.by);
-        fault(("byte " + std::to_string(at) + " of shared memory is " + mine + " after it was " + theirs + " by " +
-               other + ", and nothing orders the two")
-                  .c_str());
+    /// The emulator's, which kernels look at too; shared memory of other blocks of the cluster among it.
+    bool is_own(const void* at) const {
+        const auto within = [at](const auto* begin, const auto* end) {
+            return !std::less<const void*>()(at, begin) && std::less<const void*>()(at, end);
+        };
+        const std::vector<thread>& threads = current_->of->threads;
+        const auto is_image = [&](const auto& b) { return within(b->image.data(), b->image.data() + b->image.size()); };
+        return within(this, this + 1) || within(threads.data(), threads.data() + threads.size()) ||
+               within(kernel_.image, kernel_.shared + kernel_.shared_bytes) || within(__ehdr_start, _end) ||
+               std::ranges::any_of(current_->of->of->blocks, is_image);
+    }
+
+    bool is_allocated(const void* at, std::size_t bytes) {
+        for (device_memory::range& known : known_)
+            if (known.holds(at, bytes)) return true;
+        const device_memory::range found = memory_.around(at);
+        if (!found.holds(at, bytes)) fault("memory that is not allocated is touched");
+        known_[turn_++ % std::size(known_)] = found;
+        return true;
     }
 
     // ---- Threads.
@@ -286,11 +314,13 @@ private:
 
     /// Of the thread that runs, until the scheduler takes it up again.
     void pause() {
+        check_twice_written();
         fiber_of_threads& fiber = *current_->fiber;
         fiber.scheduler = std::move(fiber.scheduler).resume();
     }
 
     void end(thread& t) {
+        check_twice_written();
         t.now = state::ended;
         --t.of->alive;
         --t.of->of->alive;
@@ -365,6 +395,7 @@ private:
         for (unsigned int rank = 0; rank < shape_.cluster; ++rank) {
             block& b = *c.blocks.emplace_back(std::make_unique<block>());
             b.of = &c;
+            b.number = number * shape_.cluster + rank;
             b.alive = threads;
             b.image.assign(kernel_.shared_bytes, static_cast<char>(junk));
             b.threads.resize(threads);
@@ -432,6 +463,11 @@ private:
     const kernel_entry& kernel_;
     const launch_shape& shape_;
     void** arguments_;
+    const device_memory& memory_;
+    device_memory::range known_[4];
+    unsigned int turn_ = 0;
+    memory_traces traces_;
+    std::vector<twice_written> twice_written_;
     random_order random_;
     thread* current_ = nullptr;
     unsigned int next_ = 0;
@@ -442,8 +478,9 @@ private:
 
 }  // namespace
 
-void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, std::uint64_t seed) {
-    grid_run(kernel, shape, arguments, seed).run();
+void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
+              std::uint64_t seed) {
+    grid_run(kernel, shape, arguments, memory, seed).run();
 }
 
 }  // namespace emulator

@@ -6,16 +6,19 @@
 #include <string>
 
 #include "machine.hpp"
+#include "memory.hpp"
 
 namespace emulator {
 
 /// A kernel that a library holds.
 struct kernel_entry {
     std::string name;
+    const char* source = nullptr;
     void (*run)(void** arguments) = nullptr;
     machine** to_machine = nullptr;  // what it asks, for its time
     char* shared = nullptr;          // the shared memory of the block that runs, static and dynamic
     std::size_t shared_bytes = 0;
+    const char* image = nullptr;  // of the library, up to the end of shared memory
 };
 
 struct launch_shape {
@@ -25,6 +28,7 @@ struct launch_shape {
 
 /// Returns when every thread has ended. What CUDA leaves undefined, and threads that wait for each other for ever, end
 /// the process with a message.
-void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, std::uint64_t seed);
+void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
+              std::uint64_t seed);
 
 }  // namespace emulator

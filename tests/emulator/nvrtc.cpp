@@ -45,8 +45,8 @@ private:
     fs::path path_;
 };
 
-/// Loaded by name: how to run each kernel, and where shared memory is.
-std::string entries_of(const emulator::translation& t) {
+/// Loaded by name: how to run each kernel, what it was, and where shared memory is.
+std::string entries_of(const emulator::translation& t, const std::string& source) {
     std::string out;
     const auto add = [&](const std::string& text) {
         out += "extern \"C\" __attribute__((visibility(\"default\"))) " + text + "\n";
@@ -55,6 +55,7 @@ std::string entries_of(const emulator::translation& t) {
         add("void emulated_" + k.name + "(void** arguments) { emulator::call(&" + k.namespaces + k.name +
             ", arguments); }");
     out += "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n";
+    add("const char emulated_source[] = R\"____(" + source + ")____\";");
     add("char* emulated_shared(bool end) { return end ? _end : __bss_start; }");
     return out;
 }
@@ -76,7 +77,7 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     const temporary_folder folder;
     std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"
                                          << t.text << '\n'
-                                         << entries_of(t);
+                                         << entries_of(t, program.source);
     const std::string command =
         EMULATOR_COMPILER
         " -std=c++20 -O1 -march=native -ffp-contract=fast -fno-strict-aliasing -fwrapv -w -fPIC "

@@ -92,6 +92,26 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     c.run();
 }
 
+TEST_CASE("rows in place are read before they are written") {
+    const auto check = [](const auto& x, index_t axis) {
+        auto softened = eval(x * 1), centred = eval(x * 1);
+        const auto memory = softened.data();
+        softened(ellipsis) = softmax(softened, axis);
+        CHECK(softened.data() == memory);
+        CHECK(allclose(softened, eval(softmax(x, axis)), 1e-6, 1e-30).item());
+        centred -= mean(centred, axis, keepdims);
+        CHECK(allclose(centred, eval(x - mean(x, axis, keepdims)), 1e-6, 1e-5).item());
+    };
+    for (const index_t n : {3, 20, 33, 100, 257, 1001, 9000}) {
+        check(wave<float>({n}), 0);
+        check(wave<double>({1, n}), 1);
+        check(wave<float>({5, n}), 1);
+        check(wave<double>({n, 7}), 0);
+        check(wave<float>({2, n, 3}), 1);
+        check(wave<float>({n, 129}), 0);
+    }
+}
+
 TEST_CASE("runs of which threads hold a part in shared memory") {
     comparison c;
     for (const auto& [n, side] : {std::array<index_t, 2>{3105, 18}, {1000, 24}, {2500, 15}, {40'000, 3}})

@@ -1,0 +1,54 @@
+// What is allocated on the emulated GPU.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace emulator {
+
+class device_memory {
+public:
+    void add(const void* at, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        ends_[address(at)] = address(at) + bytes;
+        in_use_ += bytes;
+    }
+    /// Returns how many bytes it was.
+    std::size_t remove(const void* at) {
+        const std::lock_guard lock(mutex_);
+        const auto found = ends_.find(address(at));
+        if (found == ends_.end()) return 0;
+        const std::size_t bytes = found->second - found->first;
+        ends_.erase(found);
+        in_use_ -= bytes;
+        return bytes;
+    }
+    std::size_t in_use() const {
+        const std::lock_guard lock(mutex_);
+        return in_use_;
+    }
+    struct range {
+        std::uintptr_t begin = 0, end = 0;
+        bool holds(const void* at, std::size_t bytes) const {
+            return address(at) >= begin && address(at) + bytes <= end;
+        }
+    };
+    /// The allocation that an address is in, or an empty range.
+    range around(const void* at) const {
+        const std::lock_guard lock(mutex_);
+        const auto next = ends_.upper_bound(address(at));
+        if (next == ends_.begin()) return {};
+        const auto [begin, end] = *std::prev(next);
+        return address(at) < end ? range{begin, end} : range{};
+    }
+
+private:
+    static std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
+
+    mutable std::mutex mutex_;
+    std::map<std::uintptr_t, std::uintptr_t> ends_;
+    std::size_t in_use_ = 0;
+};
+
+}  // namespace emulator
