@@ -69,10 +69,12 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
     return otherwise;
 }
 
-/// Whether an update of a whole array may leave it in other memory, which spares copying back what had to be computed
-/// elsewhere.
-bool may_move(const destination& to) {
-    return to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible;
+/// Whether an update of a whole array had better leave it in other memory, which spares copying back what has to be
+/// computed elsewhere. What a lazy reads is not seen here.
+bool had_better_move(const tree& t, const destination& to) {
+    const auto is_lazy = [](const operand& o) { return o.kind == operand_kind::lazy; };
+    return to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible &&
+           std::ranges::none_of(t.operands, is_lazy) && reads_otherwise(t, to.memory.get(), to.where);
 }
 
 /// A selection is of the array as it was when it was made.
@@ -103,8 +105,7 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
 void assign_elements(const char* operation, const tree& t, destination to, std::uint32_t own) {
     layout seen = with_leading_axes(operation, t.shape, to, to.where);
     if (to.memory) check_devices(operation, t.operands, *to.memory);
-    if (in_place(to.memory, own) && !(may_move(to) && reads_otherwise(t, to.memory.get(), to.where)))
-        return evaluate_into(t, {to.type, &to.memory, &seen});
+    if (in_place(to.memory, own) && !had_better_move(t, to)) return evaluate_into(t, {to.type, &to.memory, &seen});
     buffer_ref memory;
     layout where;
     allocate_array(operation, {to.type, memory, where}, to.where.extents(),

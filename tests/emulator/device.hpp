@@ -43,6 +43,12 @@ void call(void (*kernel)(P...), void** arguments) {
     call(kernel, arguments, std::index_sequence_for<P...>());
 }
 
+template <class... P>
+const std::size_t* sizes(void (*)(P...)) {
+    static constexpr std::size_t all[] = {sizeof...(P), sizeof(std::remove_cvref_t<P>)...};
+    return all;
+}
+
 template <class T>
 std::uint64_t word_of(T v) {
     static_assert(sizeof(T) <= 8);

@@ -1,6 +1,6 @@
-// libcuda for tests without a GPU: memory is the host's, streams are done with everything at once, kernels are what
-// nvrtc.cpp made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be,
-// EMULATOR_SEED in what order threads run.
+// libcuda for tests without a GPU: memory is the host's, streams work as late as they may, kernels are what nvrtc.cpp
+// made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be,
+// EMULATOR_SEED in what order threads and streams run.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,12 +9,13 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <string>
+#include <vector>
 
 #include "bench/stub_driver.hpp"
 #include "grid.hpp"
 #include "image.hpp"
+#include "streams.hpp"
 
 namespace {
 
@@ -29,6 +30,16 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 template <class T>
 T as(auto handle) {
     return reinterpret_cast<T>(handle);
+}
+
+std::uint64_t seed() {
+    static const std::uint64_t value = number_from("EMULATOR_SEED", 1);
+    return value;
+}
+
+emulator::streams& all_streams() {
+    static emulator::streams& all = *new emulator::streams(seed());
+    return all;
 }
 
 emulator::device_memory& memory() {
@@ -71,6 +82,7 @@ emulator::kernel_entry* find(loaded_library& library, const char* name) {
     emulator::kernel_entry& k = library.kernels[name];
     k.name = name;
     k.source = as<const char*>(symbol("emulated_source"));
+    k.sizes = as<const std::size_t* (*)()>(symbol("emulated_sizes_" + std::string(name)))();
     k.run = as<void (*)(void**)>(run);
     k.to_machine = as<emulator::machine**>(symbol("emulated_machine"));
     k.shared = shared(false);
@@ -81,22 +93,46 @@ emulator::kernel_entry* find(loaded_library& library, const char* name) {
     return &k;
 }
 
-CUresult run(CUfunction function, const emulator::launch_shape& shape, unsigned shared_bytes, void** arguments) {
+/// A launch takes its arguments along.
+class kept_arguments {
+public:
+    kept_arguments(const emulator::kernel_entry& kernel, void** arguments) {
+        for (std::size_t i = 0; i < kernel.sizes[0]; ++i) {
+            constexpr std::size_t unit = sizeof(aligned_bytes);
+            const std::size_t bytes = kernel.sizes[i + 1];
+            std::memcpy(values_.emplace_back((bytes + unit - 1) / unit).data(), arguments[i], bytes);
+        }
+    }
+    void** pointers() {
+        pointers_.clear();
+        for (auto& value : values_) pointers_.push_back(value.data());
+        return pointers_.data();
+    }
+
+private:
+    struct alignas(64) aligned_bytes {
+        char bytes[64];
+    };
+    std::vector<std::vector<aligned_bytes>> values_;
+    std::vector<void*> pointers_;
+};
+
+CUresult launch(CUfunction function, const emulator::launch_shape& shape, unsigned shared_bytes, CUstream in,
+                void** arguments) {
     if (shape.grid.x % shape.cluster != 0 || shape.threads.x * shape.threads.y * shape.threads.z > 1024 ||
         shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.grid.y > 65535 || shape.grid.z > 65535 ||
         shared_bytes > 227 * 1024)
         return CUDA_ERROR_INVALID_VALUE;
-    static std::mutex one_at_a_time;  // the machine and shared memory are the library's
-    static std::uint64_t launches = 0;
-    static const std::uint64_t seed = number_from("EMULATOR_SEED", 1);
-    const std::lock_guard lock(one_at_a_time);
-    emulator::run_grid(*as<const emulator::kernel_entry*>(function), shape, arguments, memory(), seed + ++launches);
+    const auto& kernel = *as<const emulator::kernel_entry*>(function);
+    static std::atomic<std::uint64_t> launches{0};
+    all_streams().add(as<emulator::stream*>(in),
+                      [&kernel, shape, kept = kept_arguments(kernel, arguments), number = ++launches]() mutable {
+                          emulator::run_grid(kernel, shape, kept.pointers(), memory(), seed() + number);
+                      });
     return CUDA_SUCCESS;
 }
 
 // ---- The table.
-
-using clock_type = std::chrono::steady_clock;
 
 void put_memory(ingot::runtime::driver_api& api) {
     static constexpr auto allocate = [](std::size_t bytes) -> void* {
@@ -117,23 +153,43 @@ void put_memory(ingot::runtime::driver_api& api) {
         *data = as<CUdeviceptr>(allocate(bytes));
         return *data != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     };
-    api.cuMemFree = [](CUdeviceptr data) { return release(as<void*>(data)), CUDA_SUCCESS; };
+    api.cuMemFree = [](CUdeviceptr data) {
+        all_streams().finish_all();
+        return release(as<void*>(data)), CUDA_SUCCESS;
+    };
     api.cuMemHostAlloc = [](void** data, std::size_t bytes, unsigned) {
         *data = allocate(bytes);
         return *data != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     };
-    api.cuMemFreeHost = [](void* data) { return release(data), CUDA_SUCCESS; };
-    api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
-        return std::memcpy(as<void*>(to), from, bytes), CUDA_SUCCESS;
+    api.cuMemFreeHost = [](void* data) {
+        all_streams().finish_all();
+        return release(data), CUDA_SUCCESS;
     };
-    api.cuMemcpyDtoHAsync = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
-        return std::memcpy(to, as<const void*>(from), bytes), CUDA_SUCCESS;
+    // Memory that is not pinned is read at once, and written before the call returns.
+    static constexpr auto is_pinned = [](const void* p) { return memory().around(p).holds(p, 1); };
+    static constexpr auto copy = [](void* to, const void* from, std::size_t bytes, CUstream in) {
+        all_streams().add(as<emulator::stream*>(in), [=] { std::memmove(to, from, bytes); });
+        return CUDA_SUCCESS;
     };
-    api.cuMemcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
-        return std::memmove(as<void*>(to), as<const void*>(from), bytes), CUDA_SUCCESS;
+    api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream in) {
+        if (is_pinned(from)) return copy(as<void*>(to), from, bytes, in);
+        const auto* const first = static_cast<const char*>(from);
+        all_streams().add(as<emulator::stream*>(in), [to, kept = std::vector<char>(first, first + bytes)] {
+            std::memcpy(as<void*>(to), kept.data(), kept.size());
+        });
+        return CUDA_SUCCESS;
     };
-    api.cuMemsetD8Async = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
-        return std::memset(as<void*>(to), value, bytes), CUDA_SUCCESS;
+    api.cuMemcpyDtoHAsync = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream in) {
+        copy(to, as<const void*>(from), bytes, in);
+        if (!is_pinned(to)) all_streams().finish(as<emulator::stream*>(in));
+        return CUDA_SUCCESS;
+    };
+    api.cuMemcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in) {
+        return copy(as<void*>(to), as<const void*>(from), bytes, in);
+    };
+    api.cuMemsetD8Async = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream in) {
+        all_streams().add(as<emulator::stream*>(in), [=] { std::memset(as<void*>(to), value, bytes); });
+        return CUDA_SUCCESS;
     };
 }
 
@@ -151,34 +207,46 @@ void put_kernels(ingot::runtime::driver_api& api) {
         return *function = as<CUfunction>(kernel), CUDA_SUCCESS;
     };
     api.cuLaunchKernel = [](CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads_x,
-                            unsigned threads_y, unsigned threads_z, unsigned shared, CUstream, void** arguments,
+                            unsigned threads_y, unsigned threads_z, unsigned shared, CUstream in, void** arguments,
                             void**) {
-        return run(function, {{x, y, z}, {threads_x, threads_y, threads_z}, 1}, shared, arguments);
+        return launch(function, {{x, y, z}, {threads_x, threads_y, threads_z}, 1}, shared, in, arguments);
     };
     api.cuLaunchKernelEx = [](const CUlaunchConfig* c, CUfunction function, void** arguments, void**) {
         emulator::launch_shape shape{
             {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, 1};
         for (unsigned i = 0; i < c->numAttrs; ++i)
             if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) shape.cluster = c->attrs[i].value.clusterDim.x;
-        return run(function, shape, c->sharedMemBytes, arguments);
+        return launch(function, shape, c->sharedMemBytes, c->hStream, arguments);
     };
 }
 
-void put_times(ingot::runtime::driver_api& api) {
-    api.cuStreamCreate = [](CUstream* stream, unsigned) { return *stream = as<CUstream>(new char), CUDA_SUCCESS; };
-    api.cuEventCreate = [](CUevent* event, unsigned) {
-        return *event = as<CUevent>(new clock_type::time_point), CUDA_SUCCESS;
+void put_streams(ingot::runtime::driver_api& api) {
+    api.cuStreamCreate = [](CUstream* made, unsigned) {
+        return *made = as<CUstream>(all_streams().make()), CUDA_SUCCESS;
     };
-    api.cuEventDestroy = [](CUevent event) { return delete as<clock_type::time_point*>(event), CUDA_SUCCESS; };
-    api.cuEventRecord = [](CUevent event, CUstream) {
-        return *as<clock_type::time_point*>(event) = clock_type::now(), CUDA_SUCCESS;
+    api.cuStreamSynchronize = [](CUstream s) { return all_streams().finish(as<emulator::stream*>(s)), CUDA_SUCCESS; };
+    api.cuStreamQuery = [](CUstream s) {
+        return all_streams().is_done(as<emulator::stream*>(s)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     };
+    api.cuStreamWaitEvent = [](CUstream s, CUevent e, unsigned) {
+        return all_streams().wait(as<emulator::stream*>(s), as<emulator::event*>(e)), CUDA_SUCCESS;
+    };
+    api.cuEventCreate = [](CUevent* made, unsigned) { return *made = as<CUevent>(new emulator::event), CUDA_SUCCESS; };
+    api.cuEventRecord = [](CUevent e, CUstream s) {
+        return all_streams().record(as<emulator::event*>(e), as<emulator::stream*>(s)), CUDA_SUCCESS;
+    };
+    api.cuEventQuery = [](CUevent e) {
+        return all_streams().is_done(as<emulator::event*>(e)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    };
+    api.cuEventSynchronize = [](CUevent e) { return all_streams().finish(as<emulator::event*>(e)), CUDA_SUCCESS; };
     api.cuEventElapsedTime = [](float* milliseconds, CUevent from, CUevent to) {
         const std::chrono::duration<float, std::milli> passed =
-            *as<clock_type::time_point*>(to) - *as<clock_type::time_point*>(from);
+            as<emulator::event*>(to)->time - as<emulator::event*>(from)->time;
         return *milliseconds = passed.count(), CUDA_SUCCESS;
     };
-    api.cuLaunchHostFunc = [](CUstream, CUhostFn function, void* argument) { return function(argument), CUDA_SUCCESS; };
+    api.cuLaunchHostFunc = [](CUstream s, CUhostFn function, void* argument) {
+        return all_streams().add(as<emulator::stream*>(s), [=] { function(argument); }), CUDA_SUCCESS;
+    };
 }
 
 const ingot::runtime::driver_api& table() {
@@ -186,7 +254,7 @@ const ingot::runtime::driver_api& table() {
         ingot::runtime::driver_api api = bench::stub_driver();
         put_memory(api);
         put_kernels(api);
-        put_times(api);
+        put_streams(api);
         api.cuDeviceGetName = [](char* name, int size, CUdevice) {
             return std::strncpy(name, "emulated", static_cast<std::size_t>(size)), CUDA_SUCCESS;
         };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "races.hpp"
+#include "random_order.hpp"
 
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];  // of this library
 
@@ -27,21 +28,6 @@ namespace context = boost::context;
 constexpr std::size_t stack_bytes = std::size_t{128} << 10;
 constexpr unsigned char junk = 0xcd;
 constexpr int patience = 20000;  // rounds in which nothing but looking was done
-
-/// xorshift64*.
-class random_order {
-public:
-    explicit random_order(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u | 1) {}
-    std::uint32_t below(std::uint32_t n) {
-        state_ ^= state_ >> 12;
-        state_ ^= state_ << 25;
-        state_ ^= state_ >> 27;
-        return static_cast<std::uint32_t>((state_ * 0x2545f4914f6cdd1du) >> 32) % n;
-    }
-
-private:
-    std::uint64_t state_;
-};
 
 enum class state : std::uint8_t { unstarted, ready, looking, at_block_barrier, at_cluster_barrier, in_exchange, ended };
 

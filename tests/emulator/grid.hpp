@@ -14,6 +14,7 @@ namespace emulator {
 struct kernel_entry {
     std::string name;
     const char* source = nullptr;
+    const std::size_t* sizes = nullptr;  // how many parameters, and of each its bytes
     void (*run)(void** arguments) = nullptr;
     machine** to_machine = nullptr;  // what it asks, for its time
     char* shared = nullptr;          // the shared memory of the block that runs, static and dynamic

@@ -51,9 +51,11 @@ std::string entries_of(const emulator::translation& t, const std::string& source
     const auto add = [&](const std::string& text) {
         out += "extern \"C\" __attribute__((visibility(\"default\"))) " + text + "\n";
     };
-    for (const emulator::kernel_name& k : t.kernels)
-        add("void emulated_" + k.name + "(void** arguments) { emulator::call(&" + k.namespaces + k.name +
-            ", arguments); }");
+    for (const emulator::kernel_name& k : t.kernels) {
+        const std::string kernel = "&" + k.namespaces + k.name;
+        add("void emulated_" + k.name + "(void** arguments) { emulator::call(" + kernel + ", arguments); }");
+        add("const std::size_t* emulated_sizes_" + k.name + "() { return emulator::sizes(" + kernel + "); }");
+    }
     out += "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n";
     add("const char emulated_source[] = R\"____(" + source + ")____\";");
     add("char* emulated_shared(bool end) { return end ? _end : __bss_start; }");
