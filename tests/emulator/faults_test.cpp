@@ -1,0 +1,124 @@
+// The emulated GPU itself: it runs what is right, and ends a program that does what CUDA leaves undefined.
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtime/driver.hpp"
+#include "runtime/kernel_module.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr unsigned threads = 64;
+
+/// The kernel `k(int* to)` over some blocks of 64 threads; `to` has 256 elements.
+std::vector<int> results_of(const std::string& body, unsigned blocks) {
+    source_text source;
+    source.where = target::cuda;
+    source.architecture = "sm_90";
+    source.text = "extern \"C\" __global__ void k(int* to) {\n" + body + "\n}\n";
+    source.kernels = {"k"};
+    const driver_api& api = need_driver("test");
+    const auto module = load(source);
+    CUfunction function = nullptr;
+    CUstream stream = nullptr;
+    CUdeviceptr to = 0;
+    std::vector<int> results(256, -1);
+    check(api.cuKernelGetFunction(&function, module->kernel("k")), "test");
+    check(api.cuStreamCreate(&stream, CU_STREAM_DEFAULT), "test");
+    check(api.cuMemAlloc(&to, 4 * results.size()), "test");
+    check(api.cuMemcpyHtoDAsync(to, results.data(), 4 * results.size(), stream), "test");
+    void* arguments[] = {&to};
+    check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, nullptr), "test");
+    check(api.cuMemcpyDtoHAsync(results.data(), to, 4 * results.size(), stream), "test");
+    check(api.cuStreamSynchronize(stream), "test");
+    check(api.cuMemFree(to), "test");
+    return results;
+}
+
+/// What a process that runs the kernel says before it dies.
+std::string fault_of(const std::string& body, unsigned blocks = 1) {
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        std::signal(SIGABRT, SIG_DFL);
+        results_of(body, blocks);
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said;
+    std::array<char, 4096> piece{};
+    for (ssize_t n = 0; (n = read(ends[0], piece.data(), piece.size())) > 0;)
+        said.append(piece.data(), static_cast<std::size_t>(n));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+    return said;
+}
+
+bool says(const std::string& said, const char* what) {
+    return said.find("emulated kernel k") != said.npos && said.find(what) != said.npos;
+}
+
+constexpr char reversed[] = R"(
+    __shared__ int all[64];
+    all[threadIdx.x] = threadIdx.x;
+    BARRIER
+    to[blockIdx.x * 64 + threadIdx.x] = all[63 - threadIdx.x] + __shfl_xor_sync(~0u, 1, 16);)";
+
+std::string with_barrier(const std::string& barrier) {
+    std::string body = reversed;
+    return body.replace(body.find("BARRIER"), 7, barrier);
+}
+
+}  // namespace
+
+TEST_CASE("threads that are ordered compute what they should") {
+    const std::vector<int> seen = results_of(with_barrier("__syncthreads();"), 3);
+    for (int i = 0; i < 192; ++i) CHECK(seen[static_cast<std::size_t>(i)] == 64 - i % 64);
+    CHECK(seen[192] == -1);
+    const std::vector<int> counted = results_of("if (atomicAdd(to, 1) == 254) to[1] = 7;", 4);
+    CHECK(counted[0] == 255);
+    CHECK(counted[1] == 7);
+}
+
+TEST_CASE("what nothing orders is a fault") {
+    CHECK(says(fault_of(with_barrier("")), "shared memory is "));
+    CHECK(says(fault_of(with_barrier("__syncwarp();")), "and nothing orders the two"));
+    CHECK(says(fault_of("to[0] = blockIdx.x;", 2), "memory is written after it was written"));
+    CHECK(says(fault_of("to[threadIdx.x] = to[threadIdx.x ^ 1] + 1;"), "and nothing orders the two"));
+}
+
+TEST_CASE("threads that wait for ever, for other functions, or in other groups are a fault") {
+    CHECK(says(fault_of("if (threadIdx.x < 5) __syncthreads(); else __syncwarp();"), "wait for each other for ever"));
+    CHECK(says(fault_of("if (threadIdx.x < 5) __syncwarp(); else __ballot_sync(~0u, 1);"), "different functions"));
+    CHECK(says(fault_of("__syncwarp(threadIdx.x % 2 ? ~0u : 0x55555555u);"), "other masks"));
+}
+
+TEST_CASE("memory beyond an allocation is a fault, and a copy is not there before it is waited for") {
+    CHECK(says(fault_of("if (threadIdx.x == 0) to[256] = 1;"), "memory that is not allocated"));
+    const std::vector<int> seen = results_of(R"(
+    __shared__ alignas(16) int all[64];
+    if (threadIdx.x != 0) return;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(all))), "l"(to) : "memory");
+    to[1] = all[0];
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    to[2] = all[0];)",
+                                             1);
+    CHECK(seen[1] != -1);
+    CHECK(seen[2] == -1);
+}
+
+}  // namespace ingot::runtime
