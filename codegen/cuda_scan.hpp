@@ -31,6 +31,8 @@ protected:
     std::uint32_t widest() const;  // bytes of an element of these or of an output
     std::uint32_t cost() const { return cost_of(b_.graph, s_.values) + b_.cost + 4; }
     std::string scanned() { return b_.count({.axes = s_.bit()}, "scanned"); }
+    /// Whether the row has all of the `each` elements at `at`.
+    std::string is_inside(std::uint32_t each) { return "at + " + std::to_string(each) + " <= " + scanned(); }
 
     /// Whether all that moves along the row does so by one element, and is aligned.
     bool is_vector() const;

@@ -146,6 +146,10 @@ private:
     void load_vectors(const std::vector<const place*>& inputs, bool staged) {
         b_.open_unrolled("u", staged ? staged_ : held_);
         write_place(staged);
+        load_vector(inputs, staged);
+        b_.code.close();
+    }
+    void load_vector(const std::vector<const place*>& inputs, bool staged) {
         for (const place* in : inputs) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
             const std::string from = b_.pointer(*in) + b_.offset(*in, all_bits());
@@ -155,18 +159,23 @@ private:
                 b_.code.line(b_.loader(b_.reading_of(*in, all_bits()), bytes), '<', word_of(bytes), ">(", in->name,
                              "[u], ", from, ");");
         }
-        b_.code.close();
     }
+    /// Vectors where the row has all of them, else one element after the other.
     void load_elements(const std::vector<const place*>& inputs, bool staged) {
         b_.open_unrolled("u", staged ? staged_ : held_);
-        if (each_ > 1) b_.open_unrolled("e", each_);
+        if (each_ > 1) {
+            write_place(staged);
+            b_.code.open("if (", is_inside(each_), ")");
+            load_vector(inputs, staged);
+            b_.code.otherwise();
+            b_.open_unrolled("e", each_);
+        }
         write_place(staged, each_ > 1 ? " + e" : "");
         for (const place* in : inputs)
             b_.code.line(staged ? '(' + staged_vector(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]",
                          " = at < ", scanned(), " ? ", b_.element(*in, b_.offset(*in, all_bits())), " : ",
                          spell_constant(in->at->head.type, 0, b_.needs), ";");
-        if (each_ > 1) b_.code.close();
-        b_.code.close();
+        for (int blocks = each_ > 1 ? 3 : 1; blocks > 0; --blocks) b_.code.close();
     }
     /// Round what is done for each of the vectors held, or staged: names elements e of the inputs and `prefix(f)` of
     /// the folds, which are the prefixes within a vector.
@@ -346,8 +355,8 @@ private:
         out.close();
         b_.body.leave(outside);
         if (!packed) return;
-        out.open("if (whole)");
         write_place(staged);
+        out.open("if (whole || ", is_inside(each_), ")");
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             const std::uint32_t bytes = bytes_of(b_.outputs[k]) * each_;
             out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),

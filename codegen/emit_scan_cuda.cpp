@@ -82,7 +82,7 @@ private:
         read_fixed();
         if (loops_)
             for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', before(f), " = ", f.wide_start(), ";");
-        const std::string n = b_.count({.axes = s_.bit()}, "scanned"), index = b_.linear();
+        const std::string n = scanned(), index = b_.linear();
         const auto outside = b_.body.scope();
         if (loops_)
             out.open("for (", index, " first = 0; first < ", n, "; first += ", tile(), ")");
@@ -142,10 +142,7 @@ private:
         b_.code.line("const ", b_.linear(), " row = first_row + u < ", rows(), " ? first_row + u : first_row;");
         b_.write_digits("row", axes_without(b_.rank, s_.axis));
     }
-    std::string guard() {
-        const std::string n = b_.count({.axes = s_.bit()}, "scanned");
-        return active() + "at < " + n;
-    }
+    std::string guard() { return active() + "at < " + scanned(); }
     std::string rows() { return b_.count({.axes = kept_bits()}, "rows"); }
     std::string active() {
         return pairs_ ? "first_row + u < " + rows() + " && " : lanes_ < threads_ ? "active && " : "";
@@ -165,25 +162,24 @@ private:
                 out.open("if (whole)");
                 b_.open_unrolled("u", unroll_);
                 write_place();
-                for (const place* in : inputs) {
-                    const reading how = b_.reading_of(*in, all_bits());
-                    out.line(b_.loader(how, bytes_of(*in) * each_), '<', word_of(bytes_of(*in) * each_), ">(", in->name,
-                             "[u], ", b_.pointer(*in), b_.offset(*in, all_bits()), ");");
-                }
+                load_vectors(inputs);
                 out.close();
                 out.otherwise();
             }
             b_.open_unrolled("u", unroll_);
-            if (each_ > 1) b_.open_unrolled("e", each_);
+            if (each_ > 1) {
+                write_place();
+                out.open("if (", is_inside(each_), ")");
+                load_vectors(inputs);
+                out.otherwise();
+                b_.open_unrolled("e", each_);
+            }
             write_place(each_ > 1 ? " + e" : "");
-            const std::string n = b_.count({.axes = s_.bit()}, "scanned");
             for (const place* in : inputs)
-                out.line(in->name, each_ > 1 ? "[u][e]" : "[u][0]", " = at < ", n, " ? ",
+                out.line(in->name, each_ > 1 ? "[u][e]" : "[u][0]", " = at < ", scanned(), " ? ",
                          b_.element(*in, b_.offset(*in, all_bits())), " : ",
                          spell_constant(in->at->head.type, 0, b_.needs), ";");
-            if (each_ > 1) out.close();
-            out.close();
-            if (each_ > 1) out.close();
+            for (int blocks = each_ > 1 ? 4 : 1; blocks > 0; --blocks) out.close();
         }
         for (const node_id g : b_.generators) {
             if ((loops_of(g) & s_.bit()) == 0) continue;
@@ -196,6 +192,14 @@ private:
             out.close();
             out.close();
             b_.body.name(g, name + "[u][e]");
+        }
+    }
+
+    void load_vectors(const std::vector<const place*>& inputs) {
+        for (const place* in : inputs) {
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            b_.code.line(b_.loader(b_.reading_of(*in, all_bits()), bytes), '<', word_of(bytes), ">(", in->name, "[u], ",
+                         b_.pointer(*in), b_.offset(*in, all_bits()), ");");
         }
     }
 
@@ -303,8 +307,8 @@ private:
     }
     void store_vectors() {
         source_writer& out = b_.code;
-        out.open("if (", active(), "whole)");
         write_place();
+        out.open("if (", active(), "(whole || ", is_inside(each_), "))");
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             const std::uint32_t bytes = bytes_of(b_.outputs[k]) * each_;
             out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),

@@ -145,6 +145,17 @@ TEST_CASE("scans of strided arrays are NumPy's") {
     c.run();
 }
 
+TEST_CASE("scans of aligned rows that end anywhere are NumPy's") {
+    comparison c("scans.py");
+    for (const index_t n : {6, 33, 131, 1002, 3001, 4095, 9001, 20'003}) {
+        const array<float> x = values<float>({3, (n + 4) / 4 * 4}, 1);
+        const array<double> y = values<double>({2, (n + 2) / 2 * 2}, 2);
+        folds(c, x(all, slice(0, n)), 1);
+        folds(c, y(all, slice(0, n)), 1);
+    }
+    c.run();
+}
+
 TEST_CASE("views of scans, scans of views, and trees around them are NumPy's") {
     comparison c("scans.py");
     for (const shape_like& shape : {shape_like{50, 50}, {40, 300}, {300, 20}, {3, 40'000}}) {

@@ -167,22 +167,36 @@ scan(const __grid_constant__ arguments p) {
     } else {
 #pragma unroll
         for (unsigned int u = 0; u < 2; ++u) {
+            const uint32 at = mine + u * 128u;
+            const int32 i0 = int32(at);
+            if (at + 4 <= p.scanned) {
+                load_stream<uint4>(x0[u], p.x0 + i0);
+                load_stream<uint4>(x1[u], p.x1 + i0);
+            } else {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 at = mine + u * 128u + e;
-                const int32 i0 = int32(at);
-                x0[u][e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
-                x1[u][e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 at = mine + u * 128u + e;
+                    const int32 i0 = int32(at);
+                    x0[u][e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
+                    x1[u][e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+                }
             }
         }
 #pragma unroll
         for (unsigned int u = 0; u < 6; ++u) {
+            const uint32 at = mine + (u + 2) * 128u;
+            const int32 i0 = int32(at);
+            if (at + 4 <= p.scanned) {
+                copy16(x0_staged + (u * 256u + threadIdx.x) * 4, p.x0 + i0);
+                copy16(x1_staged + (u * 256u + threadIdx.x) * 4, p.x1 + i0);
+            } else {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 at = mine + (u + 2) * 128u + e;
-                const int32 i0 = int32(at);
-                (x0_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
-                (x1_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 at = mine + (u + 2) * 128u + e;
+                    const int32 i0 = int32(at);
+                    (x0_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
+                    (x1_staged + (u * 256u + threadIdx.x) * 4)[e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+                }
             }
         }
     }
@@ -241,9 +255,9 @@ scan(const __grid_constant__ arguments p) {
             const float all_sum0 = sum_float::join(base_sum0, sum0[u][e]);
             r0[e] = all_sum0 + x1[u][e];
         }
-        if (whole) {
-            const uint32 at = mine + u * 128u;
-            const int32 i0 = int32(at);
+        const uint32 at = mine + u * 128u;
+        const int32 i0 = int32(at);
+        if (whole || at + 4 <= p.scanned) {
             store<uint4>(p.z0 + i0, r0);
         } else {
 #pragma unroll
@@ -275,9 +289,9 @@ scan(const __grid_constant__ arguments p) {
             const float all_sum0 = sum_float::join(base_sum0, sum0_now[e]);
             r0[e] = all_sum0 + x1_now[e];
         }
-        if (whole) {
-            const uint32 at = mine + (u + 2) * 128u;
-            const int32 i0 = int32(at);
+        const uint32 at = mine + (u + 2) * 128u;
+        const int32 i0 = int32(at);
+        if (whole || at + 4 <= p.scanned) {
             store<uint4>(p.z0 + i0, r0);
         } else {
 #pragma unroll

@@ -88,13 +88,21 @@ scan(const __grid_constant__ arguments p) {
     } else {
 #pragma unroll
         for (unsigned int u = 0; u < 2; ++u) {
+            const uint32 at = mine;
+            const int32 i1 = int32(at);
+            const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+            const int32 i0 = int32(row);
+            if (at + 4 <= p.scanned) {
+                load_stream<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i1));
+            } else {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const uint32 at = mine + e;
-                const int32 i1 = int32(at);
-                const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
-                const int32 i0 = int32(row);
-                x0[u][e] = at < p.scanned ? __ldg(p.x0 + (i0 * p.x0_stride0 + i1)) : 0.0f;
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 at = mine + e;
+                    const int32 i1 = int32(at);
+                    const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+                    const int32 i0 = int32(row);
+                    x0[u][e] = at < p.scanned ? __ldg(p.x0 + (i0 * p.x0_stride0 + i1)) : 0.0f;
+                }
             }
         }
     }
@@ -139,11 +147,11 @@ scan(const __grid_constant__ arguments p) {
             const float all_sum0 = sum_float::join(base_sum0, sum0[u][e]);
             r0[e] = all_sum0;
         }
-        if (first_row + u < p.rows && whole) {
-            const uint32 at = mine;
-            const int32 i1 = int32(at);
-            const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
-            const int32 i0 = int32(row);
+        const uint32 at = mine;
+        const int32 i1 = int32(at);
+        const uint32 row = first_row + u < p.rows ? first_row + u : first_row;
+        const int32 i0 = int32(row);
+        if (first_row + u < p.rows && (whole || at + 4 <= p.scanned)) {
             store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
         } else {
 #pragma unroll
