@@ -107,15 +107,18 @@ struct alignas(16) double2 {
 // ---- Memory.
 
 template <class T>
-T __ldg(const T* from) {
+EMULATED_ORDERING T __ldg(const T* from) {
+    emulator::emulated_machine->touch(from, sizeof(T), false, __builtin_return_address(0));
     return *from;
 }
 template <class T>
-T __ldcs(const T* from) {
+EMULATED_ORDERING T __ldcs(const T* from) {
+    emulator::emulated_machine->touch(from, sizeof(T), false, __builtin_return_address(0));
     return *from;
 }
 template <class T, class V>
-void __stcs(T* to, const V& value) {
+EMULATED_ORDERING void __stcs(T* to, const V& value) {
+    emulator::emulated_machine->touch(to, sizeof(T), true, __builtin_return_address(0));
     *to = value;
 }
 inline void __threadfence() {}
@@ -312,18 +315,22 @@ inline void ptx_griddepcontrol_wait() {}
 inline void ptx_griddepcontrol_launch_dependents() {}
 
 template <class T>
-void ptx_ld_global_nc_L1__no_allocate_u32(T& to, const void* from) {
-    __builtin_memcpy(&to, from, 4);
+EMULATED_ORDERING void ptx_ld_global_nc_L1__no_allocate_u32(T& to, const T* from) {
+    to = __ldg(from);
 }
-inline void ptx_ld_global_nc_L1__no_allocate_v2_u32(unsigned int& x, unsigned int& y, const uint2* from) {
-    x = from->x, y = from->y;
+EMULATED_ORDERING inline void ptx_ld_global_nc_L1__no_allocate_v2_u32(unsigned int& x, unsigned int& y,
+                                                                      const uint2* from) {
+    const uint2 all = __ldg(from);
+    x = all.x, y = all.y;
 }
-inline void ptx_ld_global_nc_L1__no_allocate_v4_u32(unsigned int& x, unsigned int& y, unsigned int& z, unsigned int& w,
-                                                    const uint4* from) {
-    x = from->x, y = from->y, z = from->z, w = from->w;
+EMULATED_ORDERING inline void ptx_ld_global_nc_L1__no_allocate_v4_u32(unsigned int& x, unsigned int& y, unsigned int& z,
+                                                                      unsigned int& w, const uint4* from) {
+    const uint4 all = __ldg(from);
+    x = all.x, y = all.y, z = all.z, w = all.w;
 }
-inline void ptx_ld_global_nc_L1__no_allocate_v2_f64(double& x, double& y, const double2* from) {
-    x = from->x, y = from->y;
+EMULATED_ORDERING inline void ptx_ld_global_nc_L1__no_allocate_v2_f64(double& x, double& y, const double2* from) {
+    const double2 all = __ldg(from);
+    x = all.x, y = all.y;
 }
 
 template <class T>
@@ -367,6 +374,7 @@ inline void ptx_lg2_approx_ftz_f32(float& to, float a) { to = std::log2(emulator
 inline void ptx_ex2_approx_ftz_f32(float& to, float a) { to = emulator::flushed(std::exp2(a)); }
 
 inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int bytes) {
+    emulator::emulated_machine->touch(from, std::size_t(bytes), false, __builtin_return_address(0));
     emulator::emulated_machine->copy_later(emulator::emulated_machine->shared_memory(to), from, std::size_t(bytes));
 }
 inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes) {

@@ -1,6 +1,6 @@
 // libcuda for tests without a GPU: memory is the host's, streams work as late as they may, kernels are what nvrtc.cpp
-// made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be,
-// EMULATOR_SEED in what order threads and streams run.
+// made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be, EMULATOR_SEED in
+// what order threads and streams run. With EMULATOR_TRAFFIC it tells of each launch what that moved.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,6 +30,16 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 template <class T>
 T as(auto handle) {
     return reinterpret_cast<T>(handle);
+}
+
+int architecture() { return static_cast<int>(number_from("EMULATED_ARCHITECTURE", 90)); }
+
+/// Bytes that a block may ask for (CUDA C++ Programming Guide, technical specifications per compute capability).
+unsigned most_shared(int of) {
+    constexpr unsigned kibibyte = 1024;
+    if (of < 80) return 64 * kibibyte;
+    if (of == 86 || of == 89 || of >= 120) return 99 * kibibyte;
+    return (of < 90 ? 163 : 227) * kibibyte;
 }
 
 std::uint64_t seed() {
@@ -121,7 +131,7 @@ CUresult launch(CUfunction function, const emulator::launch_shape& shape, unsign
                 void** arguments) {
     if (shape.grid.x % shape.cluster != 0 || shape.threads.x * shape.threads.y * shape.threads.z > 1024 ||
         shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.grid.y > 65535 || shape.grid.z > 65535 ||
-        shared_bytes > 227 * 1024)
+        shared_bytes > most_shared(architecture()))
         return CUDA_ERROR_INVALID_VALUE;
     const auto& kernel = *as<const emulator::kernel_entry*>(function);
     static std::atomic<std::uint64_t> launches{0};
@@ -259,13 +269,12 @@ const ingot::runtime::driver_api& table() {
             return std::strncpy(name, "emulated", static_cast<std::size_t>(size)), CUDA_SUCCESS;
         };
         api.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
-            const auto architecture = static_cast<int>(number_from("EMULATED_ARCHITECTURE", 90));
             switch (attribute) {
                 case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-                    *value = architecture / 10;
+                    *value = architecture() / 10;
                     break;
                 case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-                    *value = architecture % 10;
+                    *value = architecture() % 10;
                     break;
                 case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
                     *value = static_cast<int>(number_from("EMULATED_PROCESSORS", 132));

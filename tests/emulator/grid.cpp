@@ -16,6 +16,7 @@
 
 #include "races.hpp"
 #include "random_order.hpp"
+#include "traffic.hpp"
 
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];  // of this library
 
@@ -98,7 +99,9 @@ class grid_run final : public machine {
 public:
     grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
              std::uint64_t seed)
-        : kernel_(kernel), shape_(shape), arguments_(arguments), memory_(memory), random_(seed) {}
+        : kernel_(kernel), shape_(shape), arguments_(arguments), memory_(memory), random_(seed) {
+        if (std::getenv("EMULATOR_TRAFFIC") != nullptr) traffic_ = std::make_unique<traffic>();
+    }
 
     void run() {
         *kernel_.to_machine = this;
@@ -115,6 +118,11 @@ public:
             } else if (!start_next(static_cast<unsigned int>(resident_.size()) + 1) && ++idle_rounds > patience) {
                 fault("its threads wait for each other for ever");
             }
+        }
+        if (traffic_) {
+            const char* const line = std::strstr(kernel_.source, "// ");
+            std::fprintf(stderr, "%s: %.*s\n  %s\n", kernel_.name.c_str(), static_cast<int>(std::strcspn(line, "\n")),
+                         line, traffic_->text().c_str());
         }
     }
 
@@ -188,20 +196,17 @@ public:
             }
     }
 
-    void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) override {
-        check_twice_written();
-        block& b = *current_->of;
-        if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
-        const moment m = present();
-        for (std::size_t i = offset; i < offset + bytes; ++i)
-            if (const std::optional<race> found = b.traces[i].touch(m, writes))
-                note(kernel_.shared + i, 1, "shared memory", *found);
-    }
-    void touch(const void* at, std::size_t bytes, bool writes) override {
-        if (is_own(at) || !is_allocated(at, bytes)) return;
-        check_twice_written();
-        if (const std::optional<race> found = traces_.touch(at, bytes, present(), writes))
-            note(static_cast<const char*>(at), bytes, "memory", *found);
+    void touch(const void* at, std::size_t bytes, bool writes, const void* code) override {
+        const char* const p = static_cast<const char*>(at);
+        if (p >= kernel_.shared && p < kernel_.shared + kernel_.shared_bytes) {
+            touch_shared(static_cast<std::uint32_t>(p - kernel_.shared), bytes, writes);
+            count(code, static_cast<std::uintptr_t>(p - kernel_.shared), bytes, writes, true);
+        } else if (!is_own(at) && is_allocated(at, bytes)) {
+            check_twice_written();
+            if (const std::optional<race> found = traces_.touch(at, bytes, present(), writes))
+                note(p, bytes, "memory", *found);
+            count(code, reinterpret_cast<std::uintptr_t>(at), bytes, writes, false);
+        }
     }
     void touch_ordering(const void* at, std::size_t bytes) override {
         if (is_allocated(at, bytes)) traces_.touch_ordering(at, bytes);
@@ -223,6 +228,20 @@ private:
         const block& b = *current_->of;
         const auto thread = static_cast<std::uint16_t>(current_ - b.threads.data());
         return {b.number, b.number / shape_.cluster, b.epoch, b.warp_epochs[thread / lanes_of_warp], thread};
+    }
+
+    void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) {
+        check_twice_written();
+        block& b = *current_->of;
+        if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
+        const moment m = present();
+        for (std::size_t i = offset; i < offset + bytes; ++i)
+            if (const std::optional<race> found = b.traces[i].touch(m, writes))
+                note(kernel_.shared + i, 1, "shared memory", *found);
+    }
+
+    void count(const void* code, std::uintptr_t at, std::size_t bytes, bool writes, bool shared) {
+        if (traffic_) traffic_->touch(current_->of->number, present().thread, code, at, bytes, writes, shared);
     }
 
     /// Two may write the same: what is there afterwards tells.
@@ -309,6 +328,7 @@ private:
         check_twice_written();
         t.now = state::ended;
         --t.of->alive;
+        if (traffic_ && t.of->alive == 0) traffic_->end_block(t.of->number);
         --t.of->of->alive;
         open_block_barrier(*t.of);
         open_cluster_barrier(*t.of->of);
@@ -453,6 +473,7 @@ private:
     device_memory::range known_[4];
     unsigned int turn_ = 0;
     memory_traces traces_;
+    std::unique_ptr<traffic> traffic_;
     std::vector<twice_written> twice_written_;
     random_order random_;
     thread* current_ = nullptr;

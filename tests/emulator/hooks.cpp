@@ -7,7 +7,6 @@
 
 extern "C" {
 extern emulator::machine* emulated_machine;
-extern __attribute__((visibility("hidden"))) char __bss_start[], _end[];
 }
 
 namespace {
@@ -15,25 +14,23 @@ namespace {
 /// Less than the stack of a thread: what is nearer than that is its own.
 constexpr std::uintptr_t near = std::uintptr_t{64} << 10;
 
-inline void touch(const void* at, std::size_t bytes, bool writes) {
+inline void touch(const void* at, std::size_t bytes, bool writes, const void* code) {
     const char* const p = static_cast<const char*>(at);
-    if (p >= __bss_start && p < _end)
-        return emulated_machine->touch_shared(static_cast<std::uint32_t>(p - __bss_start), bytes, writes);
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)),
                there = reinterpret_cast<std::uintptr_t>(p);
-    if (there - here + near > 2 * near) emulated_machine->touch(p, bytes, writes);
+    if (there - here + near > 2 * near) emulated_machine->touch(p, bytes, writes, code);
 }
 
 }  // namespace
 
 // The names and parameters are the sanitizer's.
-#define EMULATOR_HOOKS(bytes)                                                      \
-    void __tsan_read##bytes(const void* at) { touch(at, bytes, false); }           \
-    void __tsan_write##bytes(void* at) { touch(at, bytes, true); }                 \
-    void __tsan_unaligned_read##bytes(const void* at) { touch(at, bytes, false); } \
-    void __tsan_unaligned_write##bytes(void* at) { touch(at, bytes, true); }       \
-    void __tsan_volatile_read##bytes(const void* at) { touch(at, bytes, false); }  \
-    void __tsan_volatile_write##bytes(void* at) { touch(at, bytes, true); }
+#define EMULATOR_HOOKS(bytes)                                                                                   \
+    void __tsan_read##bytes(const void* at) { touch(at, bytes, false, __builtin_return_address(0)); }           \
+    void __tsan_write##bytes(void* at) { touch(at, bytes, true, __builtin_return_address(0)); }                 \
+    void __tsan_unaligned_read##bytes(const void* at) { touch(at, bytes, false, __builtin_return_address(0)); } \
+    void __tsan_unaligned_write##bytes(void* at) { touch(at, bytes, true, __builtin_return_address(0)); }       \
+    void __tsan_volatile_read##bytes(const void* at) { touch(at, bytes, false, __builtin_return_address(0)); }  \
+    void __tsan_volatile_write##bytes(void* at) { touch(at, bytes, true, __builtin_return_address(0)); }
 
 extern "C" {
 EMULATOR_HOOKS(1)
@@ -41,8 +38,8 @@ EMULATOR_HOOKS(2)
 EMULATOR_HOOKS(4)
 EMULATOR_HOOKS(8)
 EMULATOR_HOOKS(16)
-void __tsan_read_range(const void* at, std::size_t bytes) { touch(at, bytes, false); }
-void __tsan_write_range(void* at, std::size_t bytes) { touch(at, bytes, true); }
+void __tsan_read_range(const void* at, std::size_t bytes) { touch(at, bytes, false, __builtin_return_address(0)); }
+void __tsan_write_range(void* at, std::size_t bytes) { touch(at, bytes, true, __builtin_return_address(0)); }
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_func_entry(void*) {}

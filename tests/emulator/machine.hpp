@@ -42,9 +42,8 @@ public:
     virtual void close_copies() = 0;
     virtual void wait_for_copies(std::size_t groups_left) = 0;
 
-    /// A plain access to memory that other threads see: shared memory, by its offset, or any other.
-    virtual void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) = 0;
-    virtual void touch(const void* at, std::size_t bytes, bool writes) = 0;
+    /// A plain access, from a place in the code, to memory that other threads see.
+    virtual void touch(const void* at, std::size_t bytes, bool writes, const void* code) = 0;
     /// An access that orders: what it touches is not looked at during this launch.
     virtual void touch_ordering(const void* at, std::size_t bytes) = 0;
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/device_facts.hpp"
 #include "tests/reductions/comparison.hpp"
 #include "tests/walls/count.hpp"
 
@@ -19,6 +20,11 @@ array<T> wave(const shape_like& shape) {
     return astype<T>(reshape(20 * sin(line * 0.7) + cos(line * 0.013), shape));
 }
 
+/// GPUs before 9.0 have no clusters, and read twice what a block cannot hold.
+bool has_room_for_long_rows() {
+    return !current_device().is_cuda() || runtime::architecture_of(current_device()) >= 90;
+}
+
 template <class E>
 auto standardise(const E& x, index_t axis) {
     return (x - mean(x, axis, keepdims)) / stddev(x, axis, keepdims);
@@ -30,7 +36,7 @@ void add_rows(comparison& c, const E& x, index_t axis, bool held = true) {
     c.add("log_softmax", axes(axis), x, eval(log_softmax(x, axis)));
     c.add("logsumexp", axes(axis), x, eval(logsumexp(x, axis)));
     c.add("standardise", axes(axis), x, eval(standardise(x, axis)));
-    if (!held) return;
+    if (!held || !has_room_for_long_rows()) return;
     CHECK(explain(softmax(x, axis)).kernels.size() == 1);
     CHECK(explain(standardise(x, axis)).kernels.size() == 1);
     CHECK(launches([&] { (void)eval(standardise(x, axis)); }) == 1);
@@ -119,7 +125,8 @@ TEST_CASE("runs of which threads hold a part in shared memory") {
     add_rows(c, wave<double>({3, 700, 8}), 1);
     c.run();
     const std::string reason = explain(softmax(wave<float>({2, 1000, 24}), 1)).kernels[0].reason;
-    CHECK((reason.find("in shared memory") != std::string::npos) == current_device().is_cuda());
+    CHECK((reason.find("in shared memory") != std::string::npos) ==
+          (current_device().is_cuda() && has_room_for_long_rows()));
     for (const index_t n : {1000, 2600}) {
         const array<float> x = wave<float>({3, n, 24}), y = eval(cos(x)), gain = eval(wave<float>({n, 1}) + 30);
         const auto weighted = exp(x - max(x, 1, keepdims)) / gain;
@@ -249,7 +256,7 @@ TEST_CASE("outputs along rows and outputs of rows come from one kernel") {
         const auto norm = centred / spread * gain + shift;
         const auto before = counters().kernel_launches;
         const auto [y, largest, place] = eval(norm, max(norm, -1), argmax(norm, -1));
-        CHECK(counters().kernel_launches - before == 1);
+        CHECK(counters().kernel_launches - before == (n < 60'000 || has_room_for_long_rows() ? 1 : 2));
         const array<float> c = x - eval(mean(x, -1, keepdims));
         const array<float> wanted = c / eval(sqrt(mean(c * c, -1, keepdims) + 1e-5f)) * gain + shift;
         CHECK(allclose(y, wanted, 1e-4, 1e-4).item());
