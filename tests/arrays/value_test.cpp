@@ -90,7 +90,7 @@ TEST_CASE("a writer that is alone launches one kernel and takes no memory") {
 TEST_CASE("an update by a reduction or a scan of what is updated is one kernel, which leaves the array in other memory") {
     array<float> u = counted<float>({3, 2});
     const auto update = [](auto&& statement) {
-        const std::int64_t before = counters().kernel_launches;
+        const auto before = counters().kernel_launches;
         statement();
         return counters().kernel_launches - before;
     };
