@@ -11,12 +11,10 @@
 #include <iterator>
 #include <list>
 #include <memory>
-#include <numeric>
 #include <vector>
 
-#include "races.hpp"
 #include "random_order.hpp"
-#include "traffic.hpp"
+#include "watch.hpp"
 
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];  // of this library
 
@@ -67,7 +65,7 @@ struct block {
     unsigned int number = 0, alive = 0, at_barrier = 0;
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
-    std::vector<trace> traces;  // of each byte of shared memory, where one was touched
+    shared_traces traces;
 };
 
 /// Runs threads one after the other, as long as none of them has to wait.
@@ -76,32 +74,11 @@ struct fiber_of_threads {
     thread* job = nullptr;
 };
 
-/// Of a little-endian machine's memory, as a number.
-std::string in_hexadecimal(const char* at, std::size_t bytes) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = bytes; i-- > 0;) {
-        const auto byte = static_cast<unsigned char>(at[i]);
-        text += {digits[byte / 16], digits[byte % 16]};
-    }
-    return text;
-}
-
-/// A write where another thread has written, before it is made.
-struct twice_written {
-    const char* at;
-    std::vector<char> before;
-    std::string where;
-    race found;
-};
-
 class grid_run final : public machine {
 public:
     grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
              std::uint64_t seed)
-        : kernel_(kernel), shape_(shape), arguments_(arguments), memory_(memory), random_(seed) {
-        if (std::getenv("EMULATOR_TRAFFIC") != nullptr) traffic_ = std::make_unique<traffic>();
-    }
+        : kernel_(kernel), shape_(shape), arguments_(arguments), watch_(*this, memory), random_(seed) {}
 
     void run() {
         *kernel_.to_machine = this;
@@ -119,11 +96,7 @@ public:
                 fault("its threads wait for each other for ever");
             }
         }
-        if (traffic_) {
-            const char* const line = std::strstr(kernel_.source, "// ");
-            std::fprintf(stderr, "%s: %.*s\n  %s\n", kernel_.name.c_str(), static_cast<int>(std::strcspn(line, "\n")),
-                         line, traffic_->text().c_str());
-        }
+        tell_traffic();
     }
 
     void block_barrier() override {
@@ -180,7 +153,7 @@ public:
     }
 
     void copy_later(void* to, const void* from, std::size_t bytes) override {
-        touch_shared(shared_address(to), bytes, true);
+        touch_shared(to, bytes, true);
         current_->open_copies.push_back({to, from, bytes});
     }
     void close_copies() override {
@@ -192,25 +165,18 @@ public:
         for (; groups.size() > groups_left; groups.pop_front())
             for (const pending_copy& c : groups.front()) {
                 std::memcpy(c.to, c.from, c.bytes);
-                touch_shared(shared_address(c.to), c.bytes, true);
+                touch_shared(c.to, c.bytes, true);
             }
     }
 
     void touch(const void* at, std::size_t bytes, bool writes, const void* code) override {
         const char* const p = static_cast<const char*>(at);
-        if (p >= kernel_.shared && p < kernel_.shared + kernel_.shared_bytes) {
-            touch_shared(static_cast<std::uint32_t>(p - kernel_.shared), bytes, writes);
-            count(code, static_cast<std::uintptr_t>(p - kernel_.shared), bytes, writes, true);
-        } else if (!is_own(at) && is_allocated(at, bytes)) {
-            check_twice_written();
-            if (const std::optional<race> found = traces_.touch(at, bytes, present(), writes))
-                note(p, bytes, "memory", *found);
-            count(code, reinterpret_cast<std::uintptr_t>(at), bytes, writes, false);
-        }
+        if (p >= kernel_.shared && p < kernel_.shared + kernel_.shared_bytes)
+            touch_shared(p, bytes, writes, code);
+        else if (!is_own(at))
+            watch_.touch(p, bytes, writes, code, present());
     }
-    void touch_ordering(const void* at, std::size_t bytes) override {
-        if (is_allocated(at, bytes)) traces_.touch_ordering(at, bytes);
-    }
+    void touch_ordering(const void* at, std::size_t bytes) override { watch_.touch_ordering(at, bytes); }
 
     [[noreturn]] void fault(const char* what) override {
         std::fprintf(stderr, "emulated kernel %s: %s", kernel_.name.c_str(), what);
@@ -230,33 +196,10 @@ private:
         return {b.number, b.number / shape_.cluster, b.epoch, b.warp_epochs[thread / lanes_of_warp], thread};
     }
 
-    void touch_shared(std::uint32_t offset, std::size_t bytes, bool writes) {
-        check_twice_written();
+    void touch_shared(const void* at, std::size_t bytes, bool writes, const void* code = nullptr) {
         block& b = *current_->of;
         if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
-        const moment m = present();
-        for (std::size_t i = offset; i < offset + bytes; ++i)
-            if (const std::optional<race> found = b.traces[i].touch(m, writes))
-                note(kernel_.shared + i, 1, "shared memory", *found);
-    }
-
-    void count(const void* code, std::uintptr_t at, std::size_t bytes, bool writes, bool shared) {
-        if (traffic_) traffic_->touch(current_->of->number, present().thread, code, at, bytes, writes, shared);
-    }
-
-    /// Two may write the same: what is there afterwards tells.
-    void note(const char* at, std::size_t bytes, const char* where, const race& found) {
-        if (!found.is_of_writes()) fault((where + found.text()).c_str());
-        twice_written_.push_back({at, {at, at + bytes}, where, found});
-    }
-    void check_twice_written() {
-        for (const twice_written& t : twice_written_) {
-            if (std::memcmp(t.at, t.before.data(), t.before.size()) == 0) continue;
-            const std::string values = " (" + in_hexadecimal(t.at, t.before.size()) + ", it was " +
-                                       in_hexadecimal(t.before.data(), t.before.size()) + ")";
-            fault((t.where + t.found.text() + values).c_str());
-        }
-        twice_written_.clear();
+        watch_.touch_shared(kernel_.shared, shared_address(at), bytes, writes, code, present(), b.traces);
     }
 
     /// The emulator's, which kernels look at too; shared memory of other blocks of the cluster among it.
@@ -271,13 +214,13 @@ private:
                std::ranges::any_of(current_->of->of->blocks, is_image);
     }
 
-    bool is_allocated(const void* at, std::size_t bytes) {
-        for (device_memory::range& known : known_)
-            if (known.holds(at, bytes)) return true;
-        const device_memory::range found = memory_.around(at);
-        if (!found.holds(at, bytes)) fault("memory that is not allocated is touched");
-        known_[turn_++ % std::size(known_)] = found;
-        return true;
+    void tell_traffic() const {
+        const std::string moved = watch_.moved();
+        if (moved.empty()) return;
+        const std::string source = kernel_.source;
+        const std::size_t line = source.find("// ");
+        std::fprintf(stderr, "%s: %s\n  %s\n", kernel_.name.c_str(),
+                     source.substr(line, source.find('\n', line) - line).c_str(), moved.c_str());
     }
 
     // ---- Threads.
@@ -319,16 +262,16 @@ private:
 
     /// Of the thread that runs, until the scheduler takes it up again.
     void pause() {
-        check_twice_written();
+        watch_.check_twice_written();
         fiber_of_threads& fiber = *current_->fiber;
         fiber.scheduler = std::move(fiber.scheduler).resume();
     }
 
     void end(thread& t) {
-        check_twice_written();
+        watch_.check_twice_written();
         t.now = state::ended;
         --t.of->alive;
-        if (traffic_ && t.of->alive == 0) traffic_->end_block(t.of->number);
+        if (t.of->alive == 0) watch_.end_block(t.of->number);
         --t.of->of->alive;
         open_block_barrier(*t.of);
         open_cluster_barrier(*t.of->of);
@@ -469,12 +412,7 @@ private:
     const kernel_entry& kernel_;
     const launch_shape& shape_;
     void** arguments_;
-    const device_memory& memory_;
-    device_memory::range known_[4];
-    unsigned int turn_ = 0;
-    memory_traces traces_;
-    std::unique_ptr<traffic> traffic_;
-    std::vector<twice_written> twice_written_;
+    memory_watch watch_;
     random_order random_;
     thread* current_ = nullptr;
     unsigned int next_ = 0;
