@@ -24,7 +24,7 @@ inline void touch(const void* at, std::size_t bytes, bool writes, const void* co
 }  // namespace
 
 // The names and parameters are the sanitizer's.
-#define EMULATOR_HOOKS(bytes)                                                                                   \
+#define EMULATOR_ACCESS_HOOKS(bytes)                                                                            \
     void __tsan_read##bytes(const void* at) { touch(at, bytes, false, __builtin_return_address(0)); }           \
     void __tsan_write##bytes(void* at) { touch(at, bytes, true, __builtin_return_address(0)); }                 \
     void __tsan_unaligned_read##bytes(const void* at) { touch(at, bytes, false, __builtin_return_address(0)); } \
@@ -33,11 +33,11 @@ inline void touch(const void* at, std::size_t bytes, bool writes, const void* co
     void __tsan_volatile_write##bytes(void* at) { touch(at, bytes, true, __builtin_return_address(0)); }
 
 extern "C" {
-EMULATOR_HOOKS(1)
-EMULATOR_HOOKS(2)
-EMULATOR_HOOKS(4)
-EMULATOR_HOOKS(8)
-EMULATOR_HOOKS(16)
+EMULATOR_ACCESS_HOOKS(1)
+EMULATOR_ACCESS_HOOKS(2)
+EMULATOR_ACCESS_HOOKS(4)
+EMULATOR_ACCESS_HOOKS(8)
+EMULATOR_ACCESS_HOOKS(16)
 void __tsan_read_range(const void* at, std::size_t bytes) { touch(at, bytes, false, __builtin_return_address(0)); }
 void __tsan_write_range(void* at, std::size_t bytes) { touch(at, bytes, true, __builtin_return_address(0)); }
 void __tsan_vptr_read(void**) {}
