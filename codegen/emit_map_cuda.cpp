@@ -92,6 +92,8 @@ private:
 
     /// Operands that move along no axis are read once, before everything else.
     void read_constants() {
+        // What is read may be what is written.
+        if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
         for (const place& in : b_.inputs) {
             if (moves(in)) continue;
             b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", b_.element(in, ""), ";");
