@@ -87,7 +87,7 @@ TEST_CASE("a writer that is alone launches one kernel and takes no memory") {
     CHECK(cost([&] { u += v(0); }) > 0);
 }
 
-TEST_CASE("an update by a reduction or a scan of what is updated is one kernel, which leaves the array in other memory") {
+TEST_CASE("an update by a fold or scan of what is updated is one kernel, and leaves the array in other memory") {
     array<float> u = counted<float>({3, 2});
     const auto update = [](auto&& statement) {
         const auto before = counters().kernel_launches;
