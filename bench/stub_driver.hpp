@@ -10,6 +10,13 @@
 
 namespace bench {
 
+/// The GPU that the driver claims to have.
+struct stub_gpu {
+    const char* name = "stub";
+    int architecture = 90, processors = 132;
+};
+inline constinit stub_gpu claimed_gpu;
+
 template <class... A>
 auto succeed(CUresult (*)(A...)) {
     return +[](A...) { return CUDA_SUCCESS; };
@@ -31,18 +38,18 @@ inline ingot::runtime::driver_api stub_driver() {
     api.cuDeviceGetCount = [](int* count) { return *count = 1, CUDA_SUCCESS; };
     api.cuDeviceGet = [](CUdevice* device, int) { return *device = 0, CUDA_SUCCESS; };
     api.cuDeviceGetName = [](char* name, int size, CUdevice) {
-        return std::strncpy(name, "stub", static_cast<std::size_t>(size)), CUDA_SUCCESS;
+        return std::strncpy(name, claimed_gpu.name, static_cast<std::size_t>(size)), CUDA_SUCCESS;
     };
     api.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
         switch (attribute) {
             case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-                *value = 9;
+                *value = claimed_gpu.architecture / 10;
                 break;
             case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-                *value = 0;
+                *value = claimed_gpu.architecture % 10;
                 break;
             case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-                *value = 132;
+                *value = claimed_gpu.processors;
                 break;
             default:
                 *value = 1;

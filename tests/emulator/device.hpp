@@ -356,6 +356,7 @@ void ptx_st_relaxed_gpu_global_v2_u64(T* to, std::type_identity_t<T> low, std::t
 
 inline void ptx_max_NaN_f32(float& to, float a, float b) { to = a > b || a != a ? a : b != b || b > a ? b : a; }
 inline void ptx_min_NaN_f32(float& to, float a, float b) { to = a < b || a != a ? a : b != b || b < a ? b : a; }
+
 namespace emulator {
 
 inline float flushed(float a) { return std::fabs(a) < 0x1p-126f ? std::copysign(0.0f, a) : a; }

@@ -265,25 +265,7 @@ const ingot::runtime::driver_api& table() {
         put_memory(api);
         put_kernels(api);
         put_streams(api);
-        api.cuDeviceGetName = [](char* name, int size, CUdevice) {
-            return std::strncpy(name, "emulated", static_cast<std::size_t>(size)), CUDA_SUCCESS;
-        };
-        api.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
-            switch (attribute) {
-                case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-                    *value = architecture() / 10;
-                    break;
-                case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-                    *value = architecture() % 10;
-                    break;
-                case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-                    *value = static_cast<int>(number_from("EMULATED_PROCESSORS", 132));
-                    break;
-                default:
-                    *value = 1;
-            }
-            return CUDA_SUCCESS;
-        };
+        bench::claimed_gpu = {"emulated", architecture(), static_cast<int>(number_from("EMULATED_PROCESSORS", 132))};
         return api;
     }();
     return made;

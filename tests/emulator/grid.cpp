@@ -217,10 +217,10 @@ private:
     void tell_traffic() const {
         const std::string moved = watch_.moved();
         if (moved.empty()) return;
-        const std::string source = kernel_.source;
-        const std::size_t line = source.find("// ");
-        std::fprintf(stderr, "%s: %s\n  %s\n", kernel_.name.c_str(),
-                     source.substr(line, source.find('\n', line) - line).c_str(), moved.c_str());
+        const char* const line = std::strstr(kernel_.source, "// ");  // its expression, where it is one of Ingot's
+        std::fprintf(stderr, "%s: %.*s\n  %s\n", kernel_.name.c_str(),
+                     line != nullptr ? static_cast<int>(std::strcspn(line, "\n")) : 0, line != nullptr ? line : "",
+                     moved.c_str());
     }
 
     // ---- Threads.
