@@ -118,12 +118,15 @@ void cuda_scan::take_ticket() {
     out.line("const ", u4, " ticket = taken;");
 }
 
-/// Counters of 32 bits: tickets, strips' 256s that are done, then for each of these how many of its tiles have read.
+/// Counters of 32 bits: tickets, strips' runs that are done, then for each of these how many of its tiles have read.
 void cuda_scan::write_slots(const std::string& strip, const std::string& strips, const std::string& tiles) {
     const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
-    b_.code.line("const ", u4, " all256 = (", tiles, " + 255) / 256 * ", strips, ", own256 = tile / 256 * ", strips,
-                 " + ", strip, ";");
-    b_.code.line(u8, "* const slots = reinterpret_cast<", u8, "*>(p.scratch) + (all256 + 5) / 4 * 2;");
+    b_.code.line("const ", u4, " runs = (", tiles, " + ", run_ - 1, ") / ", run_, " * ", strips, ", own_run = tile / ",
+                 run_, " * ", strips, " + ", strip, ";");
+    b_.code.line(u8, "* const slots = reinterpret_cast<", u8, "*>(p.scratch) + (runs + 5) / 4 * 2;");
+    declare_slots();
+    declare_before_tile(b_, run_);
+    b_.step.scratch_bytes = 8 * (run_ * slot_words() + 2);
 }
 
 void cuda_scan::declare_slots() {
@@ -154,28 +157,27 @@ void cuda_scan::declare_slots() {
 
 void cuda_scan::write_arrival(std::uint32_t threads) {
     source_writer& out = b_.code;
-    out.line("unsigned int arrived = 0;  // of these 256 tiles, before this one");
+    out.line("unsigned int arrived = 0;  // of this run of tiles, before this one");
     out.open("if (threadIdx.x == ", threads - 1, ")");
     out.line("__threadfence();");
-    out.line("arrived = atomicAdd(p.scratch + 2 + own256, 1u);");
+    out.line("arrived = atomicAdd(p.scratch + 2 + own_run, 1u);");
     out.close();
 }
 
 void cuda_scan::clear_slots(const std::string& tiles, std::uint32_t threads, const std::function<void()>& write_loop) {
     source_writer& out = b_.code;
-    const std::string index = b_.linear();
-    out.line("__shared__ bool last;  // nobody reads the slots of these 256 tiles any more");
-    out.line("if (threadIdx.x == ", threads - 1, ") last = arrived == min(255u, ", b_.needs.type(dtype::u4), '(', tiles,
-             " - 1 - tile / 256 * 256));");
+    out.line("__shared__ bool last;  // nobody reads the slots of this run any more");
+    out.line("if (threadIdx.x == ", threads - 1, ") last = arrived == min(", run_ - 1, "u, ", b_.needs.type(dtype::u4),
+             '(', tiles, " - 1 - tile / ", run_, " * ", run_, "));");
     out.line("__syncthreads();");
     out.line("if (!last) return;");
     out.line("__threadfence();");
-    out.line("const ", index, " start = tile / 256 * 256;");
-    out.line("const bool ends = ", tiles, " - start <= 256;");
+    out.line("const ", b_.linear(), " run = tile / ", run_, ";");
+    out.line("const bool ends = ", tiles, " - run * ", run_, " <= ", run_, ";");
     write_loop();
     out.line("if (threadIdx.x != 0) return;");
-    out.line("p.scratch[2 + own256] = 0;");
-    out.line("if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;");
+    out.line("p.scratch[2 + own_run] = 0;");
+    out.line("if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;");
 }
 
 std::string cuda_scan::widened(fold_writer& f, const std::string& value) const {

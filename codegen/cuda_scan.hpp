@@ -2,11 +2,12 @@
 // what they fold to.
 //
 // Blocks take the tiles of all strips (rows, or neighbouring columns) by a ticket, in order, so that whoever waits for
-// an earlier tile waits for one that runs. In slots of its own a tile tells what it folds to by itself; every 16th what
-// all 16 do; every 256th what all up to its end do. So whatever lies before a tile is joined from few such values, in
-// one order that its number alone decides, and only every 256th waits for one like it.
+// an earlier tile waits for one that runs. In slots of its own a tile tells what it folds to by itself, the last of a
+// run of 32 or 64 what all up to its end do. So whatever lies before a tile is joined from few such values, in one
+// order that its number alone decides; only a run's last tile waits for one that waits, and nobody for more than these
+// two.
 //
-// Slots and counters are zero before a kernel and after: who is last to read those of 256 tiles clears them.
+// Slots and counters are zero before a kernel and after: who is last to read those of a run clears them.
 #pragma once
 
 #include <functional>
@@ -50,14 +51,13 @@ protected:
     std::uint32_t slot_words() const { return static_cast<std::uint32_t>(2 * folds_.size()); }
     /// `ticket`: the number of this block among those that began.
     void take_ticket();
-    /// Where the slots begin, and the counter of a strip's 256 tiles; `tiles` are a strip's.
+    /// Where the slots begin, and the counter of a strip's run; `tiles` are a strip's. Into the prelude: tell(slot,
+    /// value), ask(slot, value) and what declare_before_tile adds.
     void write_slots(const std::string& strip, const std::string& strips, const std::string& tiles);
-    /// Into the prelude: tell(slot, value) and ask(slot, value).
-    void declare_slots();
-    /// Counts this tile among those of its 256 that have read what they want of the slots; all its threads have.
+    /// Counts this tile among those of its run that have read what they want of the slots; all its threads have.
     void write_arrival(std::uint32_t threads);
-    /// In the end: who was last clears. `write_loop` does so for the 256 tiles from `start` on, which may be
-    /// those with which the strip `ends`.
+    /// In the end: who was last clears. `write_loop` does so for run number `run`, which may be the one with which the
+    /// strip `ends`, by forget.
     void clear_slots(const std::string& tiles, std::uint32_t threads, const std::function<void()>& write_loop);
     /// " + 2": where a fold's words are in a slot.
     std::string at(std::size_t fold) const { return fold == 0 ? "" : " + " + std::to_string(2 * fold); }
@@ -70,12 +70,18 @@ protected:
     cuda_kernel b_;
     const scanning& s_;
     std::vector<fold_writer> folds_;
+    std::uint32_t run_ = 32;  // tiles, a multiple of a warp's lanes
+
+private:
+    void declare_slots();
 };
 
-/// Into the prelude, for tiles of columns: scan_down(v, room, start, across, x, down, height), and before_tile for all
-/// columns of a tile.
-void declare_scan_down(cuda_kernel& b, std::uint32_t threads);
-void declare_columns_before_tile(cuda_kernel& b);
+/// Into the prelude: before_tile(slots, all, tile, own, start), for a warp, and forget(slots, all, run, column, number,
+/// ends). The slots of a column's run of tiles lie beside each other.
+void declare_before_tile(cuda_kernel& b, std::uint32_t run);
+/// The same for all columns of a tile: before_columns(room, told, numbers, slots, all, tile, width, height, start,
+/// wide_start). Asks for declare_before_tile and scan_lanes.
+void declare_before_columns(cuda_kernel& b, std::uint32_t run, std::uint32_t threads, std::uint32_t at_once);
 
 /// Whether memory runs across the rows, and whether these are long.
 bool scans_columns(const key& k, const scanning& s);

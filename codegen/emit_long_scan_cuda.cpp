@@ -40,6 +40,7 @@ private:
     }
 
     void choose_shape() {
+        run_ = 64;  // one tile of a run waits for one of the run before it, which with 32 takes as long as memory does
         if (is_vector()) each_ = 16 / widest();
         while (each_ > 1 && each_ * cost() > statement_budget) each_ /= 2;
         const std::vector<const place*> inputs = inputs_along();
@@ -237,26 +238,26 @@ private:
 
     // ---- look-back
 
-    /// A warp asks the slots of the tiles of this tile's 16, of the 16s of its 256, and of what is before these.
+    /// A warp asks the slots of the tiles of this tile's run, and of what is before the run.
     void look_back() {
         source_writer& out = b_.code;
         const std::uint32_t words = slot_words();
-        b_.step.scratch_bytes = 8 * (words + 2);
-        b_.step.scratch_count = b_.step.grid[0];
-        const std::string u8 = b_.needs.type(dtype::u8);
-        declare_slots();
-        declare_before_tile();
-        write_slots(b_.rank == 1 ? "0" : "row", b_.rank == 1 ? "1" : rows(), tiles());
+        const std::string u8 = b_.needs.type(dtype::u8), row = b_.rank == 1 ? "0" : "row";
+        write_slots(row, b_.rank == 1 ? "1" : rows(), tiles());
+        b_.step.scratch_count = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = run_ * tile()};
         for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
         out.open("if (warp == 0)");
-        out.line("const ", u8, " further = ", words, b_.rank == 1 ? "" : " * " + u8 + "(p.rows)", ";");
-        out.line(u8, "* const first_slot = slots", b_.rank == 1 ? "" : " + " + u8 + "(row) * " + std::to_string(words),
-                 ";");
+        out.line("const ", u8, " all = ", b_.rank == 1 ? "1" : rows(), ";");
+        out.line(u8, "* const slot = slots + ((tile / ", run_, " * all + ", row, ") * ", run_, " + tile % ", run_,
+                 ") * ", words, ";");
         for (std::size_t i = 0; i < folds_.size(); ++i) {
             fold_writer& f = folds_[i];
-            out.line("const ", f.wide_type(), " found_", f.name(), " = before_tile<", f.wide_joiner(), ">(first_slot",
-                     at(i), ", further, tile, lane, ", widened(f, f.whole()), ", ", f.wide_start(), ");");
-            out.line("if (lane == 0) told_", f.name(), " = found_", f.name(), ";");
+            const std::string found = "found_" + f.name();
+            out.line(u8, "* const slot_", f.name(), "[1] = {slot", at(i), "};");
+            out.line(f.wide_type(), ' ', found, "[1] = {", widened(f, f.whole()), "};");
+            out.line("before_tile<", f.wide_joiner(), ", ", words, ">(slot_", f.name(), ", all, tile, ", found, ", ",
+                     f.wide_start(), ");");
+            out.line("if (lane == 0) told_", f.name(), " = ", found, "[0];");
         }
         out.close();
         out.line("__syncthreads();");
@@ -264,52 +265,12 @@ private:
         for (fold_writer& f : folds_) out.line("const ", f.wide_type(), ' ', before(f), " = told_", f.name(), ";");
     }
 
-    void declare_before_tile() {
-        b_.needs.add(
-            "before_tile",
-            "/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all "
-            "that\n/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its "
-            "16.\n"
-            "template <class fold, class type>\n"
-            "__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type "
-            "own,\n                                            type start) {\n"
-            "    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;\n"
-            "    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;\n"
-            "    uint64* const slot = slots + tile * further;\n"
-            "    const uint64* const asked = slot - far * further;\n"
-            "    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;\n"
-            "    if (lane == 0 && tiles != 15) tell(slot, own);\n"
-            "    type v = start;\n"
-            "    bool told = !asks || ask(asked, v);\n"
-            "    while (lane >= 16 && !told) told = ask(asked, v);\n"
-            "    __syncwarp();\n"
-            "    type near = v;\n"
-            "#pragma unroll\n"
-            "    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));\n"
-            "    near = __shfl_sync(0xffffffffu, near, 16);\n"
-            "    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));\n"
-            "    while (!told) told = ask(asked, v);\n"
-            "    __syncwarp();\n"
-            "#pragma unroll\n"
-            "    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));\n"
-            "    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);\n"
-            "    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));\n"
-            "    return before;\n}\n");
-    }
-
     void clear() {
         source_writer& out = b_.code;
-        const std::string words = std::to_string(slot_words()), u8 = b_.needs.type(dtype::u8);
         clear_slots(tiles(), threads_, [&] {
-            // The last slot of the 256 before was read by these tiles; their own last one is by those behind.
-            out.line("const ", b_.linear(), " begin = start == 0 ? 0 : start - 1, end = ends ? ", tiles(),
-                     " : start + 255;");
-            out.line("for (", b_.linear(), " i = threadIdx.x; i < (end - begin) * ", words, "; i += ", threads_, ")");
-            out.line("    slots[",
-                     b_.rank == 1
-                         ? "begin * " + words + " + i"
-                         : "((begin + i / " + words + ") * " + u8 + "(p.rows) + row) * " + words + " + i % " + words,
-                     "] = 0;");
+            out.line("for (", b_.linear(), " i = threadIdx.x; i < ", run_, "; i += ", threads_, ")");
+            out.line("    forget<", slot_words(), ">(slots, ", b_.rank == 1 ? "1, run, 0" : rows() + ", run, row",
+                     ", i, ends);");
         });
     }
 

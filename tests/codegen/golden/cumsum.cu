@@ -84,33 +84,73 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// What lies before a tile, which itself folds to `own`; tells what others wait for. Lane 0 asks for all that
-/// is before its 256, lanes 1 to 15 for the 16s of these, the other lanes for the tiles of its 16.
-template <class fold, class type>
-__device__ __forceinline__ type before_tile(uint64* slots, uint64 further, uint64 tile, uint32 lane, type own,
+/// The same slot of n columns; whether all are told.
+template <class type, int n>
+__device__ __forceinline__ bool ask_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
+    bool told = true;
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (slots[e] != nullptr) told = ask(slots[e] - back, v[e]) && told;
+    return told;
+}
+
+/// Of n columns, of which some may have no slot: makes of what a tile itself folds to what lies before it, and
+/// tells what others wait for. Lanes ask for the tiles of the run that are before this one, the last lane in
+/// the end for all that is before the run.
+template <class fold, int words, class type, int n>
+__device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
                                             type start) {
-    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;
-    const uint64 far = lane == 0 ? number + 1 : lane < 16 ? number - 16 * lane + 1 : tiles + 16 - lane;
-    uint64* const slot = slots + tile * further;
-    const uint64* const asked = slot - far * further;
-    const bool asks = lane == 0 ? tile >= 256 : lane < 16 ? lane <= sixteens : lane - 16 < tiles;
-    if (lane == 0 && tiles != 15) tell(slot, own);
-    type v = start;
-    bool told = !asks || ask(asked, v);
-    while (lane >= 16 && !told) told = ask(asked, v);
-    __syncwarp();
-    type near = v;
+    const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 64u);
+    type v[64u / 32][n], near[n];
+    uint64 back[64u / 32];
+    bool told[64u / 32];
 #pragma unroll
-    for (int to = 1; to < 16; to *= 2) near = fold::join(near, __shfl_down_sync(0xffffffffu, near, to));
-    near = __shfl_sync(0xffffffffu, near, 16);
-    if (lane == 0 && tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));
-    while (!told) told = ask(asked, v);
+    for (int e = 0; e < n; ++e)
+        if (lane == e && slots[e] != nullptr && number != 64u - 1) tell(slots[e], own[e]);
+#pragma unroll
+    for (uint32 i = 0; i < 64u / 32; ++i) {
+        const bool of_run = i * 32 + lane != 64u - 1;
+        back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 64u);
+#pragma unroll
+        for (int e = 0; e < n; ++e) v[i][e] = start;
+        told[i] = (of_run ? i * 32 + lane >= number : tile < 64u) || ask_all(slots, back[i], v[i]);
+    }
+#pragma unroll
+    for (uint32 i = 0; i < 64u / 32; ++i)
+        while (i * 32 + lane != 64u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
     __syncwarp();
 #pragma unroll
-    for (int to = 1; to < 16; to *= 2) v = fold::join(v, __shfl_down_sync(0xffffffffu, v, to));
-    const type before = fold::join(__shfl_sync(0xffffffffu, v, 0), near);
-    if (lane == 0 && number == 255) tell(slot, fold::join(before, own));
-    return before;
+    for (int e = 0; e < n; ++e) {
+        near[e] = start;
+#pragma unroll
+        for (uint32 i = 0; i < 64u / 32; ++i) {
+            type here = i * 32 + lane == 64u - 1 ? start : v[i][e];
+#pragma unroll
+            for (int to = 1; to < 32; to *= 2)
+                here = fold::join(here, __shfl_down_sync(0xffffffffu, here, to));
+            near[e] = i == 0 ? here : fold::join(near[e], here);
+        }
+    }
+    while (!told[64u / 32 - 1]) told[64u / 32 - 1] = ask_all(slots, back[64u / 32 - 1], v[64u / 32 - 1]);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+        const type before = fold::join(__shfl_sync(0xffffffffu, v[64u / 32 - 1][e], 31),
+                                       __shfl_sync(0xffffffffu, near[e], 0));
+        if (lane == e && slots[e] != nullptr && number == 64u - 1) tell(slots[e], fold::join(before, own[e]));
+        own[e] = before;
+    }
+}
+
+/// Clears a slot of a run that nobody reads any more: the last one of the run before in place of its own, which
+/// the next run reads, if there is one.
+template <int words>
+__device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
+    uint64* const slot = slots + ((run * all + column) * 64u + number) * words;
+    for (int i = 0; i < words; ++i) {
+        if (number != 64u - 1 || ends) slot[i] = 0;
+        if (number == 64u - 1 && run > 0) (slot - all * 64u * words)[i] = 0;
+    }
 }
 
 struct sum_double {
@@ -230,20 +270,22 @@ scan(const __grid_constant__ arguments p) {
     __syncthreads();
     float whole0;
     const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, 0.0f, warp, whole0);
-    const uint32 all256 = (p.tiles + 255) / 256 * 1, own256 = tile / 256 * 1 + 0;
-    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (all256 + 5) / 4 * 2;
+    const uint32 runs = (p.tiles + 63) / 64 * 1, own_run = tile / 64 * 1 + 0;
+    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (runs + 5) / 4 * 2;
     __shared__ double told_sum0;
     if (warp == 0) {
-        const uint64 further = 2;
-        uint64* const first_slot = slots;
-        const double found_sum0 = before_tile<sum_double>(first_slot, further, tile, lane, double(whole0), 0.0);
-        if (lane == 0) told_sum0 = found_sum0;
+        const uint64 all = 1;
+        uint64* const slot = slots + ((tile / 64 * all + 0) * 64 + tile % 64) * 2;
+        uint64* const slot_sum0[1] = {slot};
+        double found_sum0[1] = {double(whole0)};
+        before_tile<sum_double, 2>(slot_sum0, all, tile, found_sum0, 0.0);
+        if (lane == 0) told_sum0 = found_sum0[0];
     }
     __syncthreads();
-    unsigned int arrived = 0;  // of these 256 tiles, before this one
+    unsigned int arrived = 0;  // of this run of tiles, before this one
     if (threadIdx.x == 255) {
         __threadfence();
-        arrived = atomicAdd(p.scratch + 2 + own256, 1u);
+        arrived = atomicAdd(p.scratch + 2 + own_run, 1u);
     }
     const double before_sum0 = told_sum0;
 #pragma unroll
@@ -304,17 +346,16 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
-    __shared__ bool last;  // nobody reads the slots of these 256 tiles any more
-    if (threadIdx.x == 255) last = arrived == min(255u, uint32(p.tiles - 1 - tile / 256 * 256));
+    __shared__ bool last;  // nobody reads the slots of this run any more
+    if (threadIdx.x == 255) last = arrived == min(63u, uint32(p.tiles - 1 - tile / 64 * 64));
     __syncthreads();
     if (!last) return;
     __threadfence();
-    const uint32 start = tile / 256 * 256;
-    const bool ends = p.tiles - start <= 256;
-    const uint32 begin = start == 0 ? 0 : start - 1, end = ends ? p.tiles : start + 255;
-    for (uint32 i = threadIdx.x; i < (end - begin) * 2; i += 256)
-        slots[begin * 2 + i] = 0;
+    const uint32 run = tile / 64;
+    const bool ends = p.tiles - run * 64 <= 64;
+    for (uint32 i = threadIdx.x; i < 64; i += 256)
+        forget<2>(slots, 1, run, 0, i, ends);
     if (threadIdx.x != 0) return;
-    p.scratch[2 + own256] = 0;
-    if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;
+    p.scratch[2 + own_run] = 0;
+    if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;
 }

@@ -9,40 +9,36 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-/// Elements that other threads read too.
-template <class word, class type, int n>
-__device__ __forceinline__ void load_cached(type (&to)[n], const type* from) {
-    reinterpret_cast<word&>(to) = __ldg(reinterpret_cast<const word*>(from));
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
 }
 
 struct sum_float {
     static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
 
-/// Makes of each column's v what lies before it in the rows of threads above. Returns, to the threads of the
-/// first rows, what all of column number `down` of those that lie here folds to.
-template <class fold, class type, int n>
-__device__ __forceinline__ type scan_down(type (&v)[n], void* room, type start, uint32 across, uint32 x,
-                                          uint32 down, uint32 height) {
-    type* const own = static_cast<type*>(room) + threadIdx.x;
+/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
+/// the group fold to.
+template <class fold, int lanes, class type, int n>
+__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
 #pragma unroll
-    for (int e = 0; e < n; ++e) own[e * 256] = v[e];
-    for (uint32 far = 1; far < height; far *= 2) {
-        __syncthreads();
-        type left[n];
+    for (unsigned int far = 1; far < lanes; far *= 2)
 #pragma unroll
-        for (int e = 0; e < n; ++e) left[e] = down < far ? start : (own - far * across)[e * 256];
-        __syncthreads();
+        for (int u = 0; u < n; ++u) {
+            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);
+            if (lane >= far) v[u] = fold::join(left, v[u]);
+        }
+    type so_far = start;
 #pragma unroll
-        for (int e = 0; e < n; ++e)
-            if (down >= far) own[e * 256] = v[e] = fold::join(left[e], v[e]);
+    for (int u = 0; u < n; ++u) {
+        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);
+        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);
+        v[u] = lane == 0 ? so_far : fold::join(so_far, left);
+        so_far = fold::join(so_far, all);
     }
-    __syncthreads();
-#pragma unroll
-    for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : (own - across)[e * 256];
-    const type all = static_cast<type*>(room)[min(down, uint32(n - 1)) * 256 + (height - 1) * across + x];
-    __syncthreads();  // the next fold writes the same place
-    return all;
+    return so_far;
 }
 
 /// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong
@@ -64,54 +60,107 @@ __device__ __forceinline__ bool ask(const uint64* slot, type& v) {
     return (low & high & 1) != 0;
 }
 
-/// A row of slots of a thread's columns, into shared memory; waits for them.
-template <int words, int n, class type>
-__device__ __forceinline__ void ask_row(type* told, const uint64* slot, uint32 columns) {
-    type v[n];
-    for (bool all = false; !all;) {
-        all = true;
-#pragma unroll
-        for (int e = 0; e < n; ++e)
-            if (e < columns) all = ask(slot + e * words, v[e]) && all;
-    }
+/// The same slot of n columns; whether all are told.
+template <class type, int n>
+__device__ __forceinline__ bool ask_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
+    bool told = true;
 #pragma unroll
     for (int e = 0; e < n; ++e)
-        if (e < columns) told[e] = v[e];
+        if (slots[e] != nullptr) told = ask(slots[e] - back, v[e]) && told;
+    return told;
 }
 
-/// What lies before a tile in each of its columns, into the last of the 32 rows of `told`; tells what others
-/// wait for. The thread of column x and row `down` answers for column number `down` of those of its x, which
-/// here folds to `own`.
-template <class fold, int words, int n, class type>
-__device__ __forceinline__ void before_tile(type* told, uint64* first, uint64 further, uint64 tile, type own,
-                                            type start, uint32 across, uint32 x, uint32 down, uint32 height,
-                                            uint32 columns) {
-    const uint32 number = uint32(tile % 256), tiles = number % 16, sixteens = number / 16;
-    const uint32 width = across * n;
-    uint64* const slot = first + down * words;
-    if (down < columns && tiles != 15) tell(slot, own);
-    for (uint32 r = down; r < tiles; r += height)
-        ask_row<words, n>(told + r * width + x * n, first - (tiles - r) * further, columns);
-    __syncthreads();
-    type near = start;
-    if (down < columns) {
-        for (uint32 r = 0; r < tiles; ++r) near = fold::join(near, told[r * width + x * n + down]);
-        if (tiles == 15 && sixteens != 15) tell(slot, fold::join(near, own));
+/// Of n columns, of which some may have no slot: makes of what a tile itself folds to what lies before it, and
+/// tells what others wait for. Lanes ask for the tiles of the run that are before this one, the last lane in
+/// the end for all that is before the run.
+template <class fold, int words, class type, int n>
+__device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
+                                            type start) {
+    const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 32u);
+    type v[32u / 32][n], near[n];
+    uint64 back[32u / 32];
+    bool told[32u / 32];
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (lane == e && slots[e] != nullptr && number != 32u - 1) tell(slots[e], own[e]);
+#pragma unroll
+    for (uint32 i = 0; i < 32u / 32; ++i) {
+        const bool of_run = i * 32 + lane != 32u - 1;
+        back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
+#pragma unroll
+        for (int e = 0; e < n; ++e) v[i][e] = start;
+        told[i] = (of_run ? i * 32 + lane >= number : tile < 32u) || ask_all(slots, back[i], v[i]);
     }
-    type* const farther = told + 15 * width;
-    for (uint32 r = down; r <= sixteens; r += height)
-        if (r > 0 || tile >= 256)
-            ask_row<words, n>(farther + r * width + x * n, first - (number + 1 - 16 * r) * further, columns);
-    __syncthreads();
-    if (down < columns) {
-        type before = start;
-        for (uint32 r = tile < 256 ? 1 : 0; r <= sixteens; ++r)
-            before = fold::join(before, farther[r * width + x * n + down]);
-        before = fold::join(before, near);
-        if (number == 255) tell(slot, fold::join(before, own));
-        told[31 * width + x * n + down] = before;
+#pragma unroll
+    for (uint32 i = 0; i < 32u / 32; ++i)
+        while (i * 32 + lane != 32u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+        near[e] = start;
+#pragma unroll
+        for (uint32 i = 0; i < 32u / 32; ++i) {
+            type here = i * 32 + lane == 32u - 1 ? start : v[i][e];
+#pragma unroll
+            for (int to = 1; to < 32; to *= 2)
+                here = fold::join(here, __shfl_down_sync(0xffffffffu, here, to));
+            near[e] = i == 0 ? here : fold::join(near[e], here);
+        }
     }
-    __syncthreads();
+    while (!told[32u / 32 - 1]) told[32u / 32 - 1] = ask_all(slots, back[32u / 32 - 1], v[32u / 32 - 1]);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+        const type before = fold::join(__shfl_sync(0xffffffffu, v[32u / 32 - 1][e], 31),
+                                       __shfl_sync(0xffffffffu, near[e], 0));
+        if (lane == e && slots[e] != nullptr && number == 32u - 1) tell(slots[e], fold::join(before, own[e]));
+        own[e] = before;
+    }
+}
+
+/// Clears a slot of a run that nobody reads any more: the last one of the run before in place of its own, which
+/// the next run reads, if there is one.
+template <int words>
+__device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
+    uint64* const slot = slots + ((run * all + column) * 32u + number) * words;
+    for (int i = 0; i < words; ++i) {
+        if (number != 32u - 1 || ends) slot[i] = 0;
+        if (number == 32u - 1 && run > 0) (slot - all * 32u * words)[i] = 0;
+    }
+}
+
+/// A tile's columns, each with what its threads fold to, from above to below, in `room`: makes of these what
+/// lies before a thread in the tile; `told`: what lies before the tile. A warp has a few columns at once.
+template <class fold, class wide_fold, int words, class type, class wide>
+__device__ __forceinline__ void before_columns(type* room, wide* told, const uint32* numbers, uint64* slots,
+                                               uint64 all, uint64 tile, uint32 width, uint32 height,
+                                               type start, wide wide_start) {
+    const uint32 lane = threadIdx.x % 32u;
+    const uint32 each = (height + 31) / 32, begin = min(lane * each, height), end = min(begin + each, height);
+    for (uint32 c = threadIdx.x / 32u * 2; c < width; c += 16 * 2) {
+        wide own[2];
+        uint64* own_slots[2];
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+            own[e] = wide_start;
+            own_slots[e] = nullptr;
+            if (c + e >= width || numbers[c + e] == ~uint32(0)) continue;
+            own_slots[e] = slots + ((tile / 32u * all + numbers[c + e]) * 32u + tile % 32u) * words;
+            type* const v = room + (c + e) * (height | 1);
+            type before[1] = {start};
+            for (uint32 i = begin; i < end; ++i) before[0] = fold::join(before[0], v[i]);
+            own[e] = wide(scan_lanes<fold, 32>(before, start, lane));
+            for (uint32 i = begin; i < end; ++i) {
+                const type here = v[i];
+                v[i] = before[0];
+                before[0] = fold::join(before[0], here);
+            }
+        }
+        before_tile<wide_fold, words>(own_slots, all, tile, own, wide_start);
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+            if (lane == e && c + e < width) told[c + e] = own[e];
+    }
 }
 
 struct sum_double {
@@ -142,7 +191,7 @@ struct arguments {
     int32 z0_stride1;
 };
 
-extern "C" __global__ void __launch_bounds__(256, 3)
+extern "C" __global__ void __launch_bounds__(512, 2)
 scan(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     __shared__ uint32 taken;
@@ -150,106 +199,138 @@ scan(const __grid_constant__ arguments p) {
     __syncthreads();
     const uint32 ticket = taken;
     const uint32 tile = quotient(ticket, p.by_strips), strip = ticket - tile * p.strips;
+    const uint32 height = quotient(512u, p.by_across);
     const uint32 down = quotient(threadIdx.x, p.by_across), x = threadIdx.x - down * p.across;
-    const uint32 height = quotient(256u, p.by_across);
     const uint32 outer = strip, column = x * 4;
     const bool mine = down < height;
     const int32 i0 = int32(outer);
     const uint32 first_column = outer * p.n2 + column;
     const uint32 columns = mine ? min(uint32(4), p.n2 - column) : 0;
     const int32 i2 = int32(column);
-    const uint32 first = (tile * height + down) * 8;
-    alignas(16) float x0[8][4];
-    if (columns == 4) {
+    const uint32 first = (tile * height + down) * 13, own_place = down * 13 * p.across + x;
+    extern __shared__ uint4 staged[];
+    float* const x0_staged = reinterpret_cast<float*>(staged);
+#pragma unroll 13
+    for (unsigned int u = 0; u < 13; ++u) {
+        const uint32 place = u * 512 + threadIdx.x, row = quotient(place, p.by_across);
+        const uint32 at = tile * height * 13 + row, column = (place - row * p.across) * 4;
+        const bool inside = row < height * 13 && at < p.scanned;
+        const uint32 columns = min(uint32(4), p.n2 - column);
+        const int32 i1 = int32(at);
+        const int32 i2 = int32(column);
+        if (inside) {
+            if (columns == 4) {
+                copy16(x0_staged + place * 4, p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3));
+            } else {
 #pragma unroll
-        for (unsigned int u = 0; u < 8; ++u) {
-            const uint32 at = first + u;
-            const int32 i1 = int32(at);
-            if (at >= p.scanned) break;
-            load_cached<uint4>(x0[u], p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3));
-        }
-    } else {
-#pragma unroll
-        for (unsigned int u = 0; u < 8; ++u) {
-            const uint32 at = first + u;
-            const int32 i1 = int32(at);
-            if (at >= p.scanned) break;
-#pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                const int32 i2 = int32(column + e);
-                if (e < columns) x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3));
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i2 = int32(column + e);
+                    (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3)) : 0.0f;
+                }
             }
+        } else {
+            *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
         }
     }
-    float sum0[8][4];
-#pragma unroll
-    for (unsigned int u = 0; u < 8; ++u) {
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            sum0[u][e] = x0[u][e];
-            if (u > 0) sum0[u][e] = sum_float::join(sum0[u - 1][e], sum0[u][e]);
-        }
-    }
-    alignas(16) __shared__ uint64 room[1024];
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
     float part0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        part0[e] = sum0[7][e];
+        part0[e] = 0.0f;
     }
-    const float whole0 = scan_down<sum_float>(part0, room, 0.0f, p.across, x, down, height);
-    const uint32 all256 = (p.tiles + 255) / 256 * p.strips, own256 = tile / 256 * p.strips + strip;
-    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (all256 + 5) / 4 * 2;
-    __shared__ double told_sum0[32 * 32];
-    const uint64 further = uint64(p.rows) * 2;
-    uint64* const own = slots + (tile * uint64(p.rows) + first_column) * 2;
-    before_tile<sum_double, 2, 4>(told_sum0, own, further, tile, double(whole0), 0.0, p.across, x, down, height, columns);
-    unsigned int arrived = 0;  // of these 256 tiles, before this one
-    if (threadIdx.x == 255) {
-        __threadfence();
-        arrived = atomicAdd(p.scratch + 2 + own256, 1u);
-    }
-    float base_sum0[4];
-#pragma unroll
-    for (unsigned int e = 0; e < 4; ++e) {
-        base_sum0[e] = float(sum_double::join(told_sum0[(31 * p.across + x) * 4 + e], part0[e]));
-    }
-#pragma unroll
-    for (unsigned int u = 0; u < 8; ++u) {
-        const uint32 at = first + u;
-        const int32 i1 = int32(at);
-        if (at >= p.scanned) break;
-        alignas(16) float r0[4];
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            const float all_sum0 = sum_float::join(base_sum0[e], sum0[u][e]);
-            r0[e] = all_sum0;
-        }
-        if (columns == 4) {
-            store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0);
-        } else {
+    if (mine) {
+#pragma unroll 13
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i1 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
-                const int32 i2 = int32(column + e);
-                if (e < columns) {
-                    __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0[e]);
+                part0[e] = sum_float::join(part0[e], x0[e]);
+            }
+        }
+    }
+    const uint32 runs = (p.tiles + 31) / 32 * p.strips, own_run = tile / 32 * p.strips + strip;
+    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (runs + 5) / 4 * 2;
+    __shared__ uint32 numbers[32];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (down == 0) numbers[x * 4 + e] = e < columns ? first_column + e : ~uint32(0);
+    }
+    __shared__ float room_sum0[2176];
+    __shared__ double told_sum0[32];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (down < height) room_sum0[(x * 4 + e) * (height | 1) + down] = part0[e];
+    }
+    __syncthreads();
+    before_columns<sum_float, sum_double, 2>(room_sum0, told_sum0, numbers, slots, p.rows, tile, p.across * 4, height, 0.0f, 0.0);
+    __syncthreads();
+    unsigned int arrived = 0;  // of this run of tiles, before this one
+    if (threadIdx.x == 511) {
+        __threadfence();
+        arrived = atomicAdd(p.scratch + 2 + own_run, 1u);
+    }
+    float base_sum0[4], sum0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (down < height) base_sum0[e] = float(sum_double::join(told_sum0[x * 4 + e], room_sum0[(x * 4 + e) * (height | 1) + down]));
+        sum0[e] = 0.0f;
+    }
+    if (mine) {
+#pragma unroll 13
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i1 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            alignas(16) float r0[4];
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], x0[e]);
+                const float all_sum0 = sum_float::join(base_sum0[e], sum0[e]);
+                r0[e] = all_sum0;
+            }
+            *reinterpret_cast<uint4*>(x0_staged + place * 4) = reinterpret_cast<const uint4&>(r0);
+        }
+    }
+    __syncthreads();
+#pragma unroll 13
+    for (unsigned int u = 0; u < 13; ++u) {
+        const uint32 place = u * 512 + threadIdx.x, row = quotient(place, p.by_across);
+        const uint32 at = tile * height * 13 + row, column = (place - row * p.across) * 4;
+        const bool inside = row < height * 13 && at < p.scanned;
+        const uint32 columns = min(uint32(4), p.n2 - column);
+        const int32 i1 = int32(at);
+        const int32 i2 = int32(column);
+        alignas(16) float r0[4];
+        reinterpret_cast<uint4&>(r0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+        if (inside) {
+            if (columns == 4) {
+                store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0);
+            } else {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i2 = int32(column + e);
+                    if (e < columns) {
+                        __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0[e]);
+                    }
                 }
             }
         }
     }
-    __shared__ bool last;  // nobody reads the slots of these 256 tiles any more
-    if (threadIdx.x == 255) last = arrived == min(255u, uint32(p.tiles - 1 - tile / 256 * 256));
+    __shared__ bool last;  // nobody reads the slots of this run any more
+    if (threadIdx.x == 511) last = arrived == min(31u, uint32(p.tiles - 1 - tile / 32 * 32));
     __syncthreads();
     if (!last) return;
     __threadfence();
-    const uint32 start = tile / 256 * 256;
-    const bool ends = p.tiles - start <= 256;
-    const uint32 end = ends ? p.tiles : start + 255;
-    for (uint32 t = (start == 0 ? 0 : start - 1) + down; mine && t < end; t += height) {
-        for (unsigned int i = 0; i < columns * 2; ++i) {
-            (slots + (t * uint64(p.rows) + first_column) * 2)[i] = 0;
-        }
-    }
+    const uint32 run = tile / 32;
+    const bool ends = p.tiles - run * 32 <= 32;
+    for (uint32 i = down; mine && i < columns * 32; i += height)
+        forget<2>(slots, p.rows, run, first_column + i / 32, i % 32, ends);
     if (threadIdx.x != 0) return;
-    p.scratch[2 + own256] = 0;
-    if (atomicAdd(p.scratch + 1, 1u) == all256 - 1) p.scratch[0] = p.scratch[1] = 0;
+    p.scratch[2 + own_run] = 0;
+    if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;
 }
