@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/rows.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -11,22 +13,10 @@ namespace {
 
 constexpr const char* rounded = "(m + 63) / 64 * 64";  // a multiple of every vector's elements
 
-bool moves_by_one(const kernel_builder& b, const place& at, int axis) {
-    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
-        if (b.graph.loop_axis[a] == axis && at.at->strides[a] == stride_class::unit) return true;
-    return false;
-}
-
 }  // namespace
 
 bool are_columns(const kernel_builder& b, const std::vector<int>& kept, const folded_space& s) {
-    bool columns = false;
-    for (const place& in : b.inputs) {
-        if ((b.graph.nodes[in.node].axes & s.bits()) == 0) continue;
-        if (moves_by_one(b, in, s.inner())) return false;
-        columns = columns || moves_by_one(b, in, kept.back());
-    }
-    return columns;
+    return runs_across(b.key, b.graph, s.bits(), kept.back());
 }
 
 direction choose_direction(const kernel_builder& b, const std::vector<int>& kept,

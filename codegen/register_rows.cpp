@@ -132,7 +132,7 @@ stride_class along(const operand_class& at, const graph& g, int loop) {
     return stride_class::broadcast;
 }
 
-/// What moves along both the rows and each of them: the arrays that make the traffic.
+/// What moves along the rows.
 std::vector<const operand_class*> streams(const key& k, const graph& g, const row_program& r) {
     std::vector<const operand_class*> found;
     for (const node& n : g.nodes)
@@ -152,25 +152,16 @@ bool reads_words(const key& k, const graph& g, const row_program& r) {
     });
 }
 
-/// Memory runs along the innermost of the kept axes, and nowhere along the row.
-bool runs_across(const std::vector<const operand_class*>& arrays, const graph& g, const row_program& r) {
-    if (r.kept.empty()) return false;
-    const auto any_along = [&](int loop) {
-        return std::any_of(arrays.begin(), arrays.end(),
-                           [&](const operand_class* at) { return along(*at, g, loop) == stride_class::unit; });
-    };
-    return any_along(r.kept.back()) && !any_along(r.inner());
-}
-
 /// How rows across memory lie there.
 struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
 };
 
-rows_in_memory across_memory(const std::vector<const operand_class*>& arrays) {
+rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, const graph& g, int last_kept) {
     rows_in_memory at;
     for (const operand_class* array : arrays) {
+        if (along(*array, g, last_kept) == stride_class::broadcast) continue;
         at.widest = std::max(at.widest, static_cast<std::uint32_t>(size_of(array->head.type)));
         at.aligned = at.aligned && array->head.vector;
     }
@@ -356,14 +347,14 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
     s.kept = values.kept;
     bool held = false;
-    if (runs_across(arrays, g, r)) {
+    if (!r.kept.empty() && runs_across(k, g, r.row_bits(), r.kept.back())) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
         register_rows runs = s;
         held = side != 0 && share_runs(runs, capacity, side, bytes, most, k.header.architecture, reads_words(k, g, r));
         if (held)
             s = std::move(runs);
         else
-            held = share_across(s, r, bytes, across_memory(arrays), most, k.header.architecture);
+            held = share_across(s, r, bytes, across_memory(arrays, g, r.kept.back()), most, k.header.architecture);
     } else {
         choose_vectors(s, arrays, g, r);
         const bool writes = std::ranges::any_of(

@@ -86,6 +86,28 @@ std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
     return axes;
 }
 
+bool runs_across(const key& k, const graph& g, std::uint64_t folded, int last_kept) {
+    std::uint64_t by_one = 0, by_one_on_both = 0;  // the axes along which arrays lie without gaps
+    bool on_both = false;
+    const auto look = [&](const operand_class& at) {
+        std::uint64_t moves = 0, unit = 0;
+        for (std::size_t a = 0; a < at.strides.size(); ++a) {
+            if (at.strides[a] != stride_class::broadcast) moves |= axis_bit(g.loop_axis[a]);
+            if (at.strides[a] == stride_class::unit) unit |= axis_bit(g.loop_axis[a]);
+        }
+        if ((moves & folded) == 0) return;
+        by_one |= unit;
+        if ((moves & axis_bit(last_kept)) == 0) return;
+        by_one_on_both |= unit;
+        on_both = true;
+    };
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::operand) look(k.operands[n.index]);
+    for (const operand_class& z : k.outputs) look(z);
+    if (on_both) by_one = by_one_on_both;
+    return (by_one & axis_bit(last_kept)) != 0 && (by_one & folded) == 0;
+}
+
 row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refused)
     : refused_(refused),
       nodes_(g.nodes.size()),

@@ -63,6 +63,10 @@ rows rows_of(const key& k, const graph& g, const node& reduction);
 /// The axes that the outputs' loops walk.
 std::uint64_t outputs_axes(const key& k);
 
+/// Whether memory runs along the last of the kept axes, not along what is folded. The arrays that move along both
+/// decide, for they make the traffic; where there are none, all that move along what is folded.
+bool runs_across(const key& k, const graph& g, std::uint64_t folded, int last_kept);
+
 /// Which uses of reductions' values can stay in the kernel that makes them, because it holds the row.
 class row_uses {
 public:

@@ -47,13 +47,7 @@ bool runs_across(const key& k, const graph& g, const row_program& r) {
     const bool few = (inner.bucket & bucket::gapless_columns) != 0 && inner.fine != 0 && inner.fine <= few_side_by_side;
     const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
     if (few && r.bucket >= long_bucket && r.kept.size() > 1 && !doubles) return false;
-    for (const node& n : g.nodes) {
-        if (n.kind != node_kind::operand) continue;
-        const std::vector<stride_class>& strides = k.operands[n.index].strides;
-        for (std::size_t a = 0; a < strides.size(); ++a)
-            if (strides[a] == stride_class::unit && (r.row_bits() >> g.loop_axis[a] & 1u) != 0) return false;
-    }
-    return true;
+    return runs_across(k, g, r.row_bits(), r.kept.back());
 }
 
 void add_step(plan& p, std::string pattern, std::string reason) {
