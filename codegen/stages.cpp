@@ -117,9 +117,7 @@ private:
             now.reshapes = n.kind == node_kind::unravel;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {
-                // What a sum is taken about is at hand in the kernel that makes both, though others read it from
-                // memory.
-                const bool read = is_cut(of) && n.kind != node_kind::about;
+                const bool read = is_cut(of) && !is_at_hand(of, n);
                 now.level = std::max(now.level, nodes_[of].level + (read ? 1 : 0));
                 if (read) continue;
                 now.reduces = now.reduces || nodes_[of].reduces;
@@ -129,6 +127,17 @@ private:
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
             if (nodes_[graph_.roots[k]].folds() && is_broadcast(k)) cut(graph_.roots[k]);
+    }
+
+    /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
+    /// about, or what one pass folds beside another argument of the user.
+    bool is_at_hand(node_id of, const node& user) const {
+        if (user.kind == node_kind::about) return true;
+        if (user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds()) return false;
+        return std::any_of(user.arguments, user.arguments + user.arity, [&](node_id other) {
+            return !is_cut(other) && nodes_[other].folds() && axes_of(other) == user.axes && go_together(of, other) &&
+                   uses_.are_made_together(of, other);
+        });
     }
 
     /// Whether an output repeats its root, in another kernel than that which makes the root.

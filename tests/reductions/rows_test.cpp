@@ -118,6 +118,26 @@ TEST_CASE("rows in place are read before they are written") {
     }
 }
 
+TEST_CASE("a vector along what is folded leaves it to the arrays how memory is walked") {
+    const auto across = [](const auto& e) {
+        const kernel_explanation k = explain(e).kernels.back();
+        return k.reason.find("neighbours read neighbour") != std::string::npos ||
+               k.reason.find("neighbouring columns") != std::string::npos ||
+               k.reason.find("beside") != std::string::npos;
+    };
+    for (const auto& [n, side] : {std::array<index_t, 2>{2048, 256}, {300, 1000}, {5000, 40}, {20, 600}}) {
+        const array<float> x = wave<float>({n, side}), gain = eval(wave<float>({n, 1}) + 30);
+        const array<float> gains = eval(gain + zeros<float>({n, side}));
+        CHECK(across(sum(x * gain, 0)) == across(sum(x, 0)));
+        CHECK(across(max(x - gain, 0)) == across(max(x, 0)));
+        CHECK(across(softmax(x, 0) * gain) == across(softmax(x, 0)));
+        CHECK(allclose(sum(x * gain, 0), sum(x * gains, 0), 1e-5, 1e-3).item());
+        CHECK(array_equal(max(x - gain, 0), max(x - gains, 0)).item());
+        CHECK(allclose(softmax(x + gain, 0) * gain, eval(softmax(x + gains, 0) * gains), 1e-5, 1e-8).item());
+        CHECK(allclose(average(x, 0, reshape(gain, {n})), eval(sum(x * gains, 0) / sum(gains, 0)), 1e-4, 1e-5).item());
+    }
+}
+
 TEST_CASE("runs of which threads hold a part in shared memory") {
     comparison c;
     for (const auto& [n, side] : {std::array<index_t, 2>{3105, 18}, {1000, 24}, {2500, 15}, {40'000, 3}})

@@ -66,6 +66,28 @@ TEST_CASE("standardising over everything, over rows, and over columns of what wa
     CHECK(norm(eval(x / norm(x))).item() == doctest::Approx(1));
 }
 
+TEST_CASE("reductions that do not need each other come from one pass, though a map reads one of them alone") {
+    const auto fit = [](const array<float>& x, const axes& over) {
+        const auto least = min(x, over, keepdims);
+        const auto most = max(x, over, keepdims);
+        const auto first = (x - least) / (most - least);
+        const auto second = (x - least) / (sum(x, over, keepdims) - least);
+        const auto third = x * least + most * (sum(x, over, keepdims) + least);
+        const array<float> low = least, high = most, total = sum(x, over, keepdims);
+        CHECK(allclose(first, (x - low) / (high - low)).item());
+        CHECK(allclose(second, (x - low) / (total - low), 1e-4).item());
+        CHECK(allclose(third, x * low + high * (total + low), 1e-4).item());
+        CHECK(patterns(first).size() <= 2);
+        CHECK(patterns((x - least) / ptp(x, over, keepdims)).size() <= 2);
+        CHECK(patterns(second).size() <= 2);
+        CHECK(patterns(third).size() <= 2);
+    };
+    fit(wave({1'200'000}), axes(0));
+    fit(wave({3, 400'000}), axes(1));
+    fit(wave({200'000, 6}), axes(0));
+    fit(wave({70, 90}), axes(1));
+}
+
 TEST_CASE("what is made along rows and then along columns is two kernels, on the host three where it is read twice") {
     const array<double> x = wave({112, 32}), centred = x - eval(mean(x, 1, keepdims)), spread = stddev(x, 1, keepdims);
     const auto e = x - mean(x, 1, keepdims);

@@ -145,7 +145,8 @@ struct squares {
     static __device__ __forceinline__ moments<type> of_part(sums_near<type> a) {
         if (a.count == 0) return {0, 0, 0, 0};
         const type mean = share_of(a.sum, a.count), squares = a.squares - a.sum * mean;
-        return {a.count, a.near, mean, squares < 0 ? 0 : squares};
+        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        return {a.count, a.near, mean, squares >= 0 ? squares : squares < 0 ? 0 : a.squares + (mean - mean)};
     }
     template <class type>
     static __device__ __forceinline__ type about(moments<type> a, type c) {
