@@ -84,10 +84,15 @@ private:
             results_.push_back(static_cast<std::size_t>(free - staged_.begin()));
         }
         // As many as leave room for the blocks, and odd: neighbours' rows then begin in different banks.
-        if (s_.bucket <= short_bucket && !narrow_) threads_ = most_threads / 2, blocks_ = 4;
+        if (s_.bucket <= short_bucket && !narrow_) threads_ = most_threads / 2, blocks_ = 3;
+        constexpr std::uint32_t most_beside = 40 << 10;  // of a block's shared memory
+        while (threads_ > 32 && other_bytes() > most_beside) threads_ /= 2;
         const std::uint32_t unit = std::max(unit_bytes(), 4u);
-        const auto most = [&] { return (memory_of_processor() / blocks_ - other_bytes()) / (threads_ * unit); };
-        while (blocks_ > 1 && most() < 3) blocks_ /= 2;
+        const auto most = [&] {
+            const std::uint32_t memory = memory_of_processor() / blocks_;
+            return (memory - std::min(memory, other_bytes())) / (threads_ * unit);
+        };
+        while (blocks_ > 1 && most() < 3) --blocks_;
         while (threads_ > 32 && most() < 3) threads_ /= 2;
         rows_ = std::clamp(most() - (most() + 1) % 2, 1u, most_rows);
     }
@@ -312,12 +317,17 @@ private:
     void copy(const place& in, const staged_rows& to) {
         source_writer& out = b_.code;
         const std::string offset = b_.offset(in, all_bits());
-        if (to.unit() < 4) {
+        if (to.each == 1 && to.unit() < 4) {
             out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
             return;
         }
         if (to.each > 1) out.open("if (columns == ", to.each, ")");
-        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
+        const std::string word(word_of(to.unit()));
+        if (to.unit() < 4)  // too short for an asynchronous copy
+            out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
+                     b_.pointer(in), offset, ");");
+        else
+            out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
         if (to.each == 1) return;
         out.otherwise();  // the array ends within a vector
         open_columns(true);

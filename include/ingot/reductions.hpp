@@ -57,25 +57,49 @@ INGOT_REDUCTION(nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
 #undef INGOT_REDUCTION_OF
 
+/// Throws where shapes do not broadcast, in the name of what was written.
+template <class A, class B>
+void check_shapes(const char* operation, const A& a, const B& b) {
+    shape_room room, room_a, room_b;
+    const extents_ref shapes[] = {as_node(a).extents(room_a), as_node(b).extents(room_b)};
+    int rank = 0;
+    broadcast_shapes(operation, shapes, 2, room, rank);
+}
+/// The same of a vector that lies along one axis.
+inline void check_vector(const char* operation, const shape_like& vector, const shape_like& shape, int axis) {
+    if (vector.values()[0] != shape.values()[static_cast<std::size_t>(axis)])
+        throw shape_error("[" + std::string(operation) + "] a vector of shape " + to_text(vector.values()) +
+                          " along axis " + std::to_string(axis) + " of shape " + to_text(shape.values()) +
+                          ": one of its length is wanted");
+}
+
 /// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis.
 template <class E, class W>
 auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const shape_like shape = e.shape();
     const int rank = e.ndim();
     std::vector<index_t> behind;  // new axes that put a vector along the reduced one
-    if (how.over && how.over->count() == 1 && weights.ndim() == 1)
-        for (int j = checked_axis(how.operation, (*how.over)[0], rank); ++j < rank;)
-            behind.push_back(-1 - static_cast<index_t>(behind.size()));
+    if (how.over && how.over->count() == 1 && weights.ndim() == 1) {
+        const int axis = checked_axis(how.operation, (*how.over)[0], rank);
+        check_vector(how.operation, weights.shape(), shape, axis);
+        for (int j = axis; ++j < rank;) behind.push_back(-1 - static_cast<index_t>(behind.size()));
+    } else {
+        check_shapes(how.operation, e, weights);
+    }
     const auto w = broadcast_to(expand_dims(weights, axes(behind)), shape);
     return sum_of(how, with_fractions(e) * w) / sum_of(how, with_fractions(w));
 }
 template <array_expression E, keeps_tag... T>
 auto average(E&& e, T... tags) {
-    return mean(std::forward<E>(e), tags...);
+    reduction how{"average", nullptr};
+    (how.note(tags), ...);
+    return mean_of(how, std::forward<E>(e));
 }
 template <array_expression E, keeps_tag... T>
 auto average(E&& e, const axes& over, T... tags) {
-    return mean(std::forward<E>(e), over, tags...);
+    reduction how{"average", &over};
+    (how.note(tags), ...);
+    return mean_of(how, std::forward<E>(e));
 }
 template <array_expression E, array_expression W>
 auto average(const E& e, const W& weights) {
@@ -122,6 +146,9 @@ auto inner(A&& a, B&& b) {
 /// The sum of a diagonal.
 template <array_expression E>
 auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
+    const int rank = e.ndim();
+    if (rank < 2) throw shape_error("[trace] shape " + to_text(e.shape().values()) + ": two axes at least are wanted");
+    checked_axis("trace", axis1, rank), checked_axis("trace", axis2, rank);
     const axes last(-1);
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
@@ -129,6 +156,7 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
 /// Whether every |a - b| <= absolute + relative * |b|; infinities are close to themselves, NaN to nothing.
 template <array_expression A, array_expression B>
 auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8) {
+    check_shapes("allclose", a, b);
     const auto& x = with_fractions(a);
     const auto& y = with_fractions(b);
     return all_of({"allclose", nullptr}, (abs(x - y) <= absolute + relative * abs(y) && isfinite(y)) || x == y);

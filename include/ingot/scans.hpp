@@ -125,6 +125,7 @@ auto trapezoid(const E& e, double dx = 1.0, index_t axis = -1) {
 template <array_expression E, array_expression X>
 auto trapezoid(const E& e, const X& x, index_t axis = -1) {
     const int rank = e.ndim(), at = checked_axis("trapezoid", axis, rank);
+    x.ndim() == 1 ? check_vector("trapezoid", x.shape(), e.shape(), at) : check_shapes("trapezoid", e, x);
     std::vector<index_t> behind;  // new axes that put a vector along the one that is summed
     for (int j = at + 1; j < rank && x.ndim() == 1; ++j) behind.push_back(-1 - static_cast<index_t>(behind.size()));
     const auto widths = differences("trapezoid", expand_dims(x, axes(behind)), at - rank);
@@ -151,6 +152,7 @@ void write_parts(array<T>& to, std::initializer_list<layout> parts, const N&... 
 /// An array, for its ends are computed apart, in a kernel of their own.
 template <array_expression E>
 auto gradient(const E& e, double spacing = 1.0, index_t axis = -1) {
+    checked_axis("gradient", axis, e.ndim());
     const auto f = moveaxis(with_fractions(e), axis, 0);
     array<typename decltype(f)::value_type> result = empty_like<typename decltype(f)::value_type>(e);
     if (f.shape()[0] < 2)

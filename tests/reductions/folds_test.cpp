@@ -345,6 +345,24 @@ TEST_CASE("of two vectors: the sum of products in the dtype they promote to") {
     CHECK(trace(array<int>{{1, 2, 3}, {4, 5, 6}}, 1).item() == 8);
 }
 
+TEST_CASE("errors name the operation that was written, and what was given") {
+    const array<double> x{{1, 2, 3}, {4, 5, 6}}, v{1, 2, 3, 4, 5};
+    CHECK_THROWS_WITH_AS((void)average(x, 2), "[average] axis 2 is out of range for rank 2", shape_error);
+    CHECK_THROWS_WITH_AS((void)average(x, 0, v),
+                         "[average] a vector of shape (5,) along axis 0 of shape (2, 3): one of its length is wanted",
+                         shape_error);
+    CHECK_THROWS_WITH_AS((void)average(x, v), "[average] shapes (2, 3) and (5,) do not broadcast", shape_error);
+    CHECK_THROWS_WITH_AS((void)allclose(x, v), "[allclose] shapes (2, 3) and (5,) do not broadcast", shape_error);
+    CHECK_THROWS_WITH_AS((void)trace(v), "[trace] shape (5,): two axes at least are wanted", shape_error);
+    CHECK_THROWS_WITH_AS((void)trace(x, 0, 0, 2), "[trace] axis 2 is out of range for rank 2", shape_error);
+    CHECK_THROWS_WITH_AS((void)gradient(x, 1.0, 2), "[gradient] axis 2 is out of range for rank 2", shape_error);
+    CHECK_THROWS_WITH_AS((void)trapezoid(x, v),
+                         "[trapezoid] a vector of shape (5,) along axis 1 of shape (2, 3): one of its length is wanted",
+                         shape_error);
+    CHECK_THROWS_WITH_AS((void)trapezoid(x, array<double>(reshape(arange<double>(8), {2, 4}))),
+                         "[trapezoid] shapes (2, 3) and (2, 4) do not broadcast", shape_error);
+}
+
 TEST_CASE("averages, and questions about whole arrays") {
     const array<double> x{{1, 2, 3}, {4, 5, 6}}, same = x + 0, near = x * (1 + 1e-7);
     CHECK(average(x).item() == 3.5);

@@ -48,6 +48,7 @@ template <class T>
 void fold_dtype(comparison& c, unsigned seed) {
     folds(c, values<T>({5, 1025}, seed), -1);
     folds(c, values<T>({70, 40}, seed + 1), 0);
+    for (const index_t side : {5, 16, 64}) folds(c, values<T>({700, side}, seed + 2), 0);
 }
 
 }  // namespace
