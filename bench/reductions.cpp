@@ -205,6 +205,16 @@ private:
                 return bench::require("normalised", n, 1e-6,
                                       [&](std::size_t i) { return std::abs(got[i] * norm_host - x[i]); });
             });
+        add(
+            {"(x - min(x)) / (max(x) - min(x))", 2 * bytes, bytes, 0.95},
+            [&] { return eval((x_ - min(x_)) / (max(x_) - min(x_))); },
+            [&](const array<float>& r) {
+                const auto [least, most] = std::minmax_element(x.begin(), x.end());
+                const double from = *least, range = double{*most} - from;
+                const std::vector<float> got = r.to_host();
+                return bench::require("between 0 and 1", n, 1e-6,
+                                      [&](std::size_t i) { return std::abs(got[i] - (x[i] - from) / range); });
+            });
 
         const auto largest = std::max_element(x.begin(), x.end());
         const auto exactly = [](auto got, auto wanted) {
@@ -324,6 +334,19 @@ private:
                         sum += v * v;
                     }
                     return std::abs(got[column] - std::sqrt(sum));
+                });
+            });
+
+        const array<float> weights = random::uniform<float>({rows, 1});
+        const std::vector<float> weights_host = weights.to_host();
+        add(
+            {"sum(a * g, 0), (65536, 4096), g (65536, 1)", bytes, 0, 0.95}, [&] { return eval(sum(m * weights, 0)); },
+            [&](const array<float>& r) {
+                const std::vector<float> got = r.to_host();
+                return bench::require("weighted sums", 64, 1e-2, [&](std::size_t k) {
+                    double sum = 0;
+                    for (std::size_t i = 0; i < rows; ++i) sum += double{x_host_[i * width + 61 * k]} * weights_host[i];
+                    return std::abs(got[61 * k] - sum);
                 });
             });
 
