@@ -94,7 +94,8 @@ private:
         };
         while (blocks_ > 1 && most() < 3) --blocks_;
         while (threads_ > 32 && most() < 3) threads_ /= 2;
-        rows_ = std::clamp(most() - (most() + 1) % 2, 1u, most_rows);
+        const std::uint32_t fit = std::clamp(most(), 1u, most_rows);
+        rows_ = fit - (fit + 1) % 2;
     }
     /// Of a row of a thread's columns.
     std::uint32_t unit_bytes() const {

@@ -77,16 +77,16 @@ TEST_CASE("an infinite or undefined element makes a variance undefined, wherever
 }
 
 TEST_CASE_TEMPLATE("a variance whose squares overflow is infinite, wherever the large elements are", T, float, double) {
-    const T large = sizeof(T) == 4 ? T(1e25) : T(1e200), none = std::numeric_limits<T>::infinity();
-    for (const std::size_t n : {2, 6, 40, 1000, 5000, 70000})
+    const T large = sizeof(T) == 4 ? T(1e25) : T(1e200), overflown = std::numeric_limits<T>::infinity();
+    for (const std::size_t n : {2u, 6u, 40u, 1000u, 5000u, 70000u})
         for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
             std::vector<T> values(2 * n, T(0));
             values[at] = large;
             const array<T> rows = reshape(asarray(values), {2, -1});
-            CHECK(var(rows(0)).item() == none);
-            CHECK(stddev(rows(0)).item() == none);
-            CHECK(var(rows, 1).eval().to_host() == std::vector<T>{none, 0});
-            CHECK(var(array<T>(transpose(rows)), 0).eval().to_host() == std::vector<T>{none, 0});
+            CHECK(var(rows(0)).item() == overflown);
+            CHECK(stddev(rows(0)).item() == overflown);
+            CHECK(var(rows, 1).eval().to_host() == std::vector<T>{overflown, 0});
+            CHECK(var(array<T>(transpose(rows)), 0).eval().to_host() == std::vector<T>{overflown, 0});
             const std::vector<T> standard = array<T>((rows - mean(rows)) / stddev(rows)).to_host();
             CHECK(std::ranges::all_of(standard, [](T v) { return v == 0; }));
         }
