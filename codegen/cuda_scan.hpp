@@ -70,7 +70,7 @@ protected:
     cuda_kernel b_;
     const scanning& s_;
     std::vector<fold_writer> folds_;
-    std::uint32_t run_ = 32;  // tiles, a multiple of a warp's lanes
+    std::uint32_t run_ = 32;  // tiles: a multiple of a warp's lanes, or fewer where no strip has more
 
 private:
     void declare_slots();

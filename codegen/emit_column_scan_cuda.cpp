@@ -96,7 +96,12 @@ private:
         while (threads_ > 32 && most() < 3) threads_ /= 2;
         const std::uint32_t fit = std::clamp(most(), 1u, most_rows);
         rows_ = fit - (fit + 1) % 2;
+        // Of many short columns slots for tiles that none has would be much memory.
+        if (s_.bucket < bucket::looped)
+            while (run_ > 1 && std::uint64_t{run_ / 2} * least_tile() >= std::uint64_t{16} << s_.bucket) run_ /= 2;
     }
+    /// Rows of the shortest tile.
+    std::uint32_t least_tile() const { return (narrow_ ? threads_ / narrow_vectors() : height()) * rows_; }
     /// Of a row of a thread's columns.
     std::uint32_t unit_bytes() const {
         std::uint32_t bytes = 0;
@@ -380,10 +385,9 @@ private:
     void look_back() {
         source_writer& out = b_.code;
         const std::uint32_t words = slot_words();
-        const std::uint32_t least = narrow_ ? threads_ / narrow_vectors() : height();
         scan_lanes();
         write_slots("strip", strips(), tiles());
-        b_.step.scratch_count = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = run_ * least * rows_};
+        b_.step.scratch_count = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = run_ * least_tile()};
         declare_before_columns(b_, run_, threads_, std::clamp(tile_columns() / (threads_ / 32), 1u, 2u));
         out.line("__shared__ ", b_.linear(), " numbers[", tile_columns(), "];");
         open_columns();

@@ -77,14 +77,14 @@ template <class fold, int words, class type, int n>
 __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
                                             type start) {
     const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 32u);
-    type v[32u / 32][n], near[n];
-    uint64 back[32u / 32];
-    bool told[32u / 32];
+    type v[1][n], near[n];
+    uint64 back[1];
+    bool told[1];
 #pragma unroll
     for (int e = 0; e < n; ++e)
         if (lane == e && slots[e] != nullptr && number != 32u - 1) tell(slots[e], own[e]);
 #pragma unroll
-    for (uint32 i = 0; i < 32u / 32; ++i) {
+    for (uint32 i = 0; i < 1; ++i) {
         const bool of_run = i * 32 + lane != 32u - 1;
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
 #pragma unroll
@@ -92,14 +92,14 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
         told[i] = (of_run ? i * 32 + lane >= number : tile < 32u) || ask_all(slots, back[i], v[i]);
     }
 #pragma unroll
-    for (uint32 i = 0; i < 32u / 32; ++i)
+    for (uint32 i = 0; i < 1; ++i)
         while (i * 32 + lane != 32u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
         near[e] = start;
 #pragma unroll
-        for (uint32 i = 0; i < 32u / 32; ++i) {
+        for (uint32 i = 0; i < 1; ++i) {
             type here = i * 32 + lane == 32u - 1 ? start : v[i][e];
 #pragma unroll
             for (int to = 1; to < 32; to *= 2)
@@ -107,11 +107,11 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
             near[e] = i == 0 ? here : fold::join(near[e], here);
         }
     }
-    while (!told[32u / 32 - 1]) told[32u / 32 - 1] = ask_all(slots, back[32u / 32 - 1], v[32u / 32 - 1]);
+    while (!told[1 - 1]) told[1 - 1] = ask_all(slots, back[1 - 1], v[1 - 1]);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
-        const type before = fold::join(__shfl_sync(0xffffffffu, v[32u / 32 - 1][e], 31),
+        const type before = fold::join(__shfl_sync(0xffffffffu, v[1 - 1][e], 31),
                                        __shfl_sync(0xffffffffu, near[e], 0));
         if (lane == e && slots[e] != nullptr && number == 32u - 1) tell(slots[e], fold::join(before, own[e]));
         own[e] = before;
