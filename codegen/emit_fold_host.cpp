@@ -40,7 +40,7 @@ public:
           folds_(folds_of(f, g, b_.needs)) {
         for (std::vector<fold_writer>& of_space : folds_)
             for (fold_writer& fold : of_space) {
-                lanes_.emplace_back(fold, g, lanes_.size(), walk_.strip(), b_.needs);
+                lanes_.emplace_back(fold, g, lanes_.size(), walk_.strip(), !walk_.across(), b_.needs);
                 words_ += fold.words();
             }
     }
@@ -90,7 +90,11 @@ private:
     std::uint32_t strip_of(const folding& f) const {
         if (way_ == direction::along) return strip_along(longest(f));
         const auto columns = [&](const folded_space& s) { return are_columns(b_, kept_, s); };
-        return std::ranges::all_of(f.spaces, columns) ? 2048 : 256;
+        if (!std::ranges::all_of(f.spaces, columns)) return 256;
+        const auto is_exponentials = [&](const node& n) {
+            return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
+        };
+        return std::ranges::any_of(b_.graph.nodes, is_exponentials) ? 512 : 2048;  // these keep strips beside lanes
     }
 
     void describe(launch& step) const {
@@ -131,10 +135,10 @@ private:
             fold_writer& f = l.fold();
             std::string taken;
             for (std::uint32_t i = 0; i < f.words(); ++i) {
-                const std::string type = walk_.across() && !f.places() ? f.wide_type() : f.word_type(i);
+                const std::string type = walk_.across() && f.words() == 1 ? f.wide_type() : f.word_type(i);
                 taken += (i == 0 ? "take<" : ", take<") + type + ">(slots + s * stride" + slot(word++) + j + ')';
             }
-            if (f.places()) taken = f.type() + '{' + taken + '}';
+            if (f.words() > 1) taken = f.type() + '{' + taken + '}';
             const std::string pieces = "for (" + b_.linear() + " s = 0; s < pieces; ++s)";
             const auto join_to = [&](const std::string& name) {
                 return name + " = " + f.wide_joiner() + "::join(" + name + ", " + taken + ");";

@@ -45,7 +45,8 @@ public:
             for (const node_id reduction : phase) own.emplace_back(g, reduction, number++, b_.needs);
         }
         for (auto& phase : folds_)
-            for (fold_writer& f : phase) lanes_.emplace_back(f, g, lanes_.size(), walk_.strip(), b_.needs);
+            for (fold_writer& f : phase)
+                lanes_.emplace_back(f, g, lanes_.size(), walk_.strip(), !walk_.across(), b_.needs);
         choose_kept();
     }
 

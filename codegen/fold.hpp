@@ -61,7 +61,9 @@ public:
     std::string with(const std::string& part, const std::string& array, const std::string& present);
     std::string with_one(const std::string& part, const std::string& entry);
     bool has_parts() const { return is_about(); }
+    bool is_about() const { return row_.rule == detail::fold_rule::about; }
     bool is_moments() const { return row_.of == detail::fold::squares; }
+    detail::fold of() const { return row_.of; }
     bool is_exponentials() const { return row_.of == detail::fold::exponentials; }
     /// Whether the joiner has join_all(array) and join_lanes<lanes>(value), quicker than joining one after the other.
     bool joins_at_once() const { return is_moments(); }
@@ -95,8 +97,10 @@ public:
     std::uint32_t slots() const;
     /// Size of a variable that holds all of a row.
     std::uint32_t bytes() const;
-    /// A partial result from the texts that take its words.
-    std::string word_type(std::uint32_t i) { return needs_.type(places() && i == 1 ? dtype::i8 : type_); }
+    /// The host: what each word is.
+    std::string word_type(std::uint32_t i) {
+        return needs_.type(places() && i == 1 ? dtype::i8 : is_about() ? dtype::f8 : type_);
+    }
 
 private:
     dtype wide() const {
@@ -115,7 +119,6 @@ private:
     std::string join_logarithms(dtype t) const;
     std::string join_later_places(dtype t) const;
 
-    bool is_about() const { return row_.rule == detail::fold_rule::about; }
     bool is_user() const { return row_.of == detail::fold::user; }
 
     const graph& graph_;

@@ -207,6 +207,7 @@ std::string largest(dtype t) { return t == dtype::f4 ? "3.402823466e+38f" : "1.7
 }  // namespace
 
 std::string spell_about_fold(fold f, dtype t, prelude& needs) {
+    if (needs.where() == target::host) return spell_about_fold_host(f, t, needs);
     const std::string type = needs.type(t);
     if (f == fold::squares) {
         needs.add("moments", moments);
@@ -241,7 +242,8 @@ std::string spell_about_fold(fold f, dtype t, prelude& needs) {
 
 std::string spell_about_part(fold f, dtype t, prelude& needs) {
     spell_about_fold(f, t, needs);
-    return (f == fold::squares ? "moments<" : "exponential_sum<") + needs.type(t) + '>';
+    const std::string part = f == fold::squares ? "moments" : "exponential_sum";
+    return needs.where() == target::host ? part : part + '<' + needs.type(t) + '>';
 }
 
 std::string spell_about_sums(fold f, dtype t, prelude& needs) {

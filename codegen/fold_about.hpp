@@ -1,5 +1,5 @@
 // The text of folds that are taken about a value which is known after them (one_pass.hpp): a part of the row, how two
-// are joined, and the sum about a value.
+// are joined, and the sum about a value. CUDA's parts are of the elements' dtype, the host's of double.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace ingot::codegen {
 
-/// The type of a part, with the members that `about_members` names; all of them of the elements' dtype.
+/// The type of a part, with the members that `about_members` names; all of them of one dtype.
 std::string spell_about_part(detail::fold f, dtype t, prelude& needs);
-/// The type of what a thread has of a few tiles, by `with(sums, values, present)`, and what it begins as; `of_part`
-/// makes a part of it.
+/// CUDA: the type of what a thread has of a few tiles, by `with(sums, values, present)`, and what it begins as;
+/// `of_part` makes a part of it.
 std::string spell_about_sums(detail::fold f, dtype t, prelude& needs);
 std::string spell_about_sums_start(detail::fold f, dtype t, prelude& needs);
-/// The struct with `join(a, b)`, `with(sums, values, present)`, `of_part(sums)`, `about(part, c)`, of exponentials
-/// `greatest(part)`.
+/// The struct with `join(a, b)`, `about(part, c)`, of exponentials `greatest(part)`. CUDA: `with(sums, values,
+/// present)` and `of_part(sums)`. The host: what lanes want (host_about_lanes.cpp).
 std::string spell_about_fold(detail::fold f, dtype t, prelude& needs);
 /// A part of no elements.
 std::string spell_about_start(detail::fold f, dtype t, prelude& needs);
+std::string spell_about_fold_host(detail::fold f, dtype t, prelude& needs);
 /// ".count", ...
 const std::vector<std::string>& about_members(detail::fold f);
 

@@ -1,6 +1,8 @@
 // See host_folds.hpp.
 #include "codegen/host_folds.hpp"
 
+#include <algorithm>
+
 namespace ingot::codegen {
 
 void row_folds::write(const folded_space& s, const std::string& number, bool only, std::span<lane_fold> folds,
@@ -59,16 +61,20 @@ void row_folds::write_group(const folded_space& s, std::span<lane_fold> folds,
         walk_.open_outputs(s);
         walk_.elements(computed, [&](const std::vector<std::string>& values) {
             const std::span<const std::string> all(values);
-            for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].join(values[i], walk_.strip_number(from)));
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                out.line(folds[i].join(values[i], walk_.strip_number(from), walk_.strip_in_turn()));
             walk_.put(s, all.subspan(folds.size(), s.outputs.size()));
             for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", all.last(kept.size())[i], ";");
         });
         walk_.close_outputs(s);
+        for (const lane_fold& l : folds) l.end_strips(out, walk_.strip_number(from), walk_.strips_at_once());
     };
-    walk_.strips(s, from, to, computed, fold_strip, kept);
+    // Of places a compiler makes worse code of several strips.
+    const bool places = std::ranges::any_of(folds, [](const lane_fold& l) { return l.fold().places(); });
+    walk_.strips(s, from, to, computed, fold_strip, kept, !places);
     for (const lane_fold& l : folds) {
         const std::string name = whole(l.fold());
-        const std::string part = walk_.across() ? l.lane(from) : l.joined(from);
+        const std::string part = walk_.across() ? l.lane(from, to) : l.joined(from, to);
         const std::string joiner = walk_.across() ? l.fold().wide_joiner() : l.fold().joiner();
         out.line(walk_.across() ? "for (int j = 0; j < m; ++j) " : "", name, " = ",
                  one_of_many ? joiner + "::join(" + name + ", " + part + ')' : part, ";");

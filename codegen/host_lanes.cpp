@@ -50,8 +50,10 @@ constexpr std::string_view first_of_lanes_text =
 
 }  // namespace
 
-lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::uint32_t width, prelude& needs)
+lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::uint32_t width, bool of_one_row,
+                     prelude& needs)
     : lanes_("lanes" + std::to_string(number)), fold_(&f), width_(width), needs_(&needs) {
+    if (f.is_about()) about_.emplace(f, lanes_, width, of_one_row);
     if (!f.places()) return;
     const dtype value = g.nodes[f.value()].type;
     strips_ = "strips" + std::to_string(number);
@@ -70,11 +72,13 @@ lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::ui
 }
 
 void lane_fold::declare(source_writer& out) const {
+    if (about_) return about_->declare(out);
     out.line("alignas(64) ", fold_->places() ? value_type_ : fold_->type(), ' ', lanes_, '[', width_, "];");
     if (fold_->places()) out.line("alignas(64) ", strip_type_, ' ', strips_, '[', width_, "];");
 }
 
 void lane_fold::start(source_writer& out, const std::string& count) const {
+    if (about_) return about_->start(out, count);
     const std::string head = "for (int j = 0; j < " + count + "; ++j) ";
     if (fold_->places())
         out.line(head, lanes_, "[j] = ", value_start_, ", ", strips_, "[j] = 0;");
@@ -82,13 +86,19 @@ void lane_fold::start(source_writer& out, const std::string& count) const {
         out.line(head, lanes_, "[j] = ", fold_->start(), ";");
 }
 
-std::string lane_fold::join(const std::string& value, const std::string& strip) const {
+std::string lane_fold::join(const std::string& value, const std::string& strip, int turn) const {
+    if (about_) return about_->join(value, strip, turn);
     if (fold_->places())
         return keep_ + '(' + value + ", " + strip_type_ + '(' + strip + "), " + lanes_ + "[j], " + strips_ + "[j]);";
     return lanes_ + "[j] = " + fold_->joined(lanes_ + "[j]", fold_->element(value, "")) + ';';
 }
 
-std::string lane_fold::joined(const std::string& from) const {
+void lane_fold::end_strips(source_writer& out, const std::string& strip, int strips) const {
+    if (about_) about_->end_strips(out, strip, strips);
+}
+
+std::string lane_fold::joined(const std::string& from, const std::string& to) const {
+    if (about_) return about_->joined(from, to);
     const std::string width = std::to_string(width_);
     needs_->add("join_lanes", join_lanes_text);
     if (!fold_->places()) return "join_lanes<" + fold_->joiner() + ", " + width + ">(" + lanes_ + ')';
@@ -102,7 +112,8 @@ std::string lane_fold::joined(const std::string& from) const {
     return name + '<' + width + ">(" + lanes_ + ", " + strips_ + ", " + from + ')';
 }
 
-std::string lane_fold::lane(const std::string& from) const {
+std::string lane_fold::lane(const std::string& from, const std::string& to) const {
+    if (about_) return about_->lane(from, to);
     if (!fold_->places()) return lanes_ + "[j]";
     return fold_->type() + '{' + lanes_ + "[j], " + needs_->type(dtype::i8) + '(' + from + ") + " + strips_ + "[j]}";
 }

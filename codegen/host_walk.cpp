@@ -204,9 +204,54 @@ void host_walk::read_runs(const folded_space& s, const std::vector<input>& input
     }
 }
 
+/// Whether columns are long, and nothing but their folds is wanted of them.
+bool host_walk::takes_several(const folded_space& s, const std::vector<node_id>& values) const {
+    constexpr std::uint8_t long_bucket = 2;
+    if (!across() || s.axes.size() != 1 || s.bucket < long_bucket || !s.outputs.empty()) return false;
+    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    return !staged_ && !wants_whole_strips(values) &&
+           std::ranges::none_of(kept_values_, [&](const kept_value& k) { return wanted[k.node]; });
+}
+
+/// Several strips in one loop over the lanes, while there are so many: memory has as many streams to bring, and what
+/// lanes have is taken up once for all of them. The loop over strips goes on behind them.
+void host_walk::write_several(const folded_space& s, const std::string& from, const std::string& to,
+                              const std::vector<input>& inputs, const std::function<void()>& body) {
+    source_writer& out = b_.code;
+    const auto outside = b_.body.scope();
+    at_once_ = most_at_once;
+    out.line(b_.linear(), " k = ", from, ";");
+    out.open("for (; k + ", at_once_ - 1, " < ", to, "; k += ", at_once_, ")");
+    if (!inputs.empty()) write_digits("k", s.axes);
+    read(inputs, outer_axes() | s.bits(), lane_axis(s), false);
+    for (const input& in : inputs) {
+        if ((axes_of(in.at.node) & s.bits()) == 0) continue;
+        const int lane = lane_axis(s);
+        const std::string step = step_along(in.at, s.inner());
+        if ((axes_of(in.at.node) >> lane & 1u) != 0)
+            in_turn_.push_back({in, in.at.name + "_strip", "j" + step_along(in.at, lane) + " + ", step});
+        else
+            in_turn_.push_back({in, '(' + start_of(in, outer_axes() | s.bits()) + ')', "", step});
+    }
+    body();
+    out.close();
+    in_turn_.clear();
+    at_once_ = 1;
+    b_.body.leave(outside);
+}
+
+/// The inputs' elements in the strip whose turn it is; `read` has named those of the first.
+void host_walk::name_for_turn() {
+    for (const in_turn& i : in_turn_) {
+        if (turn_ == 0) return;
+        const std::string at = i.along + std::to_string(turn_) + i.step;
+        b_.body.name(i.of.at.node, i.of.random ? generated(i.of, i.start + " + " + at) : i.start + '[' + at + ']');
+    }
+}
+
 void host_walk::strips(const folded_space& s, const std::string& from, const std::string& to,
                        const std::vector<node_id>& values, const std::function<void()>& body,
-                       const std::vector<kept_value>& keep) {
+                       const std::vector<kept_value>& keep, bool several) {
     source_writer& out = b_.code;
     const std::vector<bool> wanted = b_.body.wanted_by(values);
     const auto outside = b_.body.scope();
@@ -220,7 +265,9 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
     else
         declare_copies(inputs, lane, whole);
     if (across()) {
-        out.open("for (", b_.linear(), " k = ", from, "; k < ", to, "; ++k)");
+        several = several && keep.empty() && takes_several(s, values);
+        if (several) write_several(s, from, to, inputs, body);
+        out.open("for (", several ? "" : b_.linear() + " k = " + from, "; k < ", to, "; ++k)");
         const auto staged = [&](std::size_t o) { return staged_ && is_staged(b_.outputs[o], s); };
         if (!inputs.empty() || !std::ranges::all_of(s.outputs, staged)) {  // something is found by its digits
             if (s.axes.size() > 1) out.line(b_.linear(), " rest = k;");
@@ -320,6 +367,14 @@ void host_walk::elements(const std::vector<node_id>& values, const statements& o
     }
     b_.declare_independent();
     out.open("for (int j = 0; j < ", whole ? rounded : "m", "; ++j)");
+    for (turn_ = 0; turn_ + 1 < at_once_; ++turn_) {
+        const auto before = b_.body.scope();
+        name_for_turn();
+        for (std::size_t i = 0; i < values.size(); ++i) texts[i] = b_.body.value(values[i], out);
+        of(texts);
+        b_.body.leave(before);
+    }
+    name_for_turn();
     for (std::size_t i = 0; i < values.size(); ++i) {
         texts[i] = b_.body.value(values[i], out);
         if (whole && first(i) == i) out.line(array(i), "[j] = ", texts[i], ";");
@@ -332,11 +387,13 @@ void host_walk::elements(const std::vector<node_id>& values, const statements& o
     }
     of(texts);
     out.close();
+    turn_ = 0;
     b_.body.leave(outside);
 }
 
 std::string host_walk::strip_number(const std::string& from) const {
-    if (across()) return from == "0" ? "k" : "k - " + from;
+    const std::string turn = turn_ == 0 ? "" : " + " + std::to_string(turn_);
+    if (across()) return "k" + turn + (from == "0" ? "" : " - " + from);
     return (from == "0" ? "first" : "(first - " + from + ')') + " / " + std::to_string(strip_);
 }
 

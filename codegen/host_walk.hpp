@@ -31,6 +31,8 @@ constexpr std::uint32_t strip_along(std::uint8_t length) { return length <= 2 ? 
 
 class host_walk {
 public:
+    static constexpr int most_at_once = 4;
+
     /// Where `pieces.inner_divide` is not 1 a block has one of so many pieces of its rows.
     host_walk(kernel_builder& b, std::vector<int> kept, direction d, std::uint32_t strip, const formula& pieces);
 
@@ -63,14 +65,17 @@ public:
     void stage(const folded_space& s, const std::string& n);
     void unstage(const folded_space& s, const std::string& n);
     /// A loop over the strips of elements [from, to) of a space; `body` is written with the inputs of `values` named.
+    /// `several`: it may be written for several strips at once as well.
     void strips(const folded_space& s, const std::string& from, const std::string& to,
                 const std::vector<node_id>& values, const std::function<void()>& body,
-                const std::vector<kept_value>& keep = {});
+                const std::vector<kept_value>& keep = {}, bool several = false);
     /// Within a strip: a loop over its elements, which writes statements made from values of nodes.
     using statements = std::function<void(const std::vector<std::string>&)>;
     void elements(const std::vector<node_id>& values, const statements& of);
-    /// An element's place in its row, as `elements` sees it, and the number of its strip counted from `from`.
-    std::string place_in_row() const { return across() ? "k" : "first + j"; }
+    /// Across, a loop over elements may be one for several strips: which of them, and of how many.
+    int strip_in_turn() const { return turn_; }
+    int strips_at_once() const { return at_once_; }
+    /// The number of an element's strip counted from `from`, as `elements` sees it.
     std::string strip_number(const std::string& from) const;
     /// Outputs that move along a space, within a strip of it: where their elements go, element j of each, and, behind
     /// the loop over elements, what is still to do.
@@ -87,6 +92,12 @@ private:
         std::string type;
         bool random;
     };
+    /// An input that moves from strip to strip where several are one loop: element j of the first strip is at `start`
+    /// and `along`, those of the next ones by as many steps further.
+    struct in_turn {
+        input of;
+        std::string start, along, step;
+    };
     std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
     int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
     std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }
@@ -98,6 +109,10 @@ private:
     void write_digits(const std::string& linear, const std::vector<int>& axes);
     void declare_copies(const std::vector<input>& inputs, int lane, bool whole);
     void read(const std::vector<input>& inputs, std::uint64_t known, int lane, bool whole);
+    void name_for_turn();
+    bool takes_several(const folded_space& s, const std::vector<node_id>& values) const;
+    void write_several(const folded_space& s, const std::string& from, const std::string& to,
+                       const std::vector<input>& inputs, const std::function<void()>& body);
     bool is_staged(const place& at, const folded_space& s) const;
     void copy_rows(const place& at, const folded_space& s, const std::string& n, bool back);
     std::uint32_t pitch() const {
@@ -117,6 +132,8 @@ private:
     std::vector<kept_value> kept_values_;
     bool staged_ = false;
     int arrays_ = 0;
+    int at_once_ = 1, turn_ = 0;
+    std::vector<in_turn> in_turn_;
 };
 
 }  // namespace ingot::codegen

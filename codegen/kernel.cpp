@@ -128,7 +128,7 @@ std::string kernel_builder::generator_key(node_id generator) {
     return arguments.member({argument_kind::generator_key, 8, index}, "generator_key", names[index] + "_key");
 }
 
-void kernel_builder::declare_independent() {
+void add_independent(prelude& needs) {
     needs.add("independent",
               "/// No iteration of the loop that follows depends on another.\n"
               "#ifdef __clang__\n"
@@ -136,6 +136,10 @@ void kernel_builder::declare_independent() {
               "#else\n"
               "#define independent _Pragma(\"GCC ivdep\")\n"
               "#endif\n");
+}
+
+void kernel_builder::declare_independent() {
+    add_independent(needs);
     code.line("independent");
 }
 

@@ -95,4 +95,7 @@ constexpr std::uint64_t axis_range(int first, int last) {
 void emit_map_cuda(const key& k, const graph& g, plan& p);
 void emit_map_host(const key& k, const graph& g, plan& p);
 
+/// The host's `independent`, which promises so of the loop behind it.
+void add_independent(prelude& needs);
+
 }  // namespace ingot::codegen

@@ -102,14 +102,24 @@ private:
                               at(difference).arguments[1]};
         // All of one dtype; c, and only c, the same throughout the row, and made of the row.
         const std::uint64_t folded = folded_by(n);
-        const std::vector<std::uint16_t>& binders = beneath_[found.c];
         const bool fits = at(found.x).type == n.type && at(found.c).type == n.type &&
                           (at(found.x).axes & folded) != 0 && (at(found.c).axes & folded) == 0 &&
-                          std::find(binders.begin(), binders.end(), n.index) != binders.end() &&
+                          is_made_of(found.c, squares ? fold::sum : fold::max, found.x, folded) &&
                           beneath_[found.x].empty();
         if (!fits) return {};
         const bool alone = uses_[value] == 1 && uses_[difference] == (v.arity == 2 ? 2 : 1) && uses_[found.c] == 1;
         return alone && squares ? about_share(found, folded) : found;
+    }
+
+    /// Whether there are reductions beneath a node, all of them this one. A mean and a maximum are so: where the row
+    /// has infinities or NaN, c says what comes of them.
+    bool is_made_of(node_id c, fold of, node_id x, std::uint64_t folded) const {
+        if (beneath_[c].empty()) return false;
+        const node& n = at(c);
+        if (n.kind == node_kind::reduce)
+            return static_cast<fold>(n.code) == of && n.arguments[0] == x && folded_by(n) == folded;
+        return std::all_of(n.arguments, n.arguments + n.arity,
+                           [&](node_id a) { return beneath_[a].empty() || is_made_of(a, of, x, folded); });
     }
 
     /// Of a row's maximum, the sum of exponentials of that row, which comes by it; else the node itself.

@@ -122,12 +122,14 @@ void emit(const key& k, const graph& g, plan& p) {
 }
 
 /// Sums about a value of their own row need no kernel that holds it, nor two that read it. The graph becomes that where
-/// it takes fewer kernels, and where holding rows is slower: few long ones, and short ones across memory; of squares,
-/// which cost no more than a sum, all across memory, and those that fill a block's registers.
+/// it takes fewer kernels, and on CUDA where holding rows is slower: few long ones, and short ones across memory; of
+/// squares, which cost no more than a sum, all across memory, and those that fill a block's registers.
 void take_sums_in_one_pass(const key& k, graph& g, staging& s) {
     constexpr std::uint8_t filling_bucket = 10;
+    const bool cuda = k.header.where == target::cuda;
+    if (!cuda && s.stages.empty()) return;
     const auto held = find_row_program(k, g);
-    const bool staged = held && can_stage_rows(k, g, *held);
+    const bool staged = cuda && held && can_stage_rows(k, g, *held);
     if (s.stages.empty() && (!held || staged)) return;
     graph once = with_sums_in_one_pass(k, g);
     const bool squares =
@@ -190,7 +192,7 @@ plan make_plan(const key& k) {
     } else {
         if (cuda && k.header.math != math_mode::strict) flush_exponentials_beside_one(k, g);
         staging s = cut_into_stages(k, g, holds_rows);
-        if (cuda && k.header.math != math_mode::strict) take_sums_in_one_pass(k, g, s);  // strict: no bit by a cut
+        if (k.header.math != math_mode::strict) take_sums_in_one_pass(k, g, s);  // strict: no bit by a cut
         p.pattern = has(g, node_kind::scan)      ? "scan"
                     : !has(g, node_kind::reduce) ? "map"
                     : find_row_program(k, g)     ? "row program"

@@ -213,3 +213,29 @@ TEST_CASE("sums about any value, not the mean or the maximum alone") {
     CHECK(std::abs(sum(square(x - sum(x) / 1e6)).item() / squares - 1) < 1e-5);
     CHECK(std::abs(sum(exp(x - sum(x) / 1e6)).item() / exponentials - 1) < 1e-5);
 }
+
+TEST_CASE("everything about what everything gives is two kernels, and a number one") {
+    const auto kernels = [](const auto& e) { return explain(e).kernels.size(); };
+    const array<float> x = asarray(noise(very_long, 3));
+    CHECK(kernels((x - mean(x)) / stddev(x)) == 2);
+    CHECK(kernels(softmax(x)) == 2);
+    CHECK(kernels(x / norm(x)) == 2);
+    CHECK(kernels(var(x)) == 1);
+    CHECK(kernels(logsumexp(x)) == 1);
+    const array<float> columns = reshape(x(slice(0, 5 << 16)), {-1, 5}), rows = reshape(x(slice(0, 1 << 19)), {2, -1});
+    CHECK(kernels(var(columns, 0)) == 1);
+    CHECK(kernels(logsumexp(columns, 0)) == 1);
+    CHECK(kernels(softmax(columns, 0)) <= 2);
+    CHECK(kernels(softmax(rows, 1)) <= 2);
+}
+
+TEST_CASE("about a value that says nothing of infinities, these come out of the sum") {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{70001}, very_long - 1}) {
+        const array<float> above = zeros_but(infinity, at), below = zeros_but(-infinity, at);
+        CHECK(sum(square(above - min(above))).item() == infinity);
+        CHECK(sum(square(below - max(below))).item() == infinity);
+        CHECK(std::isnan(sum(square(above - max(above))).item()));
+        CHECK(std::isnan(sum(exp(below - min(below))).item()));
+        CHECK(std::isnan(sum(exp(below - mean(below))).item()));
+    }
+}

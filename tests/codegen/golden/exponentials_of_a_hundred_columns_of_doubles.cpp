@@ -1,100 +1,4 @@
-namespace step1 {
-// max(x0)
-using int32 = int;
-using uint32 = unsigned int;
-using uint64 = unsigned long long;
-
-/// No iteration of the loop that follows depends on another.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct max_double {
-    static double join(double a, double b) {
-        const double m = a < b ? b : a;
-        return b == b ? m : b;
-    }
-};
-
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
-
-struct arguments {
-    const double* x0;
-    double* z0;
-    uint64* scratch;
-    uint32 row_pieces;
-    uint32 n1;
-    uint32 tiles;
-    uint32 folded;
-    int32 x0_stride0;
-    int32 x0_stride2;
-    uint32 rows;
-    int32 z0_stride0;
-};
-
-extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
-    const arguments& p = *given;
-    const uint32 pieces = p.row_pieces;
-    for (uint32 block = uint32(begin); block < end; ++block) {
-        const uint32 piece = block % pieces;
-        const int32 i1 = int32((block / pieces) % p.tiles * 2048);
-        const int m = p.n1 - i1 < 2048 ? int(p.n1 - i1) : 2048;
-        const uint32 row = (block / pieces) / p.tiles;
-        const uint32 first_row = row * p.n1 + i1;
-        const int32 i0 = int32(row);
-        alignas(64) double max0[2048];
-        for (int j = 0; j < m; ++j) max0[j] = -__builtin_inf();
-        {
-            const uint32 from = piece * 512;
-            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
-            for (uint32 group = from; group < to; group += 64) {
-                const uint32 end_of_group = to - group < 64 ? to : group + 64;
-                alignas(64) double lanes0[2048];
-                for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inf();
-                for (uint32 k = group; k < end_of_group; ++k) {
-                    const int32 i2 = int32(k);
-                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2;
-                    independent
-                    for (int j = 0; j < m; ++j) {
-                        lanes0[j] = max_double::join(lanes0[j], x0_strip[j]);
-                    }
-                }
-                for (int j = 0; j < m; ++j) max0[j] = max_double::join(max0[j], lanes0[j]);
-            }
-        }
-        uint64* const slots = p.scratch + p.rows + first_row;
-        const uint64 stride = uint64(p.rows) * 1;
-        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, max0[j]);
-        if (__atomic_add_fetch(p.scratch + first_row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
-        p.scratch[first_row] = 0;
-        for (int j = 0; j < m; ++j) max0[j] = -__builtin_inf();
-        for (uint32 s = 0; s < pieces; ++s)
-            for (int j = 0; j < m; ++j) max0[j] = max_double::join(max0[j], take<double>(slots + s * stride + j));
-        double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
-        independent
-        for (int j = 0; j < m; ++j) {
-            z0_strip[j] = max0[j];
-        }
-    }
-}
-}  // namespace step1
-
-namespace step2 {
-// sum(exp(x0 - x1))
+// sum(exp(x0 - max(x0)))
 using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
@@ -115,6 +19,8 @@ using uint64 = unsigned long long;
 #endif
 extern "C" vectorised double exp(double a);
 
+static inline double weight(double x) { return exp(x); }
+
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
@@ -122,8 +28,76 @@ extern "C" vectorised double exp(double a);
 #define independent _Pragma("GCC ivdep")
 #endif
 
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
+template <class type>
+constexpr type largest();
+template <>
+constexpr float largest() {
+    return 3.402823466e+38f;
+}
+template <>
+constexpr double largest() {
+    return 1.7976931348623157e+308;
+}
+
+/// The greatest element, and the sum of exp(x - top).
+struct exponential_sum {
+    double top, sum;
+};
+
+struct exponentials {
+    static exponential_sum join(exponential_sum a, exponential_sum b) {
+        const bool above = a.top > b.top;
+        const double less = weight(above ? b.top - a.top : a.top - b.top);
+        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
+    }
+    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
+    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
+    /// elements.
+    template <class type>
+    static void keep(type v, type& of_strip, int& far, type near, type& top) {
+        of_strip = v;
+        top = v > top ? v : top;
+        far |= v - near > 2;
+    }
+    template <int strips, int width, bool one_row, class type>
+    static void end_strips(const type* __restrict v, int& far, int m, type* __restrict near, type* __restrict sum,
+                          type* __restrict top) {
+        if (far) {
+            far = 0;
+            type most = -largest<type>();
+            for (int j = 0; one_row && j < m; ++j) most = top[j] > most ? top[j] : most;
+            independent
+            for (int j = 0; j < m; ++j) {
+                top[j] = top[j] < largest<type>() ? top[j] : largest<type>();
+                const type high = one_row ? most < largest<type>() ? most : largest<type>() : top[j];
+                sum[j] *= weight(near[j] - high);
+                near[j] = high;
+            }
+        }
+        independent
+        for (int j = 0; j < m; ++j)
+            for (int s = 0; s < strips; ++s) sum[j] += weight(v[s * width + j] - near[j]);
+    }
+    static exponential_sum of_lane(double near, double sum, double top, uint64) {
+        return {top, sum == 0 ? 0 : sum * weight(near - top)};
+    }
+    template <int lanes, class type>
+    static exponential_sum of_lanes(const type* near, const type* sum, const type* top, uint64) {
+        type most = top[0];
+        for (int l = 1; l < lanes; ++l) most = top[l] > most ? top[l] : most;
+        double shares[lanes], all = 0;
+        for (int l = 0; l < lanes; ++l) shares[l] = sum[l] * weight(double(near[l]) - most);
+        for (int l = 0; l < lanes; ++l) all += shares[l];
+        return {most, all};
+    }
+    template <class type>
+    static type about(exponential_sum a, type c) {
+        return type(a.sum * weight(a.top - c));
+    }
+    /// NaN where an element is; of infinities alone the sum tells.
+    static double greatest(exponential_sum a) {
+        return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
+    }
 };
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
@@ -142,76 +116,78 @@ static inline type take(uint64* slot) {
 
 struct arguments {
     const double* x0;
-    const double* x1;
     double* z0;
     uint64* scratch;
     uint32 row_pieces;
     uint32 n1;
     uint32 tiles;
-    int32 x1_stride0;
     uint32 folded;
     int32 x0_stride0;
-    int32 x0_stride2;
+    int32 x0_stride3;
     uint32 rows;
     int32 z0_stride0;
 };
 
-extern "C" void step2_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
-        const int32 i1 = int32((block / pieces) % p.tiles * 2048);
-        const int m = p.n1 - i1 < 2048 ? int(p.n1 - i1) : 2048;
+        const int32 i1 = int32((block / pieces) % p.tiles * 512);
+        const int m = p.n1 - i1 < 512 ? int(p.n1 - i1) : 512;
         const uint32 row = (block / pieces) / p.tiles;
         const uint32 first_row = row * p.n1 + i1;
         const int32 i0 = int32(row);
-        alignas(64) double x1_copy[2048] = {};
-        const bool x1_whole = m == 2048;
-        if (!x1_whole) for (int j = 0; j < m; ++j) x1_copy[j] = (p.x1 + i0 * p.x1_stride0 + i1)[j];
-        const double* const x1_strip = x1_whole ? p.x1 + i0 * p.x1_stride0 + i1 : x1_copy;
-        alignas(64) double sum0[2048];
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        alignas(64) exponential_sum exponentials0[512];
+        for (int j = 0; j < m; ++j) exponentials0[j] = exponential_sum{-1.7976931348623157e+308, 0};
         {
             const uint32 from = piece * 512;
             const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
             for (uint32 group = from; group < to; group += 64) {
                 const uint32 end_of_group = to - group < 64 ? to : group + 64;
-                alignas(64) double lanes0[2048];
-                for (int j = 0; j < m; ++j) lanes0[j] = 0.0;
-                alignas(64) double x0_copy[2048] = {};
-                for (uint32 k = group; k < end_of_group; ++k) {
+                alignas(64) double lanes0_near[512], lanes0_sum[512], lanes0_top[512];
+                alignas(64) double lanes0_strip[2048];
+                int lanes0_far = 0;
+                for (int j = 0; j < m; ++j) lanes0_near[j] = -largest<double>(), lanes0_sum[j] = 0, lanes0_top[j] = -largest<double>();
+                uint32 k = group;
+                for (; k + 3 < end_of_group; k += 4) {
                     const int32 i2 = int32(k);
-                    const bool x0_whole = m == 2048;
-                    if (!x0_whole) for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2)[j];
-                    const double* const x0_strip = x0_whole ? p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2 : x0_copy;
-                    alignas(64) double value0[2048];
-                    independent
-                    for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
-                        const double t0 = x0_strip[j] - x1_strip[j];
-                        value0[j] = exp(t0);
-                    }
+                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3;
                     independent
                     for (int j = 0; j < m; ++j) {
-                        lanes0[j] = sum_double::join(lanes0[j], value0[j]);
+                        exponentials::keep(x0_strip[j], lanes0_strip[j], lanes0_far, lanes0_near[j], lanes0_top[j]);
+                        exponentials::keep(x0_strip[j + 1 * p.x0_stride3], lanes0_strip[512 + j], lanes0_far, lanes0_near[j], lanes0_top[j]);
+                        exponentials::keep(x0_strip[j + 2 * p.x0_stride3], lanes0_strip[1024 + j], lanes0_far, lanes0_near[j], lanes0_top[j]);
+                        exponentials::keep(x0_strip[j + 3 * p.x0_stride3], lanes0_strip[1536 + j], lanes0_far, lanes0_near[j], lanes0_top[j]);
                     }
+                    exponentials::end_strips<4, 512, false>(lanes0_strip, lanes0_far, m, lanes0_near, lanes0_sum, lanes0_top);
                 }
-                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
+                for (; k < end_of_group; ++k) {
+                    const int32 i2 = int32(k);
+                    const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        exponentials::keep(x0_strip[j], lanes0_strip[j], lanes0_far, lanes0_near[j], lanes0_top[j]);
+                    }
+                    exponentials::end_strips<1, 512, false>(lanes0_strip, lanes0_far, m, lanes0_near, lanes0_sum, lanes0_top);
+                }
+                for (int j = 0; j < m; ++j) exponentials0[j] = exponentials::join(exponentials0[j], exponentials::of_lane(lanes0_near[j], lanes0_sum[j], lanes0_top[j], end_of_group - group));
             }
         }
         uint64* const slots = p.scratch + p.rows + first_row;
-        const uint64 stride = uint64(p.rows) * 1;
-        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
+        const uint64 stride = uint64(p.rows) * 2;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, exponentials0[j].top);
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + 1 * p.rows + j, exponentials0[j].sum);
         if (__atomic_add_fetch(p.scratch + first_row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[first_row] = 0;
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        for (int j = 0; j < m; ++j) exponentials0[j] = exponential_sum{-1.7976931348623157e+308, 0};
         for (uint32 s = 0; s < pieces; ++s)
-            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
+            for (int j = 0; j < m; ++j) exponentials0[j] = exponentials::join(exponentials0[j], exponential_sum{take<double>(slots + s * stride + j), take<double>(slots + s * stride + 1 * p.rows + j)});
         double* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1;
         independent
         for (int j = 0; j < m; ++j) {
-            z0_strip[j] = sum0[j];
+            const double t0 = exponentials::greatest(exponentials0[j]);
+            z0_strip[j] = exponentials::about(exponentials0[j], t0);
         }
     }
 }
-}  // namespace step2

@@ -55,7 +55,19 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
                 const uint32 end_of_group = to - group < 64 ? to : group + 64;
                 alignas(64) double lanes0[2048];
                 for (int j = 0; j < m; ++j) lanes0[j] = 0.0;
-                for (uint32 k = group; k < end_of_group; ++k) {
+                uint32 k = group;
+                for (; k + 3 < end_of_group; k += 4) {
+                    const int32 i1 = int32(k);
+                    const double* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = sum_double::join(lanes0[j], x0_strip[j]);
+                        lanes0[j] = sum_double::join(lanes0[j], x0_strip[j + 1 * p.x0_stride1]);
+                        lanes0[j] = sum_double::join(lanes0[j], x0_strip[j + 2 * p.x0_stride1]);
+                        lanes0[j] = sum_double::join(lanes0[j], x0_strip[j + 3 * p.x0_stride1]);
+                    }
+                }
+                for (; k < end_of_group; ++k) {
                     const int32 i1 = int32(k);
                     const double* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
                     independent

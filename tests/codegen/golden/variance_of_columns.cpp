@@ -1,8 +1,81 @@
-namespace step1 {
-// sum(x0) / s0
+// sum(square(x0 - sum(x0) / s0)) / s1
 using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
+
+/// How many elements, their mean (off `near`), and the squares of what each is off it.
+struct moments {
+    double count, near, mean, squares;
+};
+
+struct squares {
+    static moments join(moments a, moments b) {
+        if (b.count == 0) return a;
+        if (a.count == 0) return b;
+        const double count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
+    }
+    template <class type>
+    static void keep(type v, type near, type& sum, type& squares) {
+        const type off = v - near;
+        sum += off;
+        squares += off * off;
+    }
+    /// The first strip is there, off 0.
+    template <class type>
+    static void begin(int m, type& near, type* sum, type* squares) {
+        double mean = 0;
+        for (int j = 0; j < m; ++j) mean += sum[j] * (1.0 / m);
+        near = type(mean);
+        for (int j = 0; j < m; ++j) {
+            sum[j] -= near;
+            squares[j] = sum[j] * sum[j];
+        }
+    }
+    template <int lanes, class type>
+    static moments of_lanes(type near, const type* sum, const type* squares, uint64 n) {
+        constexpr int chains = 8;
+        double sums[chains] = {}, more[chains] = {}, all = 0, all_squares = 0;
+        for (int l = 0; l < lanes; l += chains)
+            for (int c = 0; c < chains; ++c) sums[c] += sum[l + c], more[c] += squares[l + c];
+        for (int c = 0; c < chains; ++c) all += sums[c], all_squares += more[c];
+        return of_lane(near, all, all_squares, n);
+    }
+    /// The same where each lane is of a row of its own: `first` is its first element, `n` are there off that one.
+    template <class type>
+    static void keep_first(type v, bool first, type& near, type& sum, type& squares) {
+        near = first ? v : near;
+        keep(v, near, sum, squares);
+    }
+    template <int n, class type>
+    static void begin_lanes(int m, type* near, type* sum, type* squares) {
+        for (int j = 0; j < m; ++j) {
+            const type before = near[j];
+            near[j] += sum[j] * type(1.0 / n);
+            const type moved = near[j] - before, less = n * moved;
+            squares[j] -= moved * (sum[j] + (sum[j] - less));
+            sum[j] -= less;
+        }
+    }
+    static moments of_lane(double near, double sum, double squares, uint64 n) {
+        if (n == 0) return {0, 0, 0, 0};
+        const double mean = sum / n, about = squares - sum * mean;
+        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        return {double(n), near, mean, about >= 0 ? about : about < 0 ? 0 : squares + (mean - mean)};
+    }
+    template <class type>
+    static type about(moments a, type c) {
+        const double off = a.near - c + a.mean;
+        return type(a.squares + a.count * off * off);
+    }
+    /// About the sum of all divided by n.
+    template <class type>
+    static type about_share(moments a, type n) {
+        if (a.count == n) return type(a.squares);
+        const double off = (a.near + a.mean) * (1 - a.count / n);
+        return type(a.squares + a.count * off * off);
+    }
+};
 
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
@@ -10,14 +83,6 @@ using uint64 = unsigned long long;
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
@@ -38,149 +103,72 @@ struct arguments {
     float* z0;
     uint64* scratch;
     float s0;
+    float s1;
     uint32 row_pieces;
     uint32 n0;
     uint32 folded;
-    int32 x0_stride1;
+    int32 x0_stride2;
     uint32 rows;
 };
 
-extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const float s0 = given->s0;
+    const float s1 = given->s1;
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
         const int32 i0 = int32(block / pieces * 2048);
         const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
-        alignas(64) double sum0[2048];
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        alignas(64) moments squares0[2048];
+        for (int j = 0; j < m; ++j) squares0[j] = moments{0, 0, 0, 0};
         {
             const uint32 from = piece * 512;
             const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
             for (uint32 group = from; group < to; group += 64) {
                 const uint32 end_of_group = to - group < 64 ? to : group + 64;
-                alignas(64) float lanes0[2048];
-                for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
-                for (uint32 k = group; k < end_of_group; ++k) {
+                alignas(64) float lanes0_near[2048], lanes0_sum[2048], lanes0_squares[2048];
+                for (int j = 0; j < m; ++j) lanes0_near[j] = 0, lanes0_sum[j] = 0, lanes0_squares[j] = 0;
+                uint32 k = group;
+                for (; k + 3 < end_of_group; k += 4) {
                     const int32 i1 = int32(k);
-                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
+                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride2;
                     independent
                     for (int j = 0; j < m; ++j) {
-                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j]);
+                        squares::keep_first(x0_strip[j], k - group == 0, lanes0_near[j], lanes0_sum[j], lanes0_squares[j]);
+                        squares::keep_first(x0_strip[j + 1 * p.x0_stride2], false, lanes0_near[j], lanes0_sum[j], lanes0_squares[j]);
+                        squares::keep_first(x0_strip[j + 2 * p.x0_stride2], false, lanes0_near[j], lanes0_sum[j], lanes0_squares[j]);
+                        squares::keep_first(x0_strip[j + 3 * p.x0_stride2], false, lanes0_near[j], lanes0_sum[j], lanes0_squares[j]);
+                    }
+                    if (k - group == 0) squares::begin_lanes<4>(m, lanes0_near, lanes0_sum, lanes0_squares);
+                }
+                for (; k < end_of_group; ++k) {
+                    const int32 i1 = int32(k);
+                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride2;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        squares::keep_first(x0_strip[j], k - group == 0, lanes0_near[j], lanes0_sum[j], lanes0_squares[j]);
                     }
                 }
-                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
+                for (int j = 0; j < m; ++j) squares0[j] = squares::join(squares0[j], squares::of_lane(lanes0_near[j], lanes0_sum[j], lanes0_squares[j], end_of_group - group));
             }
         }
         uint64* const slots = p.scratch + p.rows + i0;
-        const uint64 stride = uint64(p.rows) * 1;
-        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
+        const uint64 stride = uint64(p.rows) * 4;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, squares0[j].count);
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + 1 * p.rows + j, squares0[j].near);
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + 2 * p.rows + j, squares0[j].mean);
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + 3 * p.rows + j, squares0[j].squares);
         if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[i0] = 0;
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        for (int j = 0; j < m; ++j) squares0[j] = moments{0, 0, 0, 0};
         for (uint32 s = 0; s < pieces; ++s)
-            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
+            for (int j = 0; j < m; ++j) squares0[j] = squares::join(squares0[j], moments{take<double>(slots + s * stride + j), take<double>(slots + s * stride + 1 * p.rows + j), take<double>(slots + s * stride + 2 * p.rows + j), take<double>(slots + s * stride + 3 * p.rows + j)});
         float* const z0_strip = p.z0 + i0;
         independent
         for (int j = 0; j < m; ++j) {
-            z0_strip[j] = float(sum0[j]) / s0;
+            const float t0 = squares::about_share(squares0[j], s0);
+            z0_strip[j] = t0 / s1;
         }
     }
 }
-}  // namespace step1
-
-namespace step2 {
-// sum(square(x0 - x1)) / s0
-using int32 = int;
-using uint32 = unsigned int;
-using uint64 = unsigned long long;
-
-/// No iteration of the loop that follows depends on another.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_float {
-    static float join(float a, float b) { return a + b; }
-};
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
-
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
-
-struct arguments {
-    const float* x0;
-    const float* x1;
-    float* z0;
-    uint64* scratch;
-    float s0;
-    uint32 row_pieces;
-    uint32 n0;
-    uint32 folded;
-    int32 x0_stride1;
-    uint32 rows;
-};
-
-extern "C" void step2_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
-    const float s0 = given->s0;
-    const arguments& p = *given;
-    const uint32 pieces = p.row_pieces;
-    for (uint32 block = uint32(begin); block < end; ++block) {
-        const uint32 piece = block % pieces;
-        const int32 i0 = int32(block / pieces * 2048);
-        const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
-        const float* const x1_strip = p.x1 + i0;
-        alignas(64) double sum0[2048];
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
-        {
-            const uint32 from = piece * 512;
-            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
-            for (uint32 group = from; group < to; group += 64) {
-                const uint32 end_of_group = to - group < 64 ? to : group + 64;
-                alignas(64) float lanes0[2048];
-                for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
-                for (uint32 k = group; k < end_of_group; ++k) {
-                    const int32 i1 = int32(k);
-                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
-                    independent
-                    for (int j = 0; j < m; ++j) {
-                        const float t0 = x0_strip[j] - x1_strip[j];
-                        lanes0[j] = sum_float::join(lanes0[j], t0 * t0);
-                    }
-                }
-                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
-            }
-        }
-        uint64* const slots = p.scratch + p.rows + i0;
-        const uint64 stride = uint64(p.rows) * 1;
-        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
-        if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
-        p.scratch[i0] = 0;
-        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
-        for (uint32 s = 0; s < pieces; ++s)
-            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
-        float* const z0_strip = p.z0 + i0;
-        independent
-        for (int j = 0; j < m; ++j) {
-            z0_strip[j] = float(sum0[j]) / s0;
-        }
-    }
-}
-}  // namespace step2

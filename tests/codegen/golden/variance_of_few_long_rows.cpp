@@ -1,8 +1,81 @@
-namespace step1 {
-// sum(x0) / s0
+// sum(square(x0 - sum(x0) / s0)) / s1
 using int32 = int;
 using uint32 = unsigned int;
 using uint64 = unsigned long long;
+
+/// How many elements, their mean (off `near`), and the squares of what each is off it.
+struct moments {
+    double count, near, mean, squares;
+};
+
+struct squares {
+    static moments join(moments a, moments b) {
+        if (b.count == 0) return a;
+        if (a.count == 0) return b;
+        const double count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
+    }
+    template <class type>
+    static void keep(type v, type near, type& sum, type& squares) {
+        const type off = v - near;
+        sum += off;
+        squares += off * off;
+    }
+    /// The first strip is there, off 0.
+    template <class type>
+    static void begin(int m, type& near, type* sum, type* squares) {
+        double mean = 0;
+        for (int j = 0; j < m; ++j) mean += sum[j] * (1.0 / m);
+        near = type(mean);
+        for (int j = 0; j < m; ++j) {
+            sum[j] -= near;
+            squares[j] = sum[j] * sum[j];
+        }
+    }
+    template <int lanes, class type>
+    static moments of_lanes(type near, const type* sum, const type* squares, uint64 n) {
+        constexpr int chains = 8;
+        double sums[chains] = {}, more[chains] = {}, all = 0, all_squares = 0;
+        for (int l = 0; l < lanes; l += chains)
+            for (int c = 0; c < chains; ++c) sums[c] += sum[l + c], more[c] += squares[l + c];
+        for (int c = 0; c < chains; ++c) all += sums[c], all_squares += more[c];
+        return of_lane(near, all, all_squares, n);
+    }
+    /// The same where each lane is of a row of its own: `first` is its first element, `n` are there off that one.
+    template <class type>
+    static void keep_first(type v, bool first, type& near, type& sum, type& squares) {
+        near = first ? v : near;
+        keep(v, near, sum, squares);
+    }
+    template <int n, class type>
+    static void begin_lanes(int m, type* near, type* sum, type* squares) {
+        for (int j = 0; j < m; ++j) {
+            const type before = near[j];
+            near[j] += sum[j] * type(1.0 / n);
+            const type moved = near[j] - before, less = n * moved;
+            squares[j] -= moved * (sum[j] + (sum[j] - less));
+            sum[j] -= less;
+        }
+    }
+    static moments of_lane(double near, double sum, double squares, uint64 n) {
+        if (n == 0) return {0, 0, 0, 0};
+        const double mean = sum / n, about = squares - sum * mean;
+        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        return {double(n), near, mean, about >= 0 ? about : about < 0 ? 0 : squares + (mean - mean)};
+    }
+    template <class type>
+    static type about(moments a, type c) {
+        const double off = a.near - c + a.mean;
+        return type(a.squares + a.count * off * off);
+    }
+    /// About the sum of all divided by n.
+    template <class type>
+    static type about_share(moments a, type n) {
+        if (a.count == n) return type(a.squares);
+        const double off = (a.near + a.mean) * (1 - a.count / n);
+        return type(a.squares + a.count * off * off);
+    }
+};
 
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
@@ -10,21 +83,6 @@ using uint64 = unsigned long long;
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
-
-/// All lanes as one, joined as a tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
 
 /// A slot of the scratch: written by one block, read and cleared by the one that finishes.
 template <class type>
@@ -44,6 +102,7 @@ struct arguments {
     const double* x0;
     double* z0;
     double s0;
+    double s1;
     uint64* scratch;
     uint32 row_pieces;
     uint32 folded;
@@ -51,134 +110,47 @@ struct arguments {
     uint32 rows;
 };
 
-extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+extern "C" void reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
     const double s0 = given->s0;
+    const double s1 = given->s1;
     const arguments& p = *given;
     const uint32 pieces = p.row_pieces;
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 piece = block % pieces;
         const uint32 row = block / pieces;
         const int32 i0 = int32(row);
-        double sum0;
+        moments squares0;
         {
             const uint32 from = piece * 32768;
             const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-            alignas(64) double lanes0[256];
-            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0;
+            double lanes0_near;
+            alignas(64) double lanes0_sum[256], lanes0_squares[256];
+            lanes0_near = 0;
+            for (int j = 0; j < 256; ++j) lanes0_sum[j] = 0, lanes0_squares[j] = 0;
             for (uint32 first = from; first < to; first += 256) {
                 const int m = to - first < 256 ? int(to - first) : 256;
                 const int32 i1 = int32(first);
                 const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
                 independent
                 for (int j = 0; j < m; ++j) {
-                    lanes0[j] = sum_double::join(lanes0[j], x0_strip[j]);
+                    squares::keep(x0_strip[j], lanes0_near, lanes0_sum[j], lanes0_squares[j]);
                 }
+                if ((first - from) / 256 == 0) squares::begin(m, lanes0_near, lanes0_sum, lanes0_squares);
             }
-            sum0 = join_lanes<sum_double, 256>(lanes0);
+            squares0 = squares::of_lanes<256>(lanes0_near, lanes0_sum, lanes0_squares, to - from);
         }
         uint64* const slots = p.scratch + p.rows + row;
-        const uint64 stride = uint64(p.rows) * 1;
-        put(slots + piece * stride, sum0);
+        const uint64 stride = uint64(p.rows) * 4;
+        put(slots + piece * stride, squares0.count);
+        put(slots + piece * stride + 1 * p.rows, squares0.near);
+        put(slots + piece * stride + 2 * p.rows, squares0.mean);
+        put(slots + piece * stride + 3 * p.rows, squares0.squares);
         if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
         p.scratch[row] = 0;
-        double whole0 = 0.0;
-        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
-        sum0 = whole0;
-        *(p.z0 + i0) = sum0 / s0;
+        moments whole0 = moments{0, 0, 0, 0};
+        for (uint32 s = 0; s < pieces; ++s) whole0 = squares::join(whole0, moments{take<double>(slots + s * stride), take<double>(slots + s * stride + 1 * p.rows), take<double>(slots + s * stride + 2 * p.rows), take<double>(slots + s * stride + 3 * p.rows)});
+        squares0 = whole0;
+        const double t0 = squares::about_share(squares0, s0);
+        *(p.z0 + i0) = t0 / s1;
     }
 }
-}  // namespace step1
-
-namespace step2 {
-// sum(square(x0 - x1)) / s0
-using int32 = int;
-using uint32 = unsigned int;
-using uint64 = unsigned long long;
-
-/// No iteration of the loop that follows depends on another.
-#ifdef __clang__
-#define independent _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define independent _Pragma("GCC ivdep")
-#endif
-
-struct sum_double {
-    static double join(double a, double b) { return a + b; }
-};
-
-/// All lanes as one, joined as a tree.
-template <class joiner, int n, class type>
-static inline type join_lanes(type* lanes) {
-    if constexpr (n > 1) {
-        for (int l = 0; l < n / 2; ++l) lanes[l] = joiner::join(lanes[l], lanes[l + n / 2]);
-        return join_lanes<joiner, n / 2>(lanes);
-    } else {
-        return lanes[0];
-    }
-}
-
-/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
-template <class type>
-static inline void put(uint64* slot, type v) {
-    __builtin_memcpy(slot, &v, sizeof v);
-}
-
-template <class type>
-static inline type take(uint64* slot) {
-    type v;
-    __builtin_memcpy(&v, slot, sizeof v);
-    *slot = 0;
-    return v;
-}
-
-struct arguments {
-    const double* x0;
-    const double* x1;
-    double* z0;
-    double s0;
-    uint64* scratch;
-    uint32 row_pieces;
-    uint32 folded;
-    int32 x0_stride0;
-    uint32 rows;
-};
-
-extern "C" void step2_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
-    const double s0 = given->s0;
-    const arguments& p = *given;
-    const uint32 pieces = p.row_pieces;
-    for (uint32 block = uint32(begin); block < end; ++block) {
-        const uint32 piece = block % pieces;
-        const uint32 row = block / pieces;
-        const int32 i0 = int32(row);
-        const double x1 = *(p.x1 + i0);
-        double sum0;
-        {
-            const uint32 from = piece * 32768;
-            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
-            alignas(64) double lanes0[256];
-            for (int j = 0; j < 256; ++j) lanes0[j] = 0.0;
-            for (uint32 first = from; first < to; first += 256) {
-                const int m = to - first < 256 ? int(to - first) : 256;
-                const int32 i1 = int32(first);
-                const double* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
-                independent
-                for (int j = 0; j < m; ++j) {
-                    const double t0 = x0_strip[j] - x1;
-                    lanes0[j] = sum_double::join(lanes0[j], t0 * t0);
-                }
-            }
-            sum0 = join_lanes<sum_double, 256>(lanes0);
-        }
-        uint64* const slots = p.scratch + p.rows + row;
-        const uint64 stride = uint64(p.rows) * 1;
-        put(slots + piece * stride, sum0);
-        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
-        p.scratch[row] = 0;
-        double whole0 = 0.0;
-        for (uint32 s = 0; s < pieces; ++s) whole0 = sum_double::join(whole0, take<double>(slots + s * stride));
-        sum0 = whole0;
-        *(p.z0 + i0) = sum0 / s0;
-    }
-}
-}  // namespace step2
