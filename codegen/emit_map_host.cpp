@@ -177,11 +177,20 @@ private:
         const std::uint16_t index = b_.graph.nodes[g].index;
         const place at{&b_.key.operands[index], b_.names[index], index, false, g};
         const row r{&at, "", inner_class(at, inner_)};
+        const std::string call = b_.generator_name(g) + '(' + b_.generator_key(g) + ", ";
+        if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
+            const std::string fixed = b_.generator_index(g, axis_range(0, b_.rank) | b_.unravelled_axes());
+            const scattered_number s{b_.needs.type(b_.graph.nodes[g].type), at.name + "_copy",
+                                     call + fixed + along_row(at) + ')'};
+            b_.body.name(g, strips_ ? s.copy + "[j]" : s.number);
+            scattered_numbers_.push_back(s);
+            return;
+        }
         b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name,
                      "_row = ", b_.generator_index(g, axis_range(0, b_.rank)), ";");
         std::string element = at.name + "_row";
         if (r.inner != stride_class::broadcast) element += " + " + in_piece() + step_of(r);
-        b_.body.name(g, b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + element + ')');
+        b_.body.name(g, call + element + ')');
     }
 
     static std::string pointer_type(const row& r) { return (r.at->is_output ? "" : "const ") + r.type + "* const "; }
@@ -206,7 +215,7 @@ private:
         const std::string type = b_.signed_index();
         for (const unravelling& u : b_.unravellings) {
             out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
-                     b_.place_index(u, axis_range(0, b_.rank) | b_.unravelled_axes()), along_row(u.pick), ");");
+                     b_.place_index(u, axis_range(0, b_.rank) | b_.unravelled_axes(), along_row(u.pick)), ");");
             for (std::size_t k = u.axes.size(); k-- > 1;) {
                 const std::string n = b_.count({.axes = axis_bit(u.axes[k])}, "n" + std::to_string(u.axes[k]));
                 out.line("const ", type, ' ', digit(u.axes[k]), " = ", type, '(', u.name, " % ", n, ");");
@@ -282,6 +291,8 @@ private:
         const std::string length = std::to_string(strip), index = b_.rank == 0 ? "int" : b_.signed_index();
         if (streams_) declare_streaming();
         for (const row& r : rows_) out.line("alignas(64) ", r.type, ' ', copy_of(r), '[', length, "] = {};");
+        for (const scattered_number& s : scattered_numbers_)
+            out.line("alignas(64) ", s.type, ' ', s.copy, '[', length, "] = {};");
         out.open("for (", index, " first = 0; first < n; first += ", length, ")");
         out.line("const int m = n - first < ", length, " ? int(n - first) : ", length, ";");
         for (const row& r : rows_) {
@@ -296,6 +307,7 @@ private:
             write_places();
             for (const row& r : rows_)
                 if (r.scattered) out.line(copy_of(r), "[j] = ", scattered_element(r), ";");
+            for (const scattered_number& s : scattered_numbers_) out.line(s.copy, "[j] = ", s.number, ";");
             out.close();
         }
         write_elements("int", length);
@@ -321,6 +333,11 @@ private:
     bool strips_;   // whole ones
     bool streams_;  // where the results are large
     std::vector<row> rows_;
+    /// A random leaf's at the digits of an unravelled place; whole strips have copies of them.
+    struct scattered_number {
+        std::string type, copy, number;
+    };
+    std::vector<scattered_number> scattered_numbers_;
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ enum class node_kind : std::uint8_t {
     scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`, up to pick operand `pick`; in
                // shared loops all prefixes, along the loop of that axis
     gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
-    unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`
+    unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`; of place_rule
+               // `code`
     user,      // function `code` of the user's text `index` over `arguments`
     text,      // the text `index` itself; gone when the graph is made
     about,     // the sum of the reduction `arguments[0]`, of rule `about`, about the value `arguments[1]`; where `pick`
@@ -43,6 +44,9 @@ struct node {
     std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
     friend bool operator==(const node&, const node&) = default;
 };
+
+/// Of an unravel.
+constexpr bool is_nearest(const node& n) { return n.code == static_cast<std::uint16_t>(detail::place_rule::nearest); }
 
 struct graph {
     std::vector<node> nodes;

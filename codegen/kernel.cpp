@@ -33,6 +33,7 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
         u.pick = {&k.operands[n.pick], names[n.pick], n.pick, false};
         u.name = names[n.pick] + (twice ? '_' + digit(axes.front()) : "");
         u.axes = std::move(axes);
+        u.nearest = is_nearest(n);
     }
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
@@ -105,10 +106,16 @@ std::string kernel_builder::generator_index(node_id generator, std::uint64_t axe
            offset(at, axes);
 }
 
-std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes) {
-    return arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8),
-                            u.pick.name + "_first") +
-           offset(u.pick, axes);
+std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes, const std::string& further) {
+    const std::string type = needs.type(dtype::i8);
+    const std::string at =
+        arguments.member({argument_kind::pick_offset, 8, u.pick.index}, type, u.pick.name + "_first") +
+        offset(u.pick, axes) + further;
+    if (!u.nearest) return at;
+    needs.add("nearest", function("The place in [0, n) that is nearest to one.") + type + " nearest(" + type + " at, " +
+                             type + " n) {\n    return at < 0 ? 0 : at < n ? at : n - 1;\n}\n");
+    const int axis = u.axes[0];
+    return "nearest(" + at + ", " + count({.axes = axis_bit(axis)}, "n" + std::to_string(axis)) + ')';
 }
 
 std::uint64_t kernel_builder::unravelled_axes() const {

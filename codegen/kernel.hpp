@@ -18,10 +18,12 @@ struct place {
     node_id node = no_node;  // of an operand
 };
 
-/// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes.
+/// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes. Or, along one,
+/// at what is nearest to the place.
 struct unravelling {
     place pick;
     std::vector<int> axes;
+    bool nearest;
     std::string name;  // of the variable that holds the place
 };
 
@@ -60,8 +62,8 @@ struct kernel_builder {
     std::string offset(const place& at, std::uint64_t axes);
     /// The number of a random leaf's element, as `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);
-    /// The place that an unravelling takes apart.
-    std::string place_index(const unravelling& u, std::uint64_t axes);
+    /// The place that an unravelling takes apart; `further`: what is added to it.
+    std::string place_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
     /// The loop axes of all unravellings.
     std::uint64_t unravelled_axes() const;
     /// Calls to a random leaf's generator: its name, and the member with its seed.

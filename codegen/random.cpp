@@ -8,8 +8,9 @@ namespace {
 using detail::generator_kind;
 
 // In these texts % is the target's function prefix.
-constexpr std::string_view philox = R"(struct generator_key { uint64 seed, call; };
-struct philox_words { uint32 w[4]; };
+constexpr std::string_view generator_key = "struct generator_key { uint64 seed, call; };\n";
+
+constexpr std::string_view philox = R"(struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
 % philox_words philox(generator_key key, uint64 counter) {
@@ -88,6 +89,15 @@ std::string spell_generator(generator_kind kind, dtype t, prelude& needs) {
     };
     needs.type(dtype::u4);
     needs.type(dtype::u8);
+    needs.add("generator_key", generator_key);
+    if (kind == generator_kind::position) {
+        const std::string head = prefix + ' ';
+        needs.add("position", head +
+                                  "void position(int64* to, generator_key, uint64 group) {\n    to[0] = 2 * group;\n" +
+                                  "    to[1] = 2 * group + 1;\n}\n\n" + head +
+                                  "int64 position(generator_key, uint64 i) { return i; }\n");
+        return "position";
+    }
     add("philox", philox);
     if (normal) {
         for (const char* const function : {"sqrt", "log", "sin", "cos"}) needs.calls(function, t);

@@ -90,7 +90,7 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {call("take", n, values)};
         case node_kind::unravel:
             if (scanned) return values[n.arguments[0]];  // at other places
-            return {call("reshape", n, values)};
+            return {call(is_nearest(n) ? "nearest" : "reshape", n, values)};
         case node_kind::user:
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
         case node_kind::about: {

@@ -158,7 +158,7 @@ void evaluate_buffered(slot& cache, const statement& s) {
 place place_of(const statement& s) {
     for (const operand& o : s.operands) {
         if (o.memory != nullptr) return place_on(o.memory->device);
-        if (o.kind == detail::operand_kind::generator) return place_on(o.device);
+        if (o.kind == detail::operand_kind::generator && o.device != detail::no_device) return place_on(o.device);
     }
     for (const output& o : s.outputs)
         if (*o.memory) return place_on((*o.memory)->device);

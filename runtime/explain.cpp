@@ -48,6 +48,37 @@ std::uint64_t distinct_bytes(const classified& c, std::size_t row, dtype type) {
     return n;
 }
 
+/// Views of one array count together no more than what lies between the first and the last element of them.
+std::uint64_t distinct_bytes_read(const codegen::launch& step, const statement& s, const classified& c) {
+    struct extent {
+        const buffer* memory;
+        std::uint64_t bytes;
+        std::int64_t first, last;
+    };
+    std::vector<extent> arrays;
+    for (const std::uint16_t i : step.reads) {
+        const operand& o = s.operands[i];
+        const std::uint64_t bytes = distinct_bytes(c, i, o.type);
+        const auto size = static_cast<std::int64_t>(detail::size_of(o.type));
+        std::int64_t first = o.where->offset * size, last = first + size;
+        for (int j = 0; j < o.where->rank(); ++j) {
+            const std::int64_t far = (o.where->shape()[j] - 1) * o.where->strides()[j] * size;
+            (far < 0 ? first : last) += far;
+        }
+        const auto same = std::ranges::find(arrays, o.memory, &extent::memory);
+        if (same == arrays.end()) {
+            arrays.push_back({o.memory, bytes, first, last});
+        } else {
+            same->bytes += bytes;
+            same->first = std::min(same->first, first);
+            same->last = std::max(same->last, last);
+        }
+    }
+    std::uint64_t all = 0;
+    for (const extent& a : arrays) all += std::min(a.bytes, static_cast<std::uint64_t>(a.last - a.first));
+    return all;
+}
+
 kernel_explanation explain_step(const codegen::launch& step, const statement& s, const planned& p, const classified& c,
                                 std::uint32_t processors) {
     kernel_explanation k;
@@ -57,7 +88,7 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     k.grid = grid_of(step, c.extents, processors);
     k.grid[0] *= step.cluster;
     k.block = step.threads;
-    for (const std::uint16_t i : step.reads) k.bytes_read += distinct_bytes(c, i, s.operands[i].type);
+    k.bytes_read = distinct_bytes_read(step, s, c);
     for (const std::uint16_t i : step.writes)
         k.bytes_written += distinct_bytes(c, s.operands.size() + i, s.outputs[i].type);
     for (const std::uint16_t i : step.reads_temporaries)

@@ -172,6 +172,8 @@ private:
         locate_operand(n.index, where, at_);
         if (key_.operands[n.index].head.kind == detail::operand_kind::array)
             load(n.type, bound.data, at_, where.count, to);
+        else if (n.code == static_cast<std::uint16_t>(detail::generator_kind::position))
+            std::copy_n(at_.data(), where.count, elements<std::int64_t>(to));
         else if (n.type == dtype::f4)
             random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<float>(to));
         else
@@ -346,6 +348,9 @@ private:
         locate_operand(n.pick, where, left);
         std::vector<indices> digits(bound.size(), indices(block_elements));
         places there = where;
+        if (n.code == static_cast<std::uint16_t>(detail::place_rule::nearest))
+            for (std::size_t i = 0; i < where.count; ++i)
+                left[i] = std::clamp<std::int64_t>(left[i], 0, extent(bound[0]) - 1);
         for (std::size_t k = bound.size(); k-- > 0;) {
             for (std::size_t i = 0; i < where.count; ++i) {
                 digits[k][i] = left[i] % extent(bound[k]);

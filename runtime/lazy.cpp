@@ -10,6 +10,7 @@
 
 namespace ingot::runtime {
 
+using detail::index_t;
 using detail::operand_kind;
 using detail::word;
 using detail::word_kind;
@@ -132,6 +133,18 @@ detail::layout without_leading(const detail::layout& l, int axes) {
     std::copy_n(l.shape() + axes, rest.rank(), rest.shape());
     std::copy_n(l.strides() + axes, rest.rank(), rest.strides());
     return rest;
+}
+
+bool is_nearest(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::nearest); }
+
+/// Whether a reduction, scan or gather is among the words from there on.
+bool has_other_binders(const spliced& words, std::size_t program, std::size_t attribute) {
+    for (std::size_t w = program; w < words.program.size(); ++w) {
+        const word_kind kind = detail::kind_of_word(words.program[w]);
+        if (!detail::is_binder(kind)) continue;
+        if (words.attributes[attribute++] != 0 && kind != word_kind::unravel) return true;
+    }
+    return false;
 }
 
 /// The context of each word of a program; its outputs have one in common, but those of several shapes each its own.
@@ -257,13 +270,18 @@ void flat_statement::evaluate_reshaped() {
         values.resize(values.size() - arity);
         values.push_back(b);
         const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
-        if (kind == word_kind::unravel && bound != 0) {
+        const bool finds_digits = kind == word_kind::unravel && bound != 0;
+        if (finds_digits && !is_nearest(code)) {
             evaluate_operand(b, *o, detail::dtype_of_word(code));
         } else {
+            if (finds_digits && has_other_binders(words_, b.program, b.attributes))
+                evaluate_value(b, o->where->rank() + static_cast<int>(bound),
+                               detail::dtype_of_word(words_.program.back()));
             words_.program.push_back(
                 kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
             if (o) words_.operands.push_back(*o);
             if (detail::is_binder(kind)) words_.attributes.push_back(bound);
+            if (finds_digits) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
         }
         moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
     }
@@ -272,12 +290,43 @@ void flat_statement::evaluate_reshaped() {
 void flat_statement::evaluate_operand(beginning b, const operand& place, dtype type) {
     // The result's axes lead every layout of the operand, and nothing moves along them: it is computed without them.
     const int lead = place.where->rank();
+    evaluate_words(b, type, [lead](const detail::layout& l) { return without_leading(l, lead); });
+    words_.operands.back().where = place.where;
+}
+
+void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
+    detail::layout& all = places_.emplace_back(rank);
+    index_t stride = 1;
+    for (int j = rank; j-- > 0;) {
+        index_t extent = 1;
+        bool moves = false;
+        for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
+            const detail::layout* const l = words_.operands[i].where;
+            if (!l) continue;
+            extent = l->shape()[j] == 1 ? extent : l->shape()[j];
+            moves |= l->strides()[j] != 0;
+        }
+        all.shape()[j] = extent;
+        all.strides()[j] = moves ? stride : 0;
+        if (moves) stride *= extent;
+    }
+    evaluate_words(b, type, [&all](const detail::layout& l) {
+        detail::layout once = l;  // along axes on which nothing moves
+        for (int j = 0; j < all.rank(); ++j)
+            if (all.strides()[j] == 0) once.shape()[j] = 1;
+        return once;
+    });
+    words_.operands.back().where = &all;
+}
+
+void flat_statement::evaluate_words(beginning b, dtype type,
+                                    const std::function<detail::layout(const detail::layout&)>& seen) {
     spliced own;
     std::vector<detail::layout> layouts;
     layouts.reserve(words_.operands.size() - b.operands);
     for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
         operand& o = own.operands.emplace_back(words_.operands[i]);
-        if (o.where) o.where = &layouts.emplace_back(without_leading(*o.where, lead));
+        if (o.where) o.where = &layouts.emplace_back(seen(*o.where));
     }
     for (std::size_t w = b.program; w < words_.program.size(); ++w) {
         const word code = words_.program[w];
@@ -298,7 +347,6 @@ void flat_statement::evaluate_operand(beginning b, const operand& place, dtype t
     words_.program.push_back(detail::make_word(word_kind::leaf, type));
     operand& leaf = words_.operands.emplace_back();
     leaf.type = type;
-    leaf.where = place.where;
     leaf.memory = memory.get();
 }
 

@@ -1,6 +1,8 @@
 // From statements with run-time trees in them, or with reshapes that no kernel makes, to plain ones.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -57,7 +59,7 @@ void splice(spliced&, const tree_node&, const kept_results&);
 
 /// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
 /// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be:
-/// the place is then where its array is read.
+/// the place is then where its array is read. What is read at the nearest element is evaluated itself.
 class flat_statement {
 public:
     explicit flat_statement(const statement&);
@@ -76,10 +78,15 @@ private:
     void evaluate_pieces(const statement&);
     void evaluate_reshaped();
     void evaluate_operand(beginning, const operand& place, dtype type);
+    /// A value of this rank, as an array that along axes on which nothing moves lies but once.
+    void evaluate_value(beginning, int rank, dtype type);
+    /// Puts an array in the place of the words from there on; who calls says how it lies. `seen` makes their layouts.
+    void evaluate_words(beginning, dtype type, const std::function<detail::layout(const detail::layout&)>& seen);
 
     std::unique_ptr<store> pieces_;
     spliced words_;
     std::vector<buffer_ref> reshaped_;
+    std::deque<detail::layout> places_;
     std::span<const output> outputs_;
     std::span<const detail::extents_ref> shapes_;
 };

@@ -8,6 +8,7 @@
 #include <ingot/error.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
+#include <ingot/gradient.hpp>
 #include <ingot/host.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/measure.hpp>

@@ -6,7 +6,8 @@
 //   reduce   folds over the bound axes:             result[j...] = fold of operand[j..., k...] over k
 //   scan     folds up to a place on the bound axis: result[j...] = left fold of operand[j..., 0..=p], p = pick(j...)
 //   gather   reads at a computed place:             result[j...] = operand[j..., index[j...]]
-//   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)]
+//   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)], or, of one
+//            axis, at what is nearest to a place that may lie beyond its ends
 // `pick` is a layout over the result's axes, held as an operand of its own. So a view of any node is the same affine
 // composition on every layout beneath it, and no node keeps a view on its edge that another node would not understand.
 #pragma once
@@ -27,7 +28,8 @@ enum class word_kind : std::uint8_t {
     reduce,     // op is a fold; takes one value, and a user's its text; one attribute word: the number of bound axes
     scan,       // op is a fold [pick]; takes one value
     gather,     // takes two values: source, index; op is the index mode
-    unravel,    // [pick]; takes one value; one attribute word: the number of bound axes, 0 where the axes merged
+    unravel,    // op is a place_rule [pick]; takes one value; one attribute word: the number of bound axes, 0 where the
+                // axes merged
     reference,  // the value of an earlier word again; its number is the payload (lazy programs only)
     lazy,       // a run-time tree [lazy], spliced before the key is made
     text,       // a kernel that a user wrote [text]; code: the dtypes of its placeholders, four bits each
@@ -45,8 +47,10 @@ enum class fold : std::uint16_t {
 enum class user_part : std::uint8_t { map, post };
 /// Values that a node takes at most.
 inline constexpr int most_arguments = 9;
-/// Kinds of random leaves.
-enum class generator_kind : std::uint16_t { uniform, normal };
+/// Kinds of random leaves; of the last, element i is i.
+enum class generator_kind : std::uint16_t { uniform, normal, position };
+/// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.
+enum class place_rule : std::uint16_t { digits, nearest };
 
 /// word = kind (4 bits) | dtype of the value (4 bits) | code: op, fold, generator or reference (24 bits).
 using word = std::uint32_t;

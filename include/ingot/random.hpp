@@ -26,8 +26,8 @@ public:
     static constexpr std::array<word, 1> program{make_word(word_kind::generator, type, static_cast<std::uint32_t>(K))};
     static constexpr int operands = 1, binders = 0, nodes = 1;
 
-    random_leaf(random_call call, layout counter)
-        : call_(call), counter_(std::move(counter)), device_(current_device()) {}
+    random_leaf(random_call call, layout counter, device_id device = current_device())
+        : call_(call), counter_(std::move(counter)), device_(device) {}
 
     const layout& where() const noexcept { return counter_; }
     random_call call() const noexcept { return call_; }

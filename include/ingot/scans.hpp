@@ -132,42 +132,6 @@ auto trapezoid(const E& e, const X& x, index_t axis = -1) {
     return trapezoids(with_fractions(e), widths, axis);
 }
 
-/// Evaluates nodes of one shape over parts of the array that nobody else holds, in one kernel.
-template <class T, class... N>
-void write_parts(array<T>& to, std::initializer_list<layout> parts, const N&... nodes) {
-    leaf<T>& whole = access::target(to);
-    layout where[sizeof...(N)];
-    output outputs[sizeof...(N)];
-    std::size_t k = 0;
-    for (const layout& part : parts) {
-        where[k] = part;
-        outputs[k] = {dtype_of<T>, &whole.memory(), &where[k]};
-        ++k;
-    }
-    const gathered_trees<N...> trees(nodes...);
-    v1::evaluate_several(slot_of<array<T>, N...>::cache, trees.with(outputs));
-}
-
-/// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
-/// An array, for its ends are computed apart, in a kernel of their own.
-template <array_expression E>
-auto gradient(const E& e, double spacing = 1.0, index_t axis = -1) {
-    checked_axis("gradient", axis, e.ndim());
-    const auto f = moveaxis(with_fractions(e), axis, 0);
-    array<typename decltype(f)::value_type> result = empty_like<typename decltype(f)::value_type>(e);
-    if (f.shape()[0] < 2)
-        throw shape_error("[gradient] axis " + std::to_string(axis) + " of shape " + to_text(e.shape().values()) +
-                          " has fewer than two elements");
-    moveaxis(result, axis, 0)(slice(1, -1)) = (f(slice(2)) - f(slice(0, -2))) / (2 * spacing);
-    if (result.size() == 0) return result;
-    const auto end = [&](index_t i) {
-        auto part = moveaxis(result, axis, 0)(i);
-        return layout(access::seen(part).where());
-    };
-    write_parts(result, {end(0), end(-1)}, (f(1) - f(0)) / spacing, (f(-1) - f(-2)) / spacing);
-    return result;
-}
-
 }  // namespace detail
 
 using detail::cummax;
@@ -176,7 +140,6 @@ using detail::cumprod;
 using detail::cumsum;
 using detail::diff;
 using detail::ediff1d;
-using detail::gradient;
 using detail::logcumsumexp;
 using detail::nancumprod;
 using detail::nancumsum;

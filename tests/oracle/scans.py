@@ -26,6 +26,18 @@ OTHERS = {
     "ediff1d": lambda x, axis: np.ediff1d(x),
     "trapezoid": lambda x, axis: np.trapezoid(x, dx=0.5, axis=axis),
     "gradient": lambda x, axis: np.gradient(x, 0.5, axis=axis),
+    "gradient_between": lambda x, axis: np.gradient(x * x, 0.5, axis=axis) * 2 + x,
+    "gradient_twice": lambda x, axis: np.gradient(np.gradient(x, 0.5, axis=axis), 0.5, axis=0),
+    "gradient_flipped": lambda x, axis: np.flip(np.gradient(np.flip(x, 0), 0.5, axis=axis))[..., 1::2],
+    "gradient_transposed": lambda x, axis: np.gradient(x.T, 0.5, axis=axis).T,
+    "gradient_ravelled": lambda x, axis: np.gradient(x, 0.5, axis=axis).reshape(-1),
+    "gradient_of_ravelled": lambda x, axis: np.gradient(x.T.reshape(-1), 0.5),
+    "gradient_of_scan": lambda x, axis: np.gradient(np.cumsum(x, 1), 0.5, axis=axis) + x,
+    "scan_of_gradient": lambda x, axis: np.cumsum(np.gradient(x, 0.5, axis=axis), 0),
+    "sum_of_gradient": lambda x, axis: np.sum(np.square(np.gradient(x, 0.5, axis=axis)), 1),
+    "gradient_of_normed": lambda x, axis: np.gradient(x / (np.sum(x * x, 1, keepdims=True) + 1), 0.5, axis=axis),
+    "gradient_normed": lambda x, axis: np.gradient(x, 0.5, axis=axis) / (np.max(np.abs(np.gradient(x, 0.5, axis=axis))) + 1),
+    "gradient_reshaped_summed": lambda x, axis: np.sum(np.gradient(x.T, 0.5, axis=axis).reshape(x.shape), 0),
     # Views of scans, and trees around them.
     "flipped": lambda x, axis: np.flip(np.cumsum(x, axis)),
     "from_the_right": lambda x, axis: np.flip(np.cumsum(np.flip(x, axis), axis), axis),
@@ -44,7 +56,7 @@ OTHERS = {
     "reshaped": lambda x, axis: np.cumsum(x).reshape(x.shape) + 1,
     "smoothed": lambda x, axis: np.cumsum(x, axis)[..., 3:] - np.cumsum(x, axis)[..., :-3],
 }
-LARGE = {"cumprod", "nancumprod", "trapezoid", "gradient", "diff", "diff3", "ediff1d"}
+LARGE = {"cumprod", "nancumprod", "trapezoid", "diff", "diff3", "ediff1d"} | {o for o in OTHERS if "gradient" in o}
 
 
 def accumulated(operation, x, axis):

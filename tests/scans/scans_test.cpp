@@ -199,7 +199,7 @@ TEST_CASE("differences and what is made of them are NumPy's") {
         for (const int axis : {0, 1}) {
             c.add("diff", axes(axis), x, eval(diff(x, 1, axis)));
             if constexpr (!std::is_same_v<T, bool>) c.add("trapezoid", axes(axis), x, eval(trapezoid(x, 0.5, axis)));
-            if constexpr (std::is_floating_point_v<T>) c.add("gradient", axes(axis), x, gradient(x, 0.5, axis));
+            if constexpr (!std::is_same_v<T, bool>) c.add("gradient", axes(axis), x, eval(gradient(x, 0.5, axis)));
         }
         c.add("diff3", axes(1), x, eval(diff(x, 3)));
         c.add("diff", axes(-1), x, eval(diff(x)));
@@ -218,12 +218,55 @@ TEST_CASE("a trapezoid's samples may lie anywhere") {
     CHECK(trapezoid(y, array<double>{0, 1, 3}).eval().to_host() == std::vector<double>{7.5, 15});
     CHECK(trapezoid(y, array<double>{0, 2}, 0).eval().to_host() == std::vector<double>{4, 5, 13});
     CHECK(trapezoid(y, y, 1).eval().to_host() == std::vector<double>{7.5, 36});
-    CHECK_THROWS_AS((void)gradient(array<double>{1}), shape_error);
-    CHECK(gradient(y, 0.5, 0).to_host() == std::vector<double>{4, 2, 10, 4, 2, 10});
-    CHECK(launches([&] { (void)gradient(ones<double>({50, 7}), 1.0, 0); }) == 3);  // the ones, the inside, the ends
     CHECK(launches([&] { (void)eval(trapezoid(y) + sum(diff(y, 1, 1) * 2, 1)); }) == 1);
     CHECK_THROWS_AS((void)diff(y, -1), shape_error);
     CHECK_THROWS_AS((void)diff(y, 1, 2), shape_error);
+}
+
+TEST_CASE("a gradient is an expression: of trees, in trees, seen in every way, beside folds") {
+    comparison c("scans.py");
+    const auto derive = [&]<class T>(const array<T>& x) {
+        for (const int axis : {0, 1}) {
+            const auto g = [axis](const auto& e) { return gradient(e, 0.5, axis); };
+            c.add("gradient", axes(axis), x, eval(g(x)));
+            c.add("gradient_between", axes(axis), x, eval(g(x * x) * T(2) + x));
+            c.add("gradient_twice", axes(axis), x, eval(gradient(g(x), 0.5, 0)));
+            c.add("gradient_flipped", axes(axis), x, eval(flip(g(flip(x, 0)))(ellipsis, slice(1, none, 2))));
+            c.add("gradient_transposed", axes(axis), x, eval(transpose(g(transpose(x)))));
+            c.add("gradient_ravelled", axes(axis), x, eval(ravel(g(x))));
+            c.add("gradient_of_scan", axes(axis), x, eval(g(cumsum(x, 1)) + x));
+            c.add("scan_of_gradient", axes(axis), x, eval(cumsum(g(x), 0)));
+            c.add("sum_of_gradient", axes(axis), x, eval(sum(square(g(x)), 1)));
+            c.add("gradient_of_normed", axes(axis), x, eval(g(x / (sum(x * x, 1, keepdims) + T(1)))));
+            c.add("gradient_normed", axes(axis), x, eval(g(x) / (max(abs(g(x))) + T(1))));
+            c.add("gradient_reshaped_summed", axes(axis), x, eval(sum(reshape(g(transpose(x)), x.shape()), 0)));
+        }
+        c.add("gradient_of_ravelled", axes(0), x, eval(gradient(ravel(transpose(x)), 0.5)));
+        const lazy<T> later = x * x;
+        c.add("gradient_between", axes(1), x, eval(gradient(later, 0.5, -1) * T(2) + x));
+    };
+    derive(values<float>({50, 41}, 4));
+    derive(values<float>({2, 9000}, 6));
+    derive(values<double>({1100, 2}, 5));
+    derive(values<double>({130, 260}, 7));
+    c.run();
+    const array<double> y{{1, 2, 4}, {3, 3, 9}};
+    CHECK(gradient(y, 0.5, 0).eval().to_host() == std::vector<double>{4, 2, 10, 4, 2, 10});
+    CHECK(launches([&] { (void)eval(gradient(y * y, 1.0, 0) * 2 + 1); }) == 1);
+    CHECK(launches([&] { (void)eval(gradient(gradient(y, 1.0, 0), 1.0, 1)); }) == 1);
+    CHECK(explain(gradient(y, 1.0, 0)).bytes_read() == 6 * sizeof(double));
+    // Numbers that are made where they are read are those of the leaf, at whatever place.
+    const auto u = random::uniform<double>({30, 50});
+    const array<double> drawn = u;
+    CHECK(array_equal(ravel(transpose(u)) + 1, ravel(transpose(drawn)) + 1).item());
+    CHECK(array_equal(exp(ravel(transpose(u))), exp(ravel(transpose(drawn)))).item());
+    CHECK(array_equal(exp(gradient(u, 1.0, 0)), exp(gradient(drawn, 1.0, 0))).item());
+    array<double> in_place = y;
+    in_place = gradient(in_place, 0.5, 0);
+    CHECK(in_place.to_host() == std::vector<double>{4, 2, 10, 4, 2, 10});
+    CHECK_THROWS_WITH_AS((void)gradient(array<double>{1}),
+                         "[gradient] axis 0 of shape (1,) has fewer than two elements", shape_error);
+    CHECK_THROWS_WITH_AS((void)gradient(y), "[gradient] of shape (2, 3): say along which axis", shape_error);
 }
 
 TEST_CASE("a scan with trees before and after is one kernel") {

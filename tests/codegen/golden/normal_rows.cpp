@@ -57,6 +57,7 @@ static inline void settle() {
 }
 
 struct generator_key { uint64 seed, call; };
+
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
@@ -104,8 +105,8 @@ static inline double normal_double(generator_key key, uint64 i) {
 struct arguments {
     const double* x0;
     double* z0;
-    int64 g0_first;
     generator_key g0_key;
+    int64 g0_first;
     uint32 size;
     uint32 n1;
     uint32 row_pieces;

@@ -11,6 +11,7 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
 }
 
 struct generator_key { uint64 seed, call; };
+
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.

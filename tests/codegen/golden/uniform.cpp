@@ -38,6 +38,7 @@ static inline void settle() {
 }
 
 struct generator_key { uint64 seed, call; };
+
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
@@ -79,8 +80,8 @@ static inline float uniform_float(generator_key key, uint64 i) {
 
 struct arguments {
     float* z0;
-    int64 g0_first;
     generator_key g0_key;
+    int64 g0_first;
     uint32 n0;
 };
 

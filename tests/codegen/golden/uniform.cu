@@ -5,6 +5,7 @@ using int64 = long long;
 using uint64 = unsigned long long;
 
 struct generator_key { uint64 seed, call; };
+
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.

@@ -1,0 +1,63 @@
+// The derivative along an axis: what is read beyond the ends is the nearest element, so it is one expression.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <ingot/operators.hpp>
+#include <ingot/random.hpp>
+#include <ingot/reductions.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// Element i along the axis is e's element i + `by`, or the nearest one there is.
+template <class E>
+auto nearest(const char* operation, const E& e, int axis, index_t by) {
+    using node = node_of<E>;
+    constexpr word code = make_word(word_kind::unravel, node::type, static_cast<word>(place_rule::nearest));
+    node operand = as_node(e);
+    shape_room room;
+    view_room view;
+    layout place = view_scanned(view, operation, operand.extents(room), axis);
+    place.offset = by;
+    operand.apply(view, 0);
+    return binder<code, node, pick>(std::move(operand), 1, pick(std::move(place)));
+}
+
+/// The index along an axis, where axes follow behind it; elsewhere of extent 1.
+inline auto position_along(index_t extent, int behind) {
+    layout counter(1 + behind);
+    for (int j = 0; j <= behind; ++j) counter.shape()[j] = j == 0 ? extent : 1, counter.strides()[j] = j == 0;
+    return random_leaf<index_t, generator_kind::position>({0, 0}, std::move(counter), no_device);
+}
+
+/// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
+/// Throws shape_error where the axis has fewer than two elements.
+template <array_expression E>
+auto gradient(const E& e, double spacing, index_t axis) {
+    const int rank = e.ndim(), at = checked_axis("gradient", axis, rank);
+    const index_t n = e.shape()[static_cast<std::size_t>(at)];
+    if (n < 2)
+        throw shape_error("[gradient] axis " + std::to_string(axis) + " of shape " + to_text(e.shape().values()) +
+                          " has fewer than two elements");
+    const auto f = with_fractions(e);
+    using T = typename std::remove_cvref_t<decltype(f)>::value_type;
+    const auto i = position_along(n, rank - 1 - at);
+    const auto apart = where(i == index_t{0} || i == n - 1, scalar<T>(static_cast<T>(spacing)),
+                             scalar<T>(static_cast<T>(2 * spacing)));
+    return (nearest("gradient", f, at, 1) - nearest("gradient", f, at, -1)) / apart;
+}
+/// Of a vector. Throws shape_error where there are several axes, which NumPy would all take.
+template <array_expression E>
+auto gradient(const E& e, double spacing = 1.0) {
+    if (e.ndim() != 1)
+        throw shape_error("[gradient] of shape " + to_text(e.shape().values()) + ": say along which axis");
+    return gradient(e, spacing, 0);
+}
+
+}  // namespace detail
+
+using detail::gradient;
+
+}  // namespace ingot
