@@ -194,7 +194,7 @@ private:
 
     // Statements of an element, `at` being its place in the row and `index` that in the arrays of its group.
 
-    /// What all rows read alike and these values need, where the element is present.
+    /// What is not held and these values need, where the element is present.
     void load_weights(const std::vector<node_id>& values, const std::string& present) {
         source_writer& out = b_.code;
         std::vector<const place*> weights;

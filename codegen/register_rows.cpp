@@ -46,6 +46,19 @@ public:
         }
     }
 
+    /// Arrays that one phase reads alone, and not the first.
+    std::vector<node_id> read_late() const {
+        std::vector<std::size_t> reads(graph_.nodes.size());
+        for (const std::vector<node_id>& wanted : wanted_) {
+            const std::vector<bool> below = nodes_below(graph_, wanted);
+            for (node_id i = 0; i < below.size(); ++i) reads[i] += below[i] ? 1 : 0;
+        }
+        std::vector<node_id> found;
+        for (node_id i = 0; i < reads.size(); ++i)
+            if (is_stream(i) && reads[i] == 1 && first_[i] > 0) found.push_back(i);
+        return found;
+    }
+
     /// Bytes of an element that are held where most are.
     std::uint32_t held_bytes() const {
         const std::vector<std::size_t> end = ends();
@@ -85,7 +98,8 @@ public:
     }
 
     std::vector<node_id> kept;
-    std::uint32_t cost = 0;  // of an element, over all phases
+    std::vector<node_id> late;  // not held
+    std::uint32_t cost = 0;     // of an element, over all phases
 
 private:
     /// One past the last phase that reads a node along the row; 0 where none does.
@@ -109,7 +123,8 @@ private:
     bool along_row(node_id i) const { return (graph_.nodes[i].axes & row_) != 0; }
     /// What all rows read alike is loaded where it is used.
     bool is_stream(node_id i) const {
-        return graph_.nodes[i].kind == node_kind::operand && (rows_ == 0 || (graph_.nodes[i].axes & rows_) != 0);
+        return graph_.nodes[i].kind == node_kind::operand && along_row(i) && std::ranges::find(late, i) == late.end() &&
+               (rows_ == 0 || (graph_.nodes[i].axes & rows_) != 0);
     }
     bool is_kept(node_id i) const { return std::find(kept.begin(), kept.end(), i) != kept.end(); }
 
@@ -338,14 +353,15 @@ bool is_packed(const operand_class& at, const graph& g, const row_program& r) {
     return r.row.size() == 1 && at.head.kind == operand_kind::array && along(at, g, r.inner()) == stride_class::unit;
 }
 
-std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r) {
-    if (r.bucket >= bucket::looped) return {};
+namespace {
+
+std::optional<register_rows> hold(const key& k, const graph& g, const row_program& r, const row_values& values) {
     register_rows s;
-    row_values values(g, r);
     const std::vector<const operand_class*> arrays = streams(k, g, r);
     const std::uint32_t capacity = r.most();
     const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
     s.kept = values.kept;
+    s.late = values.late;
     bool held = false;
     if (!r.kept.empty() && runs_across(k, g, r.row_bits(), r.kept.back())) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
@@ -365,6 +381,21 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     constexpr std::uint32_t most_shared = 47 * 1024;
     if (!held || s.together * s.elements() > most || shared_bytes(s, g, r) > most_shared) return {};
     return s;
+}
+
+}  // namespace
+
+std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r) {
+    if (r.bucket >= bucket::looped) return {};
+    row_values values(g, r);
+    if (auto s = hold(k, g, r, values)) return s;
+    // A row of which more fits is read once, though what is late comes slowly, and though a value is computed again.
+    values.late = values.read_late();
+    if (!values.late.empty())
+        if (auto s = hold(k, g, r, values)) return s;
+    if (values.kept.empty()) return {};
+    values.kept.clear();
+    return hold(k, g, r, values);
 }
 
 }  // namespace ingot::codegen

@@ -45,6 +45,8 @@ struct register_rows {
     std::uint32_t bytes_of_more = 0;  // of a lane's chunk
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
     std::vector<node_id> kept;
+    /// Arrays that one later phase reads alone, and that are not held but read there.
+    std::vector<node_id> late;
 
     bool is_beside() const { return in_runs || fitted; }
     /// Places in shared memory for what the lanes of rows beside each other have, one after the other with a gap behind

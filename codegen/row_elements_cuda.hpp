@@ -4,6 +4,7 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ protected:
     std::uint64_t all_axes() const { return r_.kept_bits() | r_.row_bits(); }
     bool along_row(node_id n) const { return (b_.graph.nodes[n].axes & r_.row_bits()) != 0; }
     bool along_row(const place& out) const { return b_.moves_along(out, r_.row_bits()); }
+    /// Whether it is held from the beginning.
     bool is_stream(const place& leaf) const {
-        return along_row(leaf.node) && (r_.kept.empty() || (b_.graph.nodes[leaf.node].axes & r_.kept_bits()) != 0);
+        return along_row(leaf.node) && std::ranges::find(s_.late, leaf.node) == s_.late.end() &&
+               (r_.kept.empty() || (b_.graph.nodes[leaf.node].axes & r_.kept_bits()) != 0);
     }
     /// Accessed by vectors, where these are whole.
     bool packed(const place& at) const { return s_.each > 1 && is_packed(*at.at, b_.graph, r_); }
@@ -99,7 +102,7 @@ protected:
     void declare(dtype t, const std::string& name, bool vectors);
     /// Loads of one chunk, by vectors where they are whole.
     void load_chunk(const std::vector<const place*>& leaves);
-    /// Loads what all rows read alike and these values need of a chunk.
+    /// Loads what is not held and these values need of a chunk: what all rows read alike, and what is late.
     void load_shared(const std::vector<node_id>& values);
     void open_elements();
     void close_elements();
