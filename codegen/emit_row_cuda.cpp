@@ -30,22 +30,28 @@ void cuda_rows::write(plan& p) {
         read_still();
         exchange_.begin(folds_);
         load();
+        load_late();
         exchange_.meet();
         await_loads();
     }
+    const auto await_late = [&](std::size_t phase) {
+        if (!s_.late.empty() && phase == s_.late_phase) b_.wait_for_copies();
+    };
     for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
+        await_late(phase);
         write_folds(phase);
         for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
         exchange_.write(folds_[phase]);
         hoist();
     }
+    await_late(folds_.size());
     write_outputs();
     if (s_.together > 1) b_.code.close();
     launch& step = b_.step;
     step.kernel = "rows";
     step.threads = s_.threads;
     step.cluster = s_.cluster;
-    step.shared_bytes = s_.more * s_.threads * s_.bytes_of_more;
+    step.shared_bytes = s_.shared_bytes();
     step.grid[0] = {.axes = s_.in_runs ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits(),
                     .divide_by = s_.rows};
     if (s_.fitted) {
@@ -65,6 +71,7 @@ void cuda_rows::write(plan& p) {
 std::string cuda_rows::reason() const {
     std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
     if (s_.more > 0) text += "as many as " + std::to_string(s_.more) + " in shared memory, ";
+    if (!s_.late.empty()) text += "what is wanted in the end there in shared memory, ";
     const std::string cluster = "a cluster of " + std::to_string(s_.cluster) + " blocks";
     if (s_.in_runs) return text + "the rows of a run of memory " + (s_.cluster > 1 ? cluster : "a block");
     if (s_.across)

@@ -199,8 +199,13 @@ private:
         source_writer& out = b_.code;
         std::vector<const place*> weights;
         const std::vector<bool> below = nodes_below(b_.graph, values);
-        for (const place& leaf : leaves_)
-            if (below[leaf.node] && along_row(leaf.node) && !is_stream(leaf)) weights.push_back(&leaf);
+        for (const place& leaf : leaves_) {
+            if (!below[leaf.node] || !along_row(leaf.node) || is_stream(leaf)) continue;
+            if (is_late(leaf))
+                b_.body.name(leaf.node, leaf.name + late_chunk());
+            else
+                weights.push_back(&leaf);
+        }
         if (weights.empty()) return;
         for (const place* leaf : weights) {
             out.line(b_.needs.type(leaf->at->head.type), ' ', leaf->name, " = ", zero(leaf->node), ";");

@@ -107,15 +107,15 @@ std::string kernel_builder::generator_index(node_id generator, std::uint64_t axe
 }
 
 std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes, const std::string& further) {
-    const std::string type = needs.type(dtype::i8);
-    const std::string at =
-        arguments.member({argument_kind::pick_offset, 8, u.pick.index}, type, u.pick.name + "_first") +
-        offset(u.pick, axes) + further;
-    if (!u.nearest) return at;
+    const std::string first =
+        arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first");
+    const std::string rest = offset(u.pick, axes) + further;
+    if (!u.nearest) return first + rest;
+    const std::string type = signed_index(), axis = std::to_string(u.axes[0]);
     needs.add("nearest", function("The place in [0, n) that is nearest to one.") + type + " nearest(" + type + " at, " +
-                             type + " n) {\n    return at < 0 ? 0 : at < n ? at : n - 1;\n}\n");
-    const int axis = u.axes[0];
-    return "nearest(" + at + ", " + count({.axes = axis_bit(axis)}, "n" + std::to_string(axis)) + ')';
+                             type + " n) {\n    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n}\n");
+    return "nearest(" + type + '(' + first + ')' + rest + ", " + type + '(' +
+           count({.axes = axis_bit(u.axes[0])}, "n" + axis) + "))";
 }
 
 std::uint64_t kernel_builder::unravelled_axes() const {

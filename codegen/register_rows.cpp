@@ -46,8 +46,11 @@ public:
         }
     }
 
-    /// Arrays that one phase reads alone, and not the first.
-    std::vector<node_id> read_late() const {
+    /// Arrays of words that one phase reads alone, and not the first.
+    std::vector<node_id> read_late(const key& k) const {
+        const auto words = [&](node_id i) {
+            return k.operands[graph_.nodes[i].index].head.kind == operand_kind::array && bytes_of(i) >= 4;
+        };
         std::vector<std::size_t> reads(graph_.nodes.size());
         for (const std::vector<node_id>& wanted : wanted_) {
             const std::vector<bool> below = nodes_below(graph_, wanted);
@@ -55,8 +58,17 @@ public:
         }
         std::vector<node_id> found;
         for (node_id i = 0; i < reads.size(); ++i)
-            if (is_stream(i) && reads[i] == 1 && first_[i] > 0) found.push_back(i);
+            if (is_stream(i) && reads[i] == 1 && first_[i] > 0 && words(i)) found.push_back(i);
         return found;
+    }
+
+    void place_late(register_rows& s) const {
+        s.late = late;
+        s.late_phase = phases_;
+        for (const node_id i : late) {
+            s.bytes_of_late += bytes_of(i);
+            s.late_phase = std::min(s.late_phase, first_[i]);
+        }
     }
 
     /// Bytes of an element that are held where most are.
@@ -361,7 +373,6 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     const std::uint32_t capacity = r.most();
     const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
     s.kept = values.kept;
-    s.late = values.late;
     bool held = false;
     if (!r.kept.empty() && runs_across(k, g, r.row_bits(), r.kept.back())) {
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
@@ -380,7 +391,11 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     if (s.more > 0) values.place(s);
     constexpr std::uint32_t most_shared = 47 * 1024;
     if (!held || s.together * s.elements() > most || shared_bytes(s, g, r) > most_shared) return {};
-    return s;
+    if (values.late.empty()) return s;
+    constexpr std::uint32_t most_late = 200 * 1024;  // of a multiprocessor, where largest_cluster_of knows it
+    values.place_late(s);
+    const bool room = s.together == 1 && s.more == 0 && s.blocks * s.shared_bytes() <= most_late;
+    return room ? std::optional(std::move(s)) : std::nullopt;
 }
 
 }  // namespace
@@ -389,8 +404,8 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     if (r.bucket >= bucket::looped) return {};
     row_values values(g, r);
     if (auto s = hold(k, g, r, values)) return s;
-    // A row of which more fits is read once, though what is late comes slowly, and though a value is computed again.
-    values.late = values.read_late();
+    // A row of which more fits is read once, though a value is computed again.
+    if (largest_cluster_of(k.header.architecture) == large_cluster) values.late = values.read_late(k);
     if (!values.late.empty())
         if (auto s = hold(k, g, r, values)) return s;
     if (values.kept.empty()) return {};

@@ -45,8 +45,11 @@ struct register_rows {
     std::uint32_t bytes_of_more = 0;  // of a lane's chunk
     /// Values that cost much and that a later phase wants too: the phase that computes them keeps them.
     std::vector<node_id> kept;
-    /// Arrays that one later phase reads alone, and that are not held but read there.
+    /// Arrays that one later phase reads alone: until then they lie in shared memory, so many bytes of a lane's
+    /// element.
     std::vector<node_id> late;
+    std::uint32_t bytes_of_late = 0;
+    std::size_t late_phase = 0;  // the first that reads one
 
     bool is_beside() const { return in_runs || fitted; }
     /// Places in shared memory for what the lanes of rows beside each other have, one after the other with a gap behind
@@ -58,6 +61,8 @@ struct register_rows {
     /// Short rows that have a lane each.
     void take_together(std::uint32_t bytes);
     std::uint32_t elements() const { return each * chunks; }
+    /// Dynamic, of a block.
+    std::uint32_t shared_bytes() const { return (more * bytes_of_more + elements() * bytes_of_late) * threads; }
     /// Shifted rows are held from the last place of so many elements before them: a sector of 32 bytes, a part of which
     /// costs as much, but of doubles, of which a thread has few, a vector.
     std::uint32_t sector() const { return each > 2 ? 2 * each : each; }

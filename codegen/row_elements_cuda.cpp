@@ -235,6 +235,42 @@ void row_elements::load_streams() {
     out.close();
 }
 
+void row_elements::load_late() {
+    if (s_.late.empty()) return;
+    source_writer& out = b_.code;
+    out.line("extern __shared__ uint4 places[];");
+    std::vector<const place*> vectors, singles;
+    std::uint32_t at = 0;
+    for (const place& leaf : leaves_) {
+        if (!is_late(leaf)) continue;
+        (packed(leaf) ? vectors : singles).push_back(&leaf);
+        const std::string type = b_.needs.type(leaf.at->head.type), name = leaf.name + "_late";
+        out.line(type, s_.each > 1 ? " (*const " + name + ")" + of_chunk() : "* const " + name, " = reinterpret_cast<",
+                 type, s_.each > 1 ? "(*)" + of_chunk() : "*", ">(places + ", at, ") + threadIdx.x;");
+        at += s_.elements() * s_.threads * bytes_of(leaf) / 16;
+    }
+    const auto copy = [&](const place& leaf, std::uint32_t bytes) {
+        out.line(b_.copier(bytes), "(&", leaf.name, late_chunk(), ", ", b_.pointer(leaf), b_.offset(leaf, all_axes()),
+                 ");");
+    };
+    open_chunks();
+    leave_absent();
+    for (const std::vector<const place*>& some : by_fit(vectors)) {
+        out.open("if (", is_vector(*some[0]), ")");
+        b_.write_digits("at", r_.row);
+        for (const place* leaf : some) copy(*leaf, bytes_of(*leaf) * s_.each);
+        out.otherwise();
+        load_elements(some, late_chunk());
+        out.close();
+    }
+    if (!singles.empty() && s_.each > 1) load_elements(singles, late_chunk());
+    if (!singles.empty() && s_.each == 1) {
+        b_.write_digits("at", r_.row);
+        for (const place* leaf : singles) copy(*leaf, bytes_of(*leaf));
+    }
+    out.close();
+}
+
 void row_elements::load_singles(const std::vector<const place*>& leaves) {
     constexpr std::uint32_t few = 8;
     open_chunks();
@@ -291,6 +327,10 @@ void row_elements::load_shared(const std::vector<node_id>& values) {
     const std::vector<bool> below = nodes_below(b_.graph, values);
     for (const place& leaf : leaves_) {
         if (!below[leaf.node] || !along_row(leaf.node) || is_stream(leaf)) continue;
+        if (is_late(leaf)) {
+            b_.body.name(leaf.node, leaf.name + late_chunk() + (s_.each > 1 ? "[e]" : ""));
+            continue;
+        }
         leaves.push_back(&leaf);
         const std::string type = b_.needs.type(leaf.at->head.type);
         if (s_.each > 1)

@@ -23,7 +23,7 @@ protected:
     bool along_row(const place& out) const { return b_.moves_along(out, r_.row_bits()); }
     /// Whether it is held from the beginning.
     bool is_stream(const place& leaf) const {
-        return along_row(leaf.node) && std::ranges::find(s_.late, leaf.node) == s_.late.end() &&
+        return along_row(leaf.node) && !is_late(leaf) &&
                (r_.kept.empty() || (b_.graph.nodes[leaf.node].axes & r_.kept_bits()) != 0);
     }
     /// Accessed by vectors, where these are whole.
@@ -102,6 +102,10 @@ protected:
     void declare(dtype t, const std::string& name, bool vectors);
     /// Loads of one chunk, by vectors where they are whole.
     void load_chunk(const std::vector<const place*>& leaves);
+    /// What is late, on its way into shared memory, each thread to places of its own.
+    void load_late();
+    bool is_late(const place& leaf) const { return std::ranges::find(s_.late, leaf.node) != s_.late.end(); }
+    std::string late_chunk() const { return "_late[u * " + of(s_.threads) + ']'; }
     /// Loads what is not held and these values need of a chunk: what all rows read alike, and what is late.
     void load_shared(const std::vector<node_id>& values);
     void open_elements();
