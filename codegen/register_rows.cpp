@@ -183,6 +183,7 @@ bool reads_words(const key& k, const graph& g, const row_program& r) {
 struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
+    bool few = false;          // lie side by side, and nothing else: caches have all of them
 };
 
 rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, const graph& g, int last_kept) {
@@ -257,7 +258,7 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
 /// anywhere. Memory is read by 64 bytes or 128: pieces are some of these, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
-                  std::uint32_t most, std::uint32_t architecture) {
+                  std::uint32_t most, bool late, std::uint32_t architecture) {
     struct choice {
         std::uint32_t longest, threads, most_bytes, blocks;
     };
@@ -266,12 +267,18 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
                                          {far_longer, 1024, 96, 1}};
     static constexpr choice choices_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
-    // Rows that want sixteen blocks are quicker read twice, and so are those of which few lie beside each other: most
-    // of all where they begin anywhere, or are doubles.
-    const std::uint32_t capacity = r.most(), largest = std::min(largest_cluster_of(architecture), portable_cluster);
-    const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
+    // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
+    // they begin anywhere, are doubles, or hold beside them what is late. All that caches have are quicker read once.
+    constexpr std::uint32_t longest_of_many_blocks = 8192;
     const bool doubles = bytes > 4;
-    const std::uint32_t enough = largest == 1 ? 32 : at.aligned ? (doubles ? 96 : 64) : (doubles ? wanted : 160);
+    const bool many = at.few || (at.aligned && !doubles && r.most() <= longest_of_many_blocks);
+    const std::uint32_t capacity = r.most(), known = largest_cluster_of(architecture),
+                        largest = many ? known : std::min(known, portable_cluster);
+    const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
+    const std::uint32_t least = largest == 1 || at.few ? 32
+                                : at.aligned           ? (doubles ? 96 : 64)
+                                                       : (doubles ? wanted : 160);
+    const std::uint32_t enough = late ? std::max(least, 128u) : least;
     s.across = true;
     const auto beside = [&] { return s.threads * s.cluster * s.chunks / capacity * at.widest; };
     const auto take = [&](const choice& c) {
@@ -378,10 +385,14 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
         const std::uint8_t side = k.axes[static_cast<std::size_t>(r.kept.back())].fine;
         register_rows runs = s;
         held = side != 0 && share_runs(runs, capacity, side, bytes, most, k.header.architecture, reads_words(k, g, r));
-        if (held)
+        if (held) {
             s = std::move(runs);
-        else
-            held = share_across(s, r, bytes, across_memory(arrays, g, r.kept.back()), most, k.header.architecture);
+        } else {
+            rows_in_memory at = across_memory(arrays, g, r.kept.back());
+            at.few = r.kept.size() == 1 &&
+                     (k.axes[static_cast<std::size_t>(r.kept[0])].bucket & bucket::gapless_columns) != 0;
+            held = share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture);
+        }
     } else {
         choose_vectors(s, arrays, g, r);
         const bool writes = std::ranges::any_of(
@@ -404,13 +415,8 @@ std::optional<register_rows> hold_in_registers(const key& k, const graph& g, con
     if (r.bucket >= bucket::looped) return {};
     row_values values(g, r);
     if (auto s = hold(k, g, r, values)) return s;
-    // A row of which more fits is read once, though a value is computed again.
     if (largest_cluster_of(k.header.architecture) == large_cluster) values.late = values.read_late(k);
-    if (!values.late.empty())
-        if (auto s = hold(k, g, r, values)) return s;
-    if (values.kept.empty()) return {};
-    values.kept.clear();
-    return hold(k, g, r, values);
+    return values.late.empty() ? std::nullopt : hold(k, g, r, values);
 }
 
 }  // namespace ingot::codegen

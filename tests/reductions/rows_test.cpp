@@ -310,3 +310,38 @@ TEST_CASE("rows of rows and columns: each where it can be") {
                    square + reshape(sums, {50, 1}) + transpose(square))
               .item());
 }
+
+TEST_CASE("what a row program wants in the end waits beside the row, which is read once") {
+    const bool room = current_device().is_cuda() && runtime::architecture_of(current_device()) == 90;
+    const auto weigh = [&]<class T>(const shape_like& shape, index_t axis, T) {
+        const array<T> x = eval(wave<T>(shape) / T(4)), y = eval(cos(x) + T(2));
+        const array<T> shares = softmax(x, axis);
+        const double close = sizeof(T) == 4 ? 1e-5 : 1e-13;
+        CHECK(allclose(sum(softmax(x, axis) * y, axis), sum(eval(shares * y), axis), close, 0).item());
+        CHECK(allclose(softmax(x, axis) * y + x, eval(shares * y + x), close, close).item());
+        CHECK(allclose(softmax(x, axis) * y / (x + T(9)), eval(shares * y / (x + T(9))), close, close).item());
+        if (!room) return;
+        CHECK(explain(sum(softmax(x, axis) * y, axis)).kernels.size() == 1);
+        CHECK(explain(sum(softmax(x, axis) * y, axis)).bytes_read() ==
+              2 * sizeof(T) * static_cast<std::size_t>(x.size()));
+    };
+    for (const index_t n : {140'000, 140'001, 200'003, 262'144}) weigh({2, n}, 1, 0.0f);
+    for (const index_t n : {70'000, 131'071}) weigh({2, n}, 1, 0.0);
+    for (const auto& [n, side] : {std::array<index_t, 2>{1500, 3}, {2100, 3}, {1500, 37}, {4096, 64}, {4000, 200}})
+        weigh({n, side}, 0, 0.0f);
+    weigh({2100, 48}, 0, 0.0);
+    weigh({3, 3000, 132}, 1, 0.0f);
+}
+
+TEST_CASE("few columns are read once, in however small pieces") {
+    comparison c;
+    for (const auto& [n, side] : {std::array<index_t, 2>{4096, 37}, {10'000, 64}, {5001, 128}, {3000, 255}}) {
+        const array<float> x = wave<float>({n, side});
+        c.add("softmax", axes(0), x, eval(softmax(x, 0)));
+        c.add("standardise", axes(0), x, eval(standardise(x, 0)));
+        if (!current_device().is_cuda() || runtime::architecture_of(current_device()) != 90) continue;
+        CHECK(explain(softmax(x, 0)).kernels.size() == 1);
+        CHECK(explain(standardise(x, 0)).kernels.size() == 1);
+    }
+    c.run();
+}
