@@ -222,7 +222,8 @@ private:
     void describe(launch& step) const override {
         step.pattern = "column reduction";
         step.reason =
-            std::to_string(apart_ * each_) + " short columns a thread, all of them loaded before the first is folded";
+            std::to_string(apart_ * each_) +
+            " short columns a thread, all of them loaded before the first is folded: loads wait for memory together";
     }
 
     int inner_;

@@ -261,7 +261,8 @@ private:
         step.reason = "strips of neighbouring columns, " + std::to_string(each_) + " a thread at once" +
                       (aligned_ ? "" : ", rows that begin alike by the same threads") +
                       (ahead_ ? ", a tile on its way while one is joined" : "") +
-                      (split_ ? ", several blocks a column" : "");
+                      (split_ ? ", several blocks a column for there are too few to fill the GPU" : "") +
+                      ": whole lines of memory at a time";
     }
 
     int inner_;

@@ -248,7 +248,8 @@ void column_fold::describe(launch& step) const {
                    : layout_ == layout::narrow ? ", a short row of columns side by side, the others below"
                                                : ", several groups a block: both axes are short") +
                   (ahead_ ? ", a tile on its way while one is joined" : "") +
-                  (split_ ? ", several blocks a column" : "");
+                  (split_ ? ", several blocks a column for there are too few to fill the GPU" : "") +
+                  ": memory runs across what is folded";
 }
 
 void emit_column_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) { column_fold(k, g, f).write(p); }

@@ -47,7 +47,7 @@ public:
         b_.step.pattern = "look-back column scan";
         b_.step.reason = std::to_string(rows_) + " rows of " + std::to_string(columns_) +
                          " columns a thread, tiles of " + std::to_string(threads_) +
-                         " threads in shared memory look back";
+                         " threads in shared memory look back: what is scanned is read once";
         b_.step.shared_bytes = staged_bytes();
         finish(p, threads_, std::to_string(threads_) + ", " + std::to_string(blocks_));
     }

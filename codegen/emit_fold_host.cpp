@@ -101,8 +101,10 @@ private:
         const std::string rows = walk_.across() ? std::to_string(walk_.strip()) + " neighbouring rows" : "a row";
         step.pattern = walk_.split() ? "split reduction" : walk_.across() ? "column reduction" : "row reduction";
         step.reason = walk_.split()
-                          ? "pieces of " + rows + ", " + std::to_string(reach_of(way_).piece) + " elements each"
-                          : "a block " + rows;
+                          ? "pieces of " + rows + ", " + std::to_string(reach_of(way_).piece) +
+                                " elements each: rows are long enough for several threads, and their number decides " +
+                                "no order"
+                          : "a block " + rows + ": rows are short, or many";
     }
 
     /// Slots as on CUDA: a counter a row, then one for each piece, word and row.

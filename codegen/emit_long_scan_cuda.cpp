@@ -24,7 +24,8 @@ public:
         b_.name_scalars();
         write_rows();
         b_.step.pattern = "look-back scan";
-        b_.step.reason = "tiles of " + std::to_string(tile()) + " elements, each looks back";
+        b_.step.reason = "tiles of " + std::to_string(tile()) +
+                         " elements, each looks back at those before it: what is scanned is read once";
         b_.step.shared_bytes = staged_ * threads_ * vector_bytes();
         finish(p, threads_, std::to_string(threads_) + ", " + std::to_string(staged_ > 0 ? blocks_ : 2u));
     }

@@ -86,7 +86,8 @@ private:
         const std::string each = std::to_string(each_);
         if (along_ >= 0)
             return each + " elements a thread, apart on the axis that has been folded: results are read once";
-        if (packed_) return each + " consecutive elements a thread in accesses of up to 16 bytes";
+        if (packed_)
+            return each + " consecutive elements a thread in accesses of up to 16 bytes: the fewest instructions";
         return each + " elements a thread, a block apart: coalesced at any alignment and stride";
     }
 

@@ -77,7 +77,8 @@ public:
         b_.step.pattern = "map";
         b_.step.work = {{axis_range(0, b_.rank), b_.cost}};
         b_.step.threads = 1;
-        b_.step.reason = "pieces of rows, up to " + std::to_string(block_elements) + " elements each";
+        b_.step.reason = "pieces of rows, up to " + std::to_string(block_elements) +
+                         " elements each: what a first-level cache holds, and worth handing to a thread";
         p.source = b_.assemble(p.expression,
                                "extern \"C\" void map(const arguments* given, "
                                "unsigned long long begin, unsigned long long end)");

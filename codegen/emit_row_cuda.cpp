@@ -59,13 +59,20 @@ void cuda_rows::write(plan& p) {
         step.grid[0].of_room = false;
     }
     step.pattern = "row program";
-    step.reason = reason();
+    step.reason = reason() + why();
     count_work();
     p.source =
         b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(s_.threads) +
                                       (s_.blocks > 1 ? ", " + std::to_string(s_.blocks) : "") +
                                       ")\nrows(const __grid_constant__ arguments p)");
     p.steps.push_back(std::move(step));
+}
+
+/// Why so many threads, or blocks, share a row.
+std::string cuda_rows::why() const {
+    if (s_.cluster > 1) return ": one block's threads do not hold it, and it is read once";
+    if (s_.across) return ": memory runs across the rows, which are read once";
+    return s_.rows > 1 ? ": a lane holds some vectors of it, and it is read once" : ": it is read once";
 }
 
 std::string cuda_rows::reason() const {

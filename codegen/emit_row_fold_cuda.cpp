@@ -371,11 +371,13 @@ std::string row_fold::owner() {
 
 void row_fold::describe(launch& step) const {
     step.pattern = split_ ? "split reduction" : "row reduction";
-    step.reason = std::to_string(lanes_) + " lanes a row" +
-                  (deals_tiles_    ? ", tiles of all rows dealt to the blocks in turn"
-                   : deals_rounds_ ? ", several blocks a row, the last of it dealt to those that come for it"
-                   : split_        ? ", several blocks a row"
-                                   : "");
+    step.reason =
+        std::to_string(lanes_) + " lanes a row" +
+        (deals_tiles_    ? ", tiles of all rows dealt to the blocks in turn: the rows are too few to fill the GPU"
+         : deals_rounds_ ? ", several blocks a row, the last of it dealt to those that come for it: rows are too "
+                           "few to fill the GPU, and no block waits for a slow one"
+         : split_        ? ", several blocks a row: rows are too few to fill the GPU"
+                         : ": each has several vectors of it under way");
 }
 
 void emit_row_fold_cuda(const key& k, const graph& g, const folding& f, plan& p) { row_fold(k, g, f).write(p); }

@@ -27,7 +27,8 @@ public:
         write_rows();
         const std::string size = std::to_string(tile());
         b_.step.pattern = "row scan";
-        b_.step.reason = std::to_string(lanes_) + " lanes a row, " + size + " elements at a time";
+        b_.step.reason = std::to_string(lanes_) + " lanes a row, " + size +
+                         " elements at a time: rows enough to fill the GPU, none waits for another";
         finish(p, threads_, std::to_string(threads_) + (pairs_ ? ", 2" : ""));
     }
 

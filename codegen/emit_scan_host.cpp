@@ -49,9 +49,10 @@ public:
         step.kernel = "scan";
         step.threads = 1;
         step.pattern = columns() ? "column scan" : "row scan";
-        step.reason = columns() ? "a strip of rows a block"
-                      : split_  ? "pieces of rows, " + std::to_string(piece_elements) + " elements each, in order"
-                                : "a block a row";
+        step.reason = columns() ? "a strip of rows a block: memory runs across what is scanned"
+                      : split_  ? "pieces of rows, " + std::to_string(piece_elements) +
+                                     " elements each, in order: rows are long enough for several threads"
+                               : "a block a row: none waits for another";
         step.work.push_back({all_bits(), cost_of(b_.graph, s_.values) + s_.scans.size() + b_.cost});
         p.source = b_.assemble(
             p.expression,

@@ -18,7 +18,8 @@ public:
         b_.name_scalars();
         write_columns();
         b_.step.pattern = "column scan";
-        b_.step.reason = "a thread a column, neighbours read neighbours";
+        b_.step.reason =
+            "a thread a column, neighbours read neighbours: columns enough to fill the GPU, none waits for another";
         finish(p, column_threads, std::to_string(column_threads));
     }
 

@@ -217,7 +217,8 @@ private:
 
     void describe(launch& step) const override {
         step.pattern = "column reduction";
-        step.reason = "short columns staged in shared memory, as many threads a column as a block has to spare";
+        step.reason =
+            "short columns staged in shared memory, as many threads a column as a block has to spare: read as they lie";
     }
 
     int inner_;

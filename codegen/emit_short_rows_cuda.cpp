@@ -337,9 +337,10 @@ private:
         step.threads = room_.threads;
         step.grid[0] = grid();
         step.pattern = rows_.phases.size() > 1 || slabs_.writes_rows() ? "row program" : "row reduction";
-        step.reason = in_runs_  ? "runs of memory staged in shared memory, each of some rows"
-                      : shared_ ? "rows staged in shared memory, as many threads a row as a block has to spare"
-                                : "rows staged in shared memory, a thread a row";
+        step.reason =
+            in_runs_  ? "runs of memory staged in shared memory, each of some rows: read as they lie, folded across"
+            : shared_ ? "rows staged in shared memory, as many threads a row as a block has to spare: read as they lie"
+                      : "rows staged in shared memory, a thread a row: read as they lie, folded without an exchange";
         for (const std::vector<node_id>& phase : rows_.phases) {
             std::vector<node_id> values;
             for (const node_id r : phase) values.push_back(b_.graph.nodes[r].arguments[0]);

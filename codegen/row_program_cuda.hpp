@@ -39,6 +39,7 @@ protected:
 
 private:
     std::string reason() const;
+    std::string why() const;
     void count_work();
     /// A thread that has several rows loads all of them before it computes the first.
     void load_rows();

@@ -16,6 +16,15 @@
 
 namespace ingot {
 
+namespace detail {
+inline std::string_view checked_post(std::string_view name, std::string_view post, std::string_view output) {
+    if (post.find_first_not_of(" \t\n;") == post.npos)
+        throw error("[kernel] the reduction '" + std::string(name) + "' has no post: statements that set the output (" +
+                    std::string(output) + ") are wanted, \"y = a\" say");
+    return post;
+}
+}  // namespace detail
+
 /// map: an expression in the inputs; join: of two partial results a and b, in any order and grouping; post: statements
 /// that set the output from the joined a; identity: what join leaves alone. Partial results have the output's type.
 template <detail::fixed_string In, detail::fixed_string Out>
@@ -43,9 +52,11 @@ class reduction_kernel {
     }
 
 public:
+    /// Throws error where there is no post: its output would never be set.
     reduction_kernel(std::string_view map, std::string_view join, std::string_view post, std::string_view identity,
                      std::string_view name = "reduction")
-        : text_(detail::keep_text({name, In.view(), Out.view(), map, join, post, identity})) {}
+        : text_(detail::keep_text(
+              {name, In.view(), Out.view(), map, join, detail::checked_post(name, post, Out.view()), identity})) {}
 
     /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay.
     template <class... A>

@@ -217,3 +217,12 @@ TEST_CASE("a name that is none is refused when the kernel is made") {
                          doctest::Contains("[two] shapes (2, 3) and (4,) do not broadcast"), shape_error);
     CHECK_THROWS_WITH_AS(two(zeros<std::int8_t>({2}), 300), doctest::Contains("[two]"), dtype_error);
 }
+
+TEST_CASE("a reduction whose output nothing sets is an error") {
+    using kernel = reduction_kernel<"T x", "T y">;
+    CHECK_THROWS_WITH_AS(kernel("x", "a + b", "", "0", "total"),
+                         "[kernel] the reduction 'total' has no post: statements that set the output (T y) are wanted, "
+                         "\"y = a\" say",
+                         error);
+    CHECK_THROWS_AS(kernel("x", "a + b", " ; ", "0"), error);
+}
