@@ -37,7 +37,7 @@ inline auto position_along(index_t extent, int behind) {
 template <array_expression E>
 auto gradient(const E& e, double spacing, index_t axis) {
     const int rank = e.ndim(), at = checked_axis("gradient", axis, rank);
-    const index_t n = e.shape()[static_cast<std::size_t>(at)];
+    const index_t n = e.shape()[at];
     if (n < 2)
         throw shape_error("[gradient] axis " + std::to_string(axis) + " of shape " + to_text(e.shape().values()) +
                           " has fewer than two elements");
