@@ -271,7 +271,7 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
     // they begin anywhere, are doubles, or hold beside them what is late. All that caches have are quicker read once.
     constexpr std::uint32_t longest_of_many_blocks = 8192;
     const bool doubles = bytes > 4;
-    const bool many = at.few || (at.aligned && !doubles && r.most() <= longest_of_many_blocks);
+    const bool many = at.few || (at.aligned && !doubles && !late && r.most() <= longest_of_many_blocks);
     const std::uint32_t capacity = r.most(), known = largest_cluster_of(architecture),
                         largest = many ? known : std::min(known, portable_cluster);
     const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
