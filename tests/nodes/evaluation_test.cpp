@@ -1,5 +1,6 @@
 // Binders, random leaves and lazies through the door, on the host target.
 #include <doctest/doctest.h>
+#include <cmath>
 
 #include <random>
 #include <thread>
@@ -221,4 +222,13 @@ TEST_CASE("one statement meets arrays of many classes, again and again") {
         const std::vector<double> expected = reference::of(tree).values();
         REQUIRE(values(got) == expected);
     }
+}
+
+TEST_CASE("an integer that was a fraction below 0 is 0, not its negative, as a float again") {
+    const array<double> x = full<double>({100}, -0.5), other = full<double>({100}, 3.0);
+    const array<bool> chosen = full<bool>({100}, true);
+    const array<double> through = where(chosen, astype<std::int64_t>(astype<std::int32_t>(x)), other);
+    const array<float> directly = where(chosen, astype<std::int32_t>(astype<float>(x)), astype<float>(other));
+    for (const double v : through.to_host()) CHECK(!std::signbit(v));
+    for (const float v : directly.to_host()) CHECK(!std::signbit(v));
 }

@@ -46,7 +46,7 @@ static inline void settle() {
 /// Saturates; NaN is 0.
 static inline int16 to_int16(float a) {
     const int16 least = int16(1ull << 15);
-    return a >= 32768.0f ? int16(~int16(0) ^ least) : a <= -32768.0f ? least : a == a ? int16(a) : int16(0);
+    return a >= 32768.0f ? int16(~int16(0) ^ least) : a <= -32768.0f ? least : (a <= -1.0f) | (a >= 1.0f) ? int16(a) : int16(0);
 }
 
 struct arguments {
