@@ -1,7 +1,7 @@
 // Binders, random leaves and lazies through the door, on the host target.
 #include <doctest/doctest.h>
-#include <cmath>
 
+#include <cmath>
 #include <random>
 #include <thread>
 
