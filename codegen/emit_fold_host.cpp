@@ -91,10 +91,7 @@ private:
         if (way_ == direction::along) return strip_along(longest(f));
         const auto columns = [&](const folded_space& s) { return are_columns(b_, kept_, s); };
         if (!std::ranges::all_of(f.spaces, columns)) return 256;
-        const auto is_exponentials = [&](const node& n) {
-            return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
-        };
-        return std::ranges::any_of(b_.graph.nodes, is_exponentials) ? 512 : 2048;  // these keep strips beside lanes
+        return has_exponentials(b_.graph) ? 512 : 2048;  // these keep strips beside lanes
     }
 
     void describe(launch& step) const {

@@ -177,7 +177,6 @@ private:
     void add_generator(node_id g) {
         const std::uint16_t index = b_.graph.nodes[g].index;
         const place at{&b_.key.operands[index], b_.names[index], index, false, g};
-        const row r{&at, "", inner_class(at, inner_)};
         const std::string call = b_.generator_name(g) + '(' + b_.generator_key(g) + ", ";
         if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
             const std::string fixed = b_.generator_index(g, axis_range(0, b_.rank) | b_.unravelled_axes());
@@ -190,6 +189,7 @@ private:
         b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name,
                      "_row = ", b_.generator_index(g, axis_range(0, b_.rank)), ";");
         std::string element = at.name + "_row";
+        const row r{&at, "", inner_class(at, inner_)};
         if (r.inner != stride_class::broadcast) element += " + " + in_piece() + step_of(r);
         b_.body.name(g, call + element + ')');
     }

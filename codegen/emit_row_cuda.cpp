@@ -78,7 +78,7 @@ std::string cuda_rows::why() const {
 std::string cuda_rows::reason() const {
     std::string text = std::to_string(s_.elements()) + " elements a lane in registers, ";
     if (s_.more > 0) text += "as many as " + std::to_string(s_.more) + " in shared memory, ";
-    if (!s_.late.empty()) text += "what is wanted in the end there in shared memory, ";
+    if (!s_.late.empty()) text += "arrays that a later phase alone reads wait in shared memory, ";
     const std::string cluster = "a cluster of " + std::to_string(s_.cluster) + " blocks";
     if (s_.in_runs) return text + "the rows of a run of memory " + (s_.cluster > 1 ? cluster : "a block");
     if (s_.across)

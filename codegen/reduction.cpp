@@ -56,6 +56,12 @@ std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g,
     return folds;
 }
 
+bool has_exponentials(const graph& g) {
+    return std::ranges::any_of(g.nodes, [](const node& n) {
+        return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
+    });
+}
+
 bool few_results(const key& k, int rank) { return rank == 0 || (k.axes[0].bucket & bucket::few_rows) != 0; }
 
 }  // namespace ingot::codegen

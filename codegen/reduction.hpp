@@ -41,6 +41,9 @@ struct folding {
 };
 folding find_folding(const key& k, const graph& g);
 
+/// Whether a reduction of it is a sum of exponentials.
+bool has_exponentials(const graph& g);
+
 /// What writes the folds of each space, numbered through.
 std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
 

@@ -183,7 +183,7 @@ bool reads_words(const key& k, const graph& g, const row_program& r) {
 struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
-    bool few = false;          // lie side by side, and nothing else: caches have all of them
+    bool few = false;          // nothing else lies side by side: caches have all of them
 };
 
 rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, const graph& g, int last_kept) {
@@ -389,8 +389,8 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
             s = std::move(runs);
         } else {
             rows_in_memory at = across_memory(arrays, g, r.kept.back());
-            at.few = r.kept.size() == 1 &&
-                     (k.axes[static_cast<std::size_t>(r.kept[0])].bucket & bucket::gapless_columns) != 0;
+            const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].bucket;
+            at.few = (columns & bucket::few_columns) != 0 || (bytes <= 4 && (columns & bucket::several_columns) != 0);
             held = share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture);
         }
     } else {

@@ -32,12 +32,6 @@ bool has(const graph& g, node_kind kind) {
     return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
 }
 
-bool has_exponentials(const graph& g) {
-    return std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) {
-        return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
-    });
-}
-
 /// Whether memory runs along the last kept axis, not along the rows. A few long rows side by side on a middle axis are
 /// left out, but for doubles, of which a block's registers hold few.
 bool runs_across(const key& k, const graph& g, const row_program& r) {

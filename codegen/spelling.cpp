@@ -339,9 +339,11 @@ std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelu
     const std::string bottom = is_signed(to) ? '-' + top : spell_constant(from_type, 0, needs);
     // A compiler that turns this and a cast back into a truncation makes a negative zero of -0.5; there it has no
     // choice.
-    const std::string one = spell_constant(from_type, 1, needs);
-    const bool splits = needs.where() == target::host && is_signed(to);
-    const std::string kept = splits ? "(a <= -" + one + ") | (a >= " + one + ")" : "a == a";
+    std::string kept = "a == a";
+    if (needs.where() == target::host && is_signed(to)) {
+        const std::string one = spell_constant(from_type, 1, needs);
+        kept = "(a <= -" + one + ") | (a >= " + one + ")";
+    }
     function += "    return a >= " + top + " ? " + greatest + " : a <= " + bottom + " ? " +
                 (is_signed(to) ? "least" : type + "(0)") + " : " + kept + " ? " + type + "(a) : " + type + "(0);\n}\n";
     needs.add("to_" + type + '(' + given + ')', function);

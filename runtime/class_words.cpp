@@ -382,6 +382,12 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
         bool across = row.bucket != 0 && (row.partner != 0 || (!narrow && !is_scan(row.owner)));
         for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
         if (!across) continue;
+        const bool columns = row.partner != 0 && outer_axes == (row.partner > outer_axes ? 1 : 2);
+        if (columns && !narrow) {
+            detail::axis_class last = detail::axis_class::decode(words[outer_axes - 1]);
+            last.bucket |= detail::bucket::of_columns(row.bucket, inner);
+            words[outer_axes - 1] = last.encode();
+        }
         const bool alone = detail::axis_class::decode(words[a - 1]).owner != row.owner;
         detail::axis_class axis = narrow ? detail::axis_class::decode(words[outer_axes - 1]) : row;
         runs = runs || narrow;

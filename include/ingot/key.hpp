@@ -109,16 +109,19 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// array that moves along a bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis
 /// next to the innermost one; beside arrays of 8-byte elements 16 more where it is 65 to 256 long. Beside rows across
 /// memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis; where there is
-/// none, an axis that a reduction binds across memory, of the first length class, is up to 2^(fine - 1) long. Of rows
-/// whose results are wanted along them, in a class that has quarters, `fine` is 1 up to three quarters of the class,
-/// then 2.
+/// none, an axis that a reduction binds across memory, of the first length class, is up to 2^(fine - 1) long, and where
+/// there are but the columns side by side, of a class beyond 1024, 32 is added where columns as long as their class
+/// allows are at most 2^22 elements, 64 where they are at most 2^23. Of rows whose results are wanted along them, in a
+/// class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
 inline constexpr std::uint8_t gapless_columns = 4;
 inline constexpr std::uint8_t wide_gapless_columns = 8;
 inline constexpr std::uint8_t middling_gapless_columns = 16;
-inline constexpr std::uint8_t flags = 31;  // all of these
+inline constexpr std::uint8_t few_columns = 32;
+inline constexpr std::uint8_t several_columns = 64;
+inline constexpr std::uint8_t flags = 127;  // all of these
 inline constexpr std::int64_t widest_gapless = 256, widest_narrow_gapless = 64;
 constexpr std::uint8_t of_gapless(std::int64_t inner, bool eight_bytes) {
     return inner > widest_gapless                         ? wide_gapless_columns
@@ -132,6 +135,14 @@ constexpr std::uint8_t of_length(std::int64_t n) {
     std::uint8_t b = 1;
     for (std::int64_t top = 32; n > top && b < looped; top *= 2) ++b;
     return b;
+}
+/// Of columns of a length class, as many as `inner`, which are all that there is.
+constexpr std::uint8_t of_columns(std::uint8_t length_class, std::int64_t inner) {
+    constexpr std::uint8_t longest_of_any_number = 6;
+    constexpr std::int64_t few_elements = std::int64_t{1} << 22;
+    const std::int64_t most = few_elements >> (length_class + 4);
+    if (length_class <= longest_of_any_number || inner > 2 * most) return 0;
+    return inner <= most ? few_columns : several_columns;
 }
 /// Those in which rows that fill half of their class lose most; with all a row program would have too many kernels.
 constexpr bool has_quarters(std::uint8_t b) { return b == 4 || (b >= 7 && b <= 14); }
