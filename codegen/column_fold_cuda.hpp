@@ -69,6 +69,9 @@ private:
     std::string block() { return b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x"; }
     void write_alone();
     void write_wide();
+    /// Threads beside each other of columns that several blocks share: a line of memory. The fewer columns there are,
+    /// the fewer are a block's, for the more blocks share a column, the more does the last of them join.
+    std::uint32_t fewest_across() const;
     /// A thread without columns takes the last ones and folds nothing of them.
     void write_vector(const std::string& all);
     formula row_vectors() const { return {.axes = 0, .inner = axis_bit(inner_), .inner_divide = columns_}; }

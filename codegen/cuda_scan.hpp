@@ -90,6 +90,8 @@ bool scans_long_columns(const key& k, const scanning& s);
 bool scans_long_rows(const key& k, const scanning& s);
 void emit_long_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 void emit_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
+/// Of columns that a block has room for; whether it has.
+bool emit_whole_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 void emit_short_column_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
 
 }  // namespace ingot::codegen

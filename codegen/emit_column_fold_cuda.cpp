@@ -101,14 +101,22 @@ void column_fold::write_wide() {
     const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
     formula piece = vectors();
     piece.evenly = most_across;
+    if (split_) piece.fewest = fewest_across();
     const std::string across = b_.count(piece, "across"), by_across = b_.divisor(piece, "by_across");
     b_.code.line("const ", type, " down = quotient(threadIdx.x, ", by_across, "), height = quotient(", threads_, "u, ",
                  by_across, ");");
     b_.code.line("const ", type, " at = ", block(), " * ", across, " + threadIdx.x - down * ", across, ";");
     b_.code.line("const bool mine = at < ", all, " && down < height;");
-    b_.step.grid[0] = vectors();
-    b_.step.grid[0].divide_by = most_across;
+    b_.step.grid[0] = piece;
+    b_.step.grid[0].strips = true;
     write_vector(all);
+}
+
+std::uint32_t column_fold::fewest_across() const {
+    constexpr std::uint32_t bytes = 128;
+    std::uint32_t widest = 1;
+    for (const place* in : inputs_of(spaces_[longest_])) widest = std::max(widest, bytes_of(*in));
+    return std::min(bytes / (columns_ * widest), most_across);
 }
 
 void column_fold::write_vector(const std::string& all) {
@@ -244,7 +252,7 @@ void column_fold::describe(launch& step) const {
     step.reason = each + " a thread, neighbours read neighbours" +
                   (alone()                     ? ""
                    : gapless()                 ? ", " + std::to_string(each_) + " at once of their run of memory"
-                   : layout_ == layout::wide   ? ", up to 64 threads beside each other, the others below"
+                   : layout_ == layout::wide   ? ", some threads beside each other, the others below"
                    : layout_ == layout::narrow ? ", a short row of columns side by side, the others below"
                                                : ", several groups a block: both axes are short") +
                   (ahead_ ? ", a tile on its way while one is joined" : "") +

@@ -333,6 +333,7 @@ private:
 }  // namespace
 
 void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p) {
+    if (scans_columns(k, s) && emit_whole_column_scan_cuda(k, g, s, p)) return;
     if (scans_long_columns(k, s))
         emit_column_scan_cuda(k, g, s, p);
     else if (scans_columns(k, s))

@@ -13,7 +13,9 @@ namespace ingot::codegen {
 
 /// ceil(product of the extents of `axes` * ceil(product of the extents of `inner` / inner_divide) / divide_by), at most
 /// `per_processor` for each multiprocessor (0: no limit). Products over no axes are 1. Where `evenly` is not 0 the
-/// value is cut into as few even pieces of at most so many as can be, and the formula stands for the size of one. Where
+/// value is cut into as few even pieces of at most so many as can be, and the formula stands for the size of one, or
+/// with `strips` for their number; where `fewest` is not 0 either, of at most the root of twice the value, a power of
+/// two from `fewest` to `evenly`. Where
 /// `room` is not 0 the points of `axes` are packed, as many as fit a room of that size where each takes the inner part
 /// of it, one at least; the formula stands for the number of rooms, divided. Where `threads` is not 0 they are no more
 /// than so many threads share evenly: a multiple of these, or a power of two (`each_stands_for` axes: of as many rows a
@@ -29,6 +31,7 @@ struct formula {
     std::uint64_t inner = 0;  // axes cut into pieces each for itself: a row's vectors, its chunks
     std::uint32_t inner_divide = 1;
     std::uint32_t evenly = 0;
+    std::uint32_t fewest = 0;
     std::uint32_t room = 0;
     std::uint32_t threads = 0;
     std::uint64_t each_stands_for = 0;

@@ -335,6 +335,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     }
     if (reduces && env.where == detail::target::cuda && write_fine_classes(s.operands.size(), outer_axes, inner))
         short_rows_ = c_.size >= few_rows;
+    if ((kinds & has_scans) != 0 && env.where == detail::target::cuda) write_whole_columns(outer_axes, inner);
     header.wide_index = walked >= narrow_reach;
     detail::write_header(header, c_.words.data());
 
@@ -398,6 +399,20 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
         words[narrow ? outer_axes - 1 : a] = axis.encode();
     }
     return runs;
+}
+
+void classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
+    if (outer_axes < 2 || inner >= short_row) return;
+    std::uint32_t* const words = c_.words.data() + detail::key_header_words;
+    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
+        const detail::axis_class row = detail::axis_class::decode(words[a]);
+        if (!is_scan(row.owner) || walks(row.owner, outer_axes - 1) || row.bucket == 0 ||
+            !detail::bucket::is_whole(row.bucket, inner))
+            continue;
+        detail::axis_class axis = detail::axis_class::decode(words[outer_axes - 1]);
+        axis.fine = static_cast<std::uint8_t>(inner);
+        words[outer_axes - 1] = axis.encode();
+    }
 }
 
 void classifier::append_texts(const statement& s) {

@@ -141,6 +141,8 @@ private:
     void collapse();
     void write_words(const statement&, environment_class, std::uint8_t kinds);
     bool write_fine_classes(std::size_t operands, std::size_t outer_axes, index_t inner);
+    /// The width of columns that are scanned and that a block has whole.
+    void write_whole_columns(std::size_t outer_axes, index_t inner);
     void append_texts(const statement&);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;

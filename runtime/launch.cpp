@@ -34,6 +34,13 @@ std::uint64_t points_of_room(const formula& f, std::uint64_t parts, std::uint64_
     return rows >= f.threads || busy(points * side) > busy(rows) ? points : most;
 }
 
+/// A power of two from `fewest` to `most`, which are.
+std::uint64_t power_below_root(std::uint64_t n, std::uint64_t fewest, std::uint64_t most) {
+    std::uint64_t power = fewest;
+    while (power < most && 4 * power * power <= n) power *= 2;
+    return power;
+}
+
 /// How many of an axis' parts are in a strip of it, but for the last.
 std::uint64_t parts_of_strip(const formula& f, std::uint64_t parts) {
     const std::uint64_t fewest = (parts + f.strip - 1) / f.strip;
@@ -70,8 +77,9 @@ std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::
     std::uint64_t value = (outer * parts + f.divide_by - 1) / f.divide_by;
     if (f.per_processor != 0) value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
     if (f.evenly != 0 && value != 0) {
-        const std::uint64_t pieces = (value + f.evenly - 1) / f.evenly;
-        value = (value + pieces - 1) / pieces;
+        const std::uint64_t most = f.fewest == 0 ? f.evenly : power_below_root(2 * value, f.fewest, f.evenly),
+                            pieces = (value + most - 1) / most;
+        value = f.strips ? pieces : (value + pieces - 1) / pieces;
     }
     return value;
 }

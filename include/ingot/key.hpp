@@ -111,7 +111,9 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis; where there is
 /// none, an axis that a reduction binds across memory, of the first length class, is up to 2^(fine - 1) long, and where
 /// there are but the columns side by side, of a class beyond 1024, 32 is added where columns as long as their class
-/// allows are at most 2^22 elements, 64 where they are at most 2^23. Of rows whose results are wanted along them, in a
+/// allows are at most 2^22 elements, 64 where they are at most 2^23. Beside
+/// a scan of columns of a short inner axis, on a GPU, that one's `fine` is its extent where the columns of a place of
+/// the other axes, as long as their class allows, are at most 2^15 elements. Of rows whose results are wanted along them, in a
 /// class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
@@ -143,6 +145,11 @@ constexpr std::uint8_t of_columns(std::uint8_t length_class, std::int64_t inner)
     const std::int64_t most = few_elements >> (length_class + 4);
     if (length_class <= longest_of_any_number || inner > 2 * most) return 0;
     return inner <= most ? few_columns : several_columns;
+}
+/// Whether a block has columns of a length class whole, as many as `inner`, that a scan goes along.
+constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 15;
+    return inner << (length_class + 4) <= most_elements;
 }
 /// Those in which rows that fill half of their class lose most; with all a row program would have too many kernels.
 constexpr bool has_quarters(std::uint8_t b) { return b == 4 || (b >= 7 && b <= 14); }

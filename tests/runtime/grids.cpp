@@ -30,7 +30,31 @@ std::array<std::uint64_t, 2> strips_of(index_t columns, std::uint32_t threads) {
     return {wide, runtime::value_of(f, extents, 132) / 3};
 }
 
+/// How many of so many vectors of columns lie beside each other in a block, and how many such blocks there are.
+std::array<std::uint64_t, 2> beside_of(index_t vectors) {
+    const std::array<index_t, 1> extents{vectors};
+    codegen::formula f{.axes = 1, .evenly = 64, .fewest = 8};
+    const std::uint64_t across = runtime::value_of(f, extents, 132);
+    f.strips = true;
+    return {across, runtime::value_of(f, extents, 132)};
+}
+
 }  // namespace
+
+TEST_CASE("the fewer columns there are that blocks share, the fewer are a block's") {
+    using pieces = std::array<std::uint64_t, 2>;
+    CHECK(beside_of(3) == pieces{3, 1});
+    CHECK(beside_of(75) == pieces{8, 10});
+    CHECK(beside_of(128) == pieces{16, 8});
+    CHECK(beside_of(512) == pieces{32, 16});
+    CHECK(beside_of(2048) == pieces{64, 32});
+    CHECK(beside_of(100000) == pieces{64, 1563});
+    for (index_t vectors = 1; vectors < 4000; ++vectors) {
+        const auto [across, blocks] = beside_of(vectors);
+        const auto all = static_cast<std::uint64_t>(vectors);
+        CHECK((across <= 64 && across * blocks >= all && across * (blocks - 1) < all));
+    }
+}
 
 TEST_CASE("strips are as few as can be, or some more where fewer threads of a block are then idle") {
     using strips = std::array<std::uint64_t, 2>;
