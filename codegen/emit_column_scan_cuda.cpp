@@ -151,12 +151,13 @@ private:
         out.line("const ", type, " first_column = ", outer_.empty() ? "" : "outer * " + width() + " + ", "column;");
         out.line("const ", type, " columns = mine ? ", columns_from("column"), " : 0;");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
-    }    void write_copied_place() override {
+    }
+    void write_copied_place() override {
         source_writer& out = b_.code;
         out.line("const ", b_.linear(), " place = u * ", threads_,
                  " + threadIdx.x, row = quotient(place, p.by_across);");
-        out.line("const ", b_.linear(), " at = tile * height * ", rows_,
-                 " + row, column = (place - row * p.across) * ", columns_, ";");
+        out.line("const ", b_.linear(), " at = tile * height * ", rows_, " + row, column = (place - row * p.across) * ",
+                 columns_, ";");
         out.line("const bool inside = row < height * ", rows_, " && at < ", scanned(), ";");
     }
 

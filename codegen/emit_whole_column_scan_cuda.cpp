@@ -11,7 +11,7 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t most_rows = 65, fine_rows = 33;  // of a thread
+constexpr std::uint32_t few_rows = 17, some_rows = 33, most_rows = 65;  // of a thread
 constexpr std::uint32_t least_threads = 256, most_threads = 512;
 
 std::uint32_t odd(std::uint32_t n) { return n | 1; }
@@ -30,13 +30,15 @@ public:
         if (narrow_ ? wide_ == 0 : s_.bucket < shortest || s_.bucket > longest_of_strip) return false;
         const std::uint32_t longest = 16u << s_.bucket;
         if (narrow_) {
-            static constexpr std::uint32_t rows[] = {5, 9, 17, 17, 33, 33};  // of columns of each length class
-            rows_ = s_.bucket <= std::size(rows) ? rows[s_.bucket - 1] : most_rows;
-            while (rows_ < most_rows && vectors_beside() * parts(longest, rows_) > threads_) rows_ += 16;
-            while (threads_ < most_threads && vectors_beside() * parts(longest, rows_) > threads_) threads_ *= 2;
-            if (vectors_beside() * parts(longest, rows_) > threads_) return false;
+            constexpr std::uint8_t middling = 5, long_columns = 7;  // classes
+            rows_ = s_.bucket < middling ? few_rows : s_.bucket < long_columns ? some_rows : most_rows;
+            const auto lanes = [&] { return vectors_beside() * parts(longest, rows_); };
+            while (threads_ < most_threads && lanes() > threads_) threads_ *= 2;
+            while (rows_ < most_rows && lanes() > threads_) rows_ += 16;
+            if (lanes() > threads_) return false;
+            for (staged_rows& r : staged_) r.spare = 16 + threads_ / vectors_beside() * gap() * r.bytes;
         } else {
-            while (threads_ < most_threads && parts(longest, height()) > fine_rows) threads_ *= 2;
+            while (threads_ < most_threads && parts(longest, height()) > some_rows) threads_ *= 2;
             rows_ = odd(parts(longest, height()));
         }
         if (rows_ > most_rows) return false;
@@ -85,8 +87,10 @@ private:
         if (!outer_.empty()) b_.write_digits("outer", outer_);
         out.line("const ", type, " columns = mine ? ", columns_from("column"), " : 0;");
         out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
-        out.line("const ", type, " first = down * ", rows_, ", own_place = ", narrow_ ? "slot" : "down", " * ", rows_,
-                 " * ", across_, " + x;");
+        out.line("const ", type, " first = down * ", rows_,
+                 ", own_place = ", narrow_ ? "group * (" + scanned() + " * across + gap) + " : "", "first * ", across_,
+                 " + x;");
+        if (narrow_) out.line("const ", type, " last = ", scanned(), " - 1 - first;");
     }
     void write_groups() {
         source_writer& out = b_.code;
@@ -104,6 +108,7 @@ private:
         out.line("const bool mine = group < groups && first_outer + group < ", outers, ";");
         if (!outer_.empty()) out.line("const ", type, " outer = min(first_outer + group, ", outers, " - 1);");
         out.line("const ", type, " column = x * ", columns_, ";");
+        out.line("const ", type, " gap = ", scanned(), " * ", wide_, "u % 16 == 0 ? ", gap() / columns_, " : 0;");
     }
     void write_strip() {
         source_writer& out = b_.code;
@@ -127,16 +132,133 @@ private:
         }
     }
 
-    void write_copied_place() override {
+    // ---- narrow arrays: the block's places of the outer axes lie behind each other, with gaps where their
+    // neighbouring threads would meet the same banks
+
+    /// Elements of whole vectors of all arrays.
+    std::uint32_t gap() const {
+        std::uint32_t least = 8;
+        for (const staged_rows& r : staged_) least = std::min(least, r.bytes);
+        return std::max(16 / least, columns_);
+    }
+
+    std::string row_of_thread() const override { return narrow_ ? "min(u, last)" : "u"; }
+
+    bool is_run(const place& at, std::uint64_t moves) const {
+        return at.at->head.dense && moves == all_bits() && s_.axis == b_.rank - 2 && wide_ % columns_ == 0;
+    }
+    bool is_run(const place& in) const { return is_run(in, loops_of(in.node)); }
+    bool stores_runs() const {
+        return std::ranges::all_of(b_.outputs, [&](const place& z) { return is_run(z, all_bits()); });
+    }
+    bool has_run(const staged_rows& s) const {
+        const std::vector<const place*> inputs = inputs_along();
+        const auto i = static_cast<std::size_t>(&s - staged_.data());
+        return (i < inputs.size() && is_run(*inputs[i])) || (s.has_result && stores_runs());
+    }
+
+    /// Whole vectors of a run of memory, wherever it begins: it lies in shared memory as far from one.
+    void add_runs() {
+        const std::string begin =
+            "(type* to, const type* from, index first, index end, unsigned int gap, divisor run) "
+            "{\n"
+            "    constexpr unsigned int each = 16 / sizeof(type), threads = " +
+            std::to_string(threads_) +
+            ";\n"
+            "    const unsigned int begin = first % each, n = end - first + begin, chunks = n / "
+            "each;\n"
+            "    const auto apart = [=](unsigned int q) { return q + gap / each * (unsigned "
+            "int)quotient(q * each, run); };\n";
+        const auto function = [](const char* name) {
+            return std::string("template <class type, class index>\n__device__ __forceinline__ void ") + name;
+        };
+        b_.needs.add("load_run",
+                     "/// Elements [first, end), from the vector in which they begin, with a gap behind "
+                     "each run of them.\n" +
+                         function("load_run") + begin +
+                         "    to -= begin, from += first - begin;\n"
+                         "    for (unsigned int q = threadIdx.x; q < chunks; q += threads)\n        " +
+                         b_.copier(16) +
+                         "(reinterpret_cast<uint4*>(to) + apart(q), reinterpret_cast<const uint4*>(from) + "
+                         "q);\n"
+                         "    const unsigned int i = chunks * each + threadIdx.x;\n"
+                         "    if (i < n) to[i] = from[i];\n}\n");
+        b_.needs.add("store_run", "/// The way back.\n" + function("store_run") + begin +
+                                      "    to += first - begin, from -= begin;\n"
+                                      "    for (unsigned int q = threadIdx.x + (begin > 0); q < chunks; q += threads)\n"
+                                      "        __stcs(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const "
+                                      "uint4*>(from)[apart(q)]);\n"
+                                      "    const unsigned int i = begin + threadIdx.x, k = max(chunks * each, begin) + "
+                                      "threadIdx.x;\n"
+                                      "    if (i < min(n, begin > 0 ? each : 0)) to[i] = from[i];\n"
+                                      "    if (k < n) to[k] = from[k];\n}\n");
+    }
+    /// Behind what load_run and store_run copy.
+    std::string run_text() {
+        return ", first_cell, end_cell, gap * " + std::to_string(columns_) + ", " +
+               b_.divisor({.inner = s_.bit() | axis_bit(inner_)}, "by_cells");
+    }
+
+    void stage() override {
+        if (!narrow_) return staged_columns::stage();
         source_writer& out = b_.code;
-        const std::string type = b_.linear(), rows = std::to_string(rows_);
-        out.line("const ", type, " place = u * ", threads_, " + threadIdx.x, row = place / across, slot = row / ", rows,
+        declare_staged();
+        add_runs();
+        const std::string type = b_.linear();
+        out.line("const ", type, " cells = ", scanned(), " * ", wide_, "u, first_cell = first_outer * cells;");
+        out.line("const ", type, " end_cell = min(first_outer + groups, p.outers) * cells;");
+        for (const staged_rows& s : staged_)
+            if (has_run(s)) out.line(s.name, "_staged += first_cell % ", 16 / s.bytes, ";");
+        const std::vector<const place*> inputs = inputs_along();
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (is_run(*inputs[i]))
+                out.line("load_run(", staged_[i].name, "_staged, ", b_.pointer(*inputs[i]), run_text(), ");");
+        if (!std::ranges::all_of(inputs, [&](const place* in) { return is_run(*in); })) {
+            open_places();
+            for (std::size_t i = 0; i < inputs.size(); ++i)
+                if (!is_run(*inputs[i])) copy(*inputs[i], staged_[i]);
+            out.close();
+        }
+        if (inputs.empty()) return;
+        b_.wait_for_copies();
+        out.line("__syncthreads();");
+    }
+
+    /// Round what is done for each of the block's places.
+    void open_places() {
+        source_writer& out = b_.code;
+        const std::string type = b_.linear();
+        out.margin("#pragma unroll 4");
+        out.open("for (", type, " i = threadIdx.x; i < (min(first_outer + groups, p.outers) - first_outer) * ",
+                 scanned(), " * across; i += ", threads_, ")");
+        out.line("const ", type, " row = i / across, group = quotient(row, ",
+                 b_.divisor({.axes = s_.bit()}, "by_scanned"), "), at = row - group * ", scanned(), ";");
+        out.line("const ", type,
+                 " place = i + group * gap, outer = first_outer + group, column = (i - row * across) * ", columns_,
                  ";");
-        out.line("const ", type, " group = quotient(slot, p.by_height), outer = first_outer + group;");
-        out.line("const ", type, " at = (slot - group * height) * ", rows, " + row % ", rows,
-                 ", column = (place - row * across) * ", columns_, ";");
-        out.line("const bool inside = group < groups && outer < p.outers && at < ", scanned(), ";");
+        if (columns_ > 1) out.line("const ", type, " columns = ", columns_from("column"), ";");
         if (!outer_.empty()) b_.write_digits("outer", outer_);
+        b_.write_digits("at", {s_.axis});
+        out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
+    }
+
+    void keep_row() override {
+        b_.code.open("if (at < ", scanned(), ")");
+        staged_columns::keep_row();
+        b_.code.close();
+    }
+    void store_tile() override {
+        source_writer& out = b_.code;
+        out.line("__syncthreads();");
+        if (!stores_runs()) {
+            open_places();
+            store_kept_row();
+            out.close();
+            return;
+        }
+        for (std::size_t o = 0; o < b_.outputs.size(); ++o)
+            out.line("store_run(", b_.pointer(b_.outputs[o]), ", ", staged_[results_[o]].name, "_staged", run_text(),
+                     ");");
     }
 
     /// What lies before each thread's rows, in as many steps as their number has digits.
@@ -167,8 +289,8 @@ private:
         b_.needs.add("scan_down", text);
         for (fold_writer& f : folds_) {
             out.line("__shared__ ", f.type(), " room_", f.name(), '[', columns_ * threads_, "];");
-            out.line("scan_down<", f.joiner(), ", ", threads_, ">(", f.part(), ", room_", f.name(),
-                     ", down, height, ", across_, ", ", f.start(), ");");
+            out.line("scan_down<", f.joiner(), ", ", threads_, ">(", f.part(), ", room_", f.name(), ", down, height, ",
+                     across_, ", ", f.start(), ");");
         }
     }
     std::string base_of(fold_writer& f) override { return f.part() + "[e]"; }

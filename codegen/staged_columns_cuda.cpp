@@ -50,13 +50,21 @@ std::uint32_t staged_columns::unit_bytes() const {
     return bytes;
 }
 
+std::uint32_t staged_columns::staged_bytes() const {
+    std::uint32_t bytes = unit_bytes() * rows_ * threads_;
+    for (const staged_rows& s : staged_) bytes += s.spare;
+    return bytes;
+}
+
 std::uint32_t staged_columns::memory_of_processor() const {
     const std::uint32_t a = b_.key.header.architecture;
     const std::uint32_t kibibytes = a < 80 ? 64 : a == 80 || a == 87 ? 164 : a >= 90 && a < 120 ? 228 : 100;
     return kibibytes << 10;
 }
 
-std::uint32_t staged_columns::most_across() const { return std::clamp(across_bytes / (columns_ * widest()), 1u, threads_); }
+std::uint32_t staged_columns::most_across() const {
+    return std::clamp(across_bytes / (columns_ * widest()), 1u, threads_);
+}
 
 std::string staged_columns::columns_from(const std::string& column) {
     if (columns_ == 1) return "1";
@@ -102,7 +110,7 @@ void staged_columns::open_rows(std::uint32_t operations) {
 void staged_columns::open_own_rows(std::uint32_t operations) {
     b_.code.open("if (mine)");
     open_rows(operations);
-    b_.code.line("const ", b_.linear(), " at = first + u, place = own_place + u * ", across_, ";");
+    b_.code.line("const ", b_.linear(), " at = first + u, place = own_place + ", row_of_thread(), " * ", across_, ";");
     b_.write_digits("at", {s_.axis});
 }
 
@@ -134,15 +142,20 @@ std::string staged_columns::staged_at(const staged_rows& s) const {
     return s.name + "_staged + place" + (s.each > 1 ? " * " + std::to_string(s.each) : "");
 }
 
-void staged_columns::stage() {
+void staged_columns::declare_staged() {
     source_writer& out = b_.code;
     out.line("extern __shared__ uint4 staged[];");
     std::uint32_t offset = 0;
     for (const staged_rows& s : staged_) {
-        out.line(s.type, "* const ", s.name, "_staged = reinterpret_cast<", s.type, "*>(staged",
+        out.line(s.type, s.spare > 0 ? "* " : "* const ", s.name, "_staged = reinterpret_cast<", s.type, "*>(staged",
                  offset == 0 ? "" : " + " + std::to_string(offset / 16), ");");
-        offset += rows_ * threads_ * s.unit();
+        offset += rows_ * threads_ * s.unit() + s.spare;
     }
+}
+
+void staged_columns::stage() {
+    source_writer& out = b_.code;
+    declare_staged();
     const std::vector<const place*> inputs = inputs_along();
     if (inputs.empty()) return;
     open_copies();
@@ -192,8 +205,8 @@ void staged_columns::read_row(const std::vector<node_id>& wanted) {
         const std::string word(word_of(s.unit()));
         out.line(s.each > 1 ? "alignas(" + std::to_string(s.unit()) + ") " : "", s.type, ' ', s.name, '[', s.each,
                  "];");
-        out.line("reinterpret_cast<", word, "&>(", s.name, ") = *reinterpret_cast<const ", word, "*>(",
-                 staged_at(s), ");");
+        out.line("reinterpret_cast<", word, "&>(", s.name, ") = *reinterpret_cast<const ", word, "*>(", staged_at(s),
+                 ");");
         b_.body.name(inputs[i]->node, s.name + (s.each > 1 ? "[e]" : "[0]"));
     }
     for (const node_id g : generators_along())
@@ -239,8 +252,8 @@ void staged_columns::write_results() {
     open_columns();
     for (fold_writer& f : folds_) {
         out.line(f.name(), "[e] = ", f.joined(f.name() + "[e]", b_.body.value(f.value(), out)), ";");
-        out.line("const ", f.type(), " all_", f.name(), " = ",
-                 f.joined("base_" + f.name() + "[e]", f.name() + "[e]"), ";");
+        out.line("const ", f.type(), " all_", f.name(), " = ", f.joined("base_" + f.name() + "[e]", f.name() + "[e]"),
+                 ";");
         b_.body.name(f.reduction(), "all_" + f.name());
     }
     std::vector<std::string> values;
@@ -263,27 +276,29 @@ void staged_columns::keep_row() {
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
         const staged_rows& s = staged_[results_[k]];
         const std::string word(word_of(s.unit()));
-        b_.code.line("*reinterpret_cast<", word, "*>(", staged_at(s), ") = reinterpret_cast<const ", word, "&>(r",
-                     k, ");");
+        b_.code.line("*reinterpret_cast<", word, "*>(", staged_at(s), ") = reinterpret_cast<const ", word, "&>(r", k,
+                     ");");
     }
 }
 
 void staged_columns::store_tile() {
-    source_writer& out = b_.code;
-    out.line("__syncthreads();");
+    b_.code.line("__syncthreads();");
     open_copies();
+    b_.code.open("if (inside)");
+    store_kept_row();
+    b_.code.close();
+    close_copies();
+}
+
+void staged_columns::store_kept_row() {
+    source_writer& out = b_.code;
     for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
         const staged_rows& s = staged_[results_[k]];
         const std::string type = b_.needs.type(b_.outputs[k].at->head.type), word(word_of(s.unit()));
-        out.line(columns_ > 1 ? "alignas(" + std::to_string(s.unit()) + ") " : "", type, " r", k, '[', columns_,
-                 "];");
-        out.line("reinterpret_cast<", word, "&>(r", k, ") = *reinterpret_cast<const ", word, "*>(", staged_at(s),
-                 ");");
+        out.line(columns_ > 1 ? "alignas(" + std::to_string(s.unit()) + ") " : "", type, " r", k, '[', columns_, "];");
+        out.line("reinterpret_cast<", word, "&>(r", k, ") = *reinterpret_cast<const ", word, "*>(", staged_at(s), ");");
     }
-    out.open("if (inside)");
     store_row();
-    out.close();
-    close_copies();
 }
 
 void staged_columns::store_row() {

@@ -1,9 +1,9 @@
 // What the schedules of scans of columns on CUDA share: a block has some rows of neighbouring columns in shared memory,
-// where asynchronous copies put them. A thread has some rows of up to 16 bytes of neighbouring columns, `across` threads
-// lie beside each other, the others below.
+// where asynchronous copies put them. A thread has some rows of up to 16 bytes of neighbouring columns, `across`
+// threads lie beside each other, the others below.
 //
-// Of narrow arrays threads copy what a block has into shared memory, and its results out of there, as it lies in memory,
-// whoever computes them.
+// Of narrow arrays threads copy what a block has into shared memory, and its results out of there, as it lies in
+// memory, whoever computes them.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ protected:
         std::string name, type;
         std::uint32_t bytes, each;  // of an element; columns
         bool has_result = false;
+        std::uint32_t spare = 0;  // bytes beside the rows
         std::uint32_t unit() const { return bytes * each; }
     };
 
@@ -32,7 +33,9 @@ protected:
     virtual std::string base_of(fold_writer& f) = 0;
     /// Of place `place` of a narrow array among the block's: its `row` and its `column`, the place `at` of that along
     /// what is scanned and whether it is `inside`.
-    virtual void write_copied_place() = 0;
+    virtual void write_copied_place() {}
+    /// Which of a thread's rows row u is.
+    virtual std::string row_of_thread() const { return "u"; }
 
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
     /// Whether all that moves along the columns does so by one element, and is aligned.
@@ -41,7 +44,7 @@ protected:
     std::uint32_t columns_of(const place& in) const { return moves_across(in) ? columns_ : 1; }
     /// Of a row of a thread's columns.
     std::uint32_t unit_bytes() const;
-    std::uint32_t staged_bytes() const { return unit_bytes() * rows_ * threads_; }
+    std::uint32_t staged_bytes() const;
     /// Shared memory that the blocks of a multiprocessor have together.
     std::uint32_t memory_of_processor() const;
     std::uint32_t most_across() const;
@@ -62,7 +65,8 @@ protected:
     void close_own_rows();
     void close_copies();
     std::string staged_at(const staged_rows& s) const;
-    void stage();
+    void declare_staged();
+    virtual void stage();
     void copy(const place& in, const staged_rows& to);
     /// Names what is wanted of a row of the inputs.
     void read_row(const std::vector<node_id>& wanted);
@@ -70,8 +74,9 @@ protected:
     void fold();
     void write_results();
     /// Into the place of what the row was computed from.
-    void keep_row();
-    void store_tile();
+    virtual void keep_row();
+    virtual void store_tile();
+    void store_kept_row();
     void store_row();
 
     std::string across_ = "p.across";  // the text of how many threads lie beside each other

@@ -197,7 +197,8 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
         case operand_kind::array: {
             const std::uintptr_t address = address_of(*o.memory, *o.where, o.type);
             head.vector = is_vector(i, address, bytes, vector_bytes);
-            head.dense = short_rows_ && is_dense(i, address);
+            head.dense =
+                (short_rows_ && is_dense(i, address)) || (whole_columns_ != 0 && is_run_of_columns(i, address));
             head.wide = is_wide(i, bytes);
             for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
             break;
@@ -335,7 +336,10 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     }
     if (reduces && env.where == detail::target::cuda && write_fine_classes(s.operands.size(), outer_axes, inner))
         short_rows_ = c_.size >= few_rows;
-    if ((kinds & has_scans) != 0 && env.where == detail::target::cuda) write_whole_columns(outer_axes, inner);
+    whole_columns_ =
+        (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
+            ? outer_axes
+            : 0;
     header.wide_index = walked >= narrow_reach;
     detail::write_header(header, c_.words.data());
 
@@ -364,7 +368,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         head.type = o.type;
         const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
         head.vector = is_vector(s.operands.size() + k, address, bytes, vector_bytes);
-        head.dense = short_rows_ && is_dense(s.operands.size() + k, address);
+        const std::size_t row = s.operands.size() + k;
+        head.dense =
+            (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
         head.wide = is_wide(s.operands.size() + k, bytes);
         *out++ = head.encode();
         write_strides(s.operands.size() + k);
@@ -401,8 +407,9 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
     return runs;
 }
 
-void classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
-    if (outer_axes < 2 || inner >= short_row) return;
+bool classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
+    bool whole = false;
+    if (outer_axes < 2 || inner >= short_row) return false;
     std::uint32_t* const words = c_.words.data() + detail::key_header_words;
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
         const detail::axis_class row = detail::axis_class::decode(words[a]);
@@ -412,7 +419,30 @@ void classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
         detail::axis_class axis = detail::axis_class::decode(words[outer_axes - 1]);
         axis.fine = static_cast<std::uint8_t>(inner);
         words[outer_axes - 1] = axis.encode();
+        whole = true;
     }
+    return whole;
+}
+
+/// Does it move along all axes of the outputs, along the one that is scanned perhaps as its binder does, and make one
+/// run without gaps?
+bool classifier::is_run_of_columns(std::size_t row, std::uintptr_t address) const {
+    const index_t* const strides = c_.strides_of(row);
+    const std::size_t inner = whole_columns_ - 1, down = whole_columns_ - 2;
+    std::size_t scanned = down;
+    for (std::size_t a = whole_columns_; a < c_.extents.size(); ++a) {
+        if (strides[a] == 0) continue;
+        if (scanned != down || strides[down] != 0) return false;
+        scanned = a;
+    }
+    index_t run = c_.extents[inner];
+    if (strides[inner] != 1 || strides[scanned] != run || c_.extents[scanned] != c_.extents[down]) return false;
+    run *= c_.extents[down];
+    for (std::size_t a = down; a-- > 0;) {
+        if (strides[a] != run) return false;
+        run *= c_.extents[a];
+    }
+    return address % vector_bytes == 0;
 }
 
 void classifier::append_texts(const statement& s) {

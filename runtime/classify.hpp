@@ -142,11 +142,13 @@ private:
     void write_words(const statement&, environment_class, std::uint8_t kinds);
     bool write_fine_classes(std::size_t operands, std::size_t outer_axes, index_t inner);
     /// The width of columns that are scanned and that a block has whole.
-    void write_whole_columns(std::size_t outer_axes, index_t inner);
+    bool write_whole_columns(std::size_t outer_axes, index_t inner);
     void append_texts(const statement&);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;
+    /// Of columns that are scanned whole.
+    bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
     bool are_gapless_columns(const statement& s, std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
@@ -174,6 +176,7 @@ private:
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
     bool short_rows_ = false;              // worth asking whether operands are dense
+    std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
     std::vector<operand> line_operands_;
     std::vector<const detail::leaf_record*> line_firsts_;  // the leaves of these operands

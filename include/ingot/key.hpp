@@ -113,8 +113,8 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// there are but the columns side by side, of a class beyond 1024, 32 is added where columns as long as their class
 /// allows are at most 2^22 elements, 64 where they are at most 2^23. Beside
 /// a scan of columns of a short inner axis, on a GPU, that one's `fine` is its extent where the columns of a place of
-/// the other axes, as long as their class allows, are at most 2^15 elements. Of rows whose results are wanted along them, in a
-/// class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
+/// the other axes, as long as their class allows, are at most 2^15 elements. Of rows whose results are wanted along
+/// them, in a class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
