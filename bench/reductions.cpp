@@ -128,8 +128,10 @@ public:
     void run() {
         measure_everything();
         measure_rows();
+        measure_weighting();
         measure_columns();
         measure_scan();
+        measure_gradient();
         measure_column_scans();
         measure_other_dtypes();
     }
@@ -312,6 +314,25 @@ private:
             });
     }
 
+    /// What a later phase alone reads waits on the chip.
+    void measure_weighting() {
+        const std::size_t rows = 1 << 11, length = 1 << 17;
+        const array<float> m = reshape(x_, {rows, length}), w = reshape(y_, {rows, length});
+        add(
+            {"sum(softmax(x) * y, -1), (2048, 131072)", 2 * bytes, 0, 0.80},
+            [&] { return eval(sum(softmax(m) * w, -1)); },
+            [&](const array<float>& r) {
+                const std::vector<float> got = r.to_host();
+                return bench::require("weighting", 64, 1e-4, [&](std::size_t k) {
+                    const std::size_t row = k * (rows - 1) / 63;
+                    const auto shares = exact_softmax(std::span(x_host_).subspan(row * length, length));
+                    double sum = 0;
+                    for (std::size_t i = 0; i < length; ++i) sum += shares[i] * y_host_[row * length + i];
+                    return std::abs(got[row] - sum);
+                });
+            });
+    }
+
     void measure_columns() {
         const std::size_t rows = 1 << 16, width = 1 << 12, splits = 33;
         const array<float> m = reshape(x_, {rows, width});
@@ -350,21 +371,39 @@ private:
                 });
             });
 
-        const std::size_t narrow = 64, long_rows = elements / narrow;
-        const array<float> columns = reshape(x_, {long_rows, narrow});
+        measure_variance("var(x, 0), (2^22, 64)", 64, 1 / 1.04);
+        measure_variance("var(x, 0), (2^19, 512)", 512, 0.95);
+        const std::size_t side = 512, length = elements / side;
+        const array<float> columns = reshape(x_, {length, side});
         add(
-            {"var(x, 0), (2^22, 64)", bytes, 0, 1 / 1.04}, [&] { return eval(var(columns, 0)); },
+            {"argmax(x, 0), (2^19, 512)", bytes, 0, 0.80}, [&] { return eval(argmax(columns, 0)); },
+            [&](const array<std::int64_t>& r) {
+                const std::vector<std::int64_t> got = r.to_host();
+                return bench::require("argmax", side, 0, [&](std::size_t c) {
+                    std::size_t greatest = 0;
+                    for (std::size_t i = 1; i < length; ++i)
+                        if (x_host_[i * side + c] > x_host_[greatest * side + c]) greatest = i;
+                    return std::abs(static_cast<double>(got[c]) - static_cast<double>(greatest));
+                });
+            });
+    }
+    void measure_variance(const char* name, std::size_t width, double goal) {
+        const std::size_t length = elements / width;
+        const array<float> columns = reshape(x_, {length, width});
+        add(
+            {name, bytes, 0, goal}, [&] { return eval(var(columns, 0)); },
             [&](const array<float>& r) {
                 const std::vector<float> got = r.to_host();
-                return bench::require("var", narrow, 1e-5, [&](std::size_t c) {
+                return bench::require("var", 64, 1e-5, [&](std::size_t k) {
+                    const std::size_t c = k * width / 64;
                     double mean = 0, squares = 0;
-                    for (std::size_t i = 0; i < long_rows; ++i) mean += x_host_[i * narrow + c];
-                    mean /= static_cast<double>(long_rows);
-                    for (std::size_t i = 0; i < long_rows; ++i) {
-                        const double d = x_host_[i * narrow + c] - mean;
+                    for (std::size_t i = 0; i < length; ++i) mean += x_host_[i * width + c];
+                    mean /= static_cast<double>(length);
+                    for (std::size_t i = 0; i < length; ++i) {
+                        const double d = x_host_[i * width + c] - mean;
                         squares += d * d;
                     }
-                    const double wanted = squares / static_cast<double>(long_rows);
+                    const double wanted = squares / static_cast<double>(length);
                     return std::abs(got[c] - wanted) / wanted;
                 });
             });
@@ -381,6 +420,30 @@ private:
                 return bench::require("cumsum", elements, 1e-5,
                                       [&](std::size_t i) { return std::abs(got[i] - wanted[i]) / wanted[i]; });
             });
+    }
+
+    void measure_gradient() {
+        const std::size_t side = 1 << 14;
+        const array<float> m = reshape(x_, {side, side});
+        add(
+            {"gradient(x * x, 1, 0) * 2 + 1, (16384, 16384)", bytes, bytes, 0.75},
+            [&] { return eval(gradient(m * m, 1.0, 0) * 2 + 1); },
+            [&](const array<float>& r) {
+                return compare_every(r, side, [&](std::size_t i, std::size_t j) {
+                    const std::size_t above = i == 0 ? 0 : i - 1, below = std::min(i + 1, side - 1);
+                    const double a = x_host_[above * side + j], b = x_host_[below * side + j];
+                    return (b * b - a * a) / static_cast<double>(below - above) * 2 + 1;
+                });
+            });
+    }
+    /// Some elements of a square result, those of its first and last row among them.
+    template <class Exact>
+    static double compare_every(const array<float>& result, std::size_t side, Exact exact) {
+        const std::vector<float> got = result.to_host();
+        return bench::require("gradient", 4096, 1e-4, [&](std::size_t k) {
+            const std::size_t i = k % 64 * (side - 1) / 63, j = k / 64 * (side - 1) / 63;
+            return std::abs(got[i * side + j] - exact(i, j));
+        });
     }
 
     /// Scans across memory: the axis before the last `inner` elements, of every `outer`-th part of the array.
@@ -409,6 +472,8 @@ private:
         measure_column_scan("cumsum(x * x, 0), (65536, 4096)", 1, 1 << 16, 1 << 12);
         measure_column_scan("cumsum(x * x, 1), (8, 2^23, 4)", 8, 1 << 23, 4);
         measure_column_scan("cumsum(x * x, 1), (512, 512, 1024)", 512, 512, 1024);
+        measure_column_scan("cumsum(x * x, 1), (2^18, 256, 4)", 1 << 18, 256, 4);
+        measure_column_scan("cumsum(x * x, 1), (2^17, 128, 16)", 1 << 17, 128, 16);
     }
 
     void measure_other_dtypes() {

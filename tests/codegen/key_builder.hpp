@@ -41,7 +41,7 @@ public:
         k_.axes.front().bucket |= detail::bucket::gapless_columns;
         return *this;
     }
-    /// The last axis so far is up to 2^(fine - 1) long.
+    /// Of the last axis so far.
     key_builder& fine(std::uint8_t fine) {
         k_.axes.back().fine = fine;
         return *this;

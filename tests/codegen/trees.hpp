@@ -398,6 +398,18 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(3, detail::bucket::short_inner).few_rows().bound_axis(0, row(1 << 20), 2);
              return b.leaf(f4, "s01s").scan(fold::sum, f4, "010").output(f4, "ss1").done();
          }},
+        {"cumsum_of_whole_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(300), 1).leaf(f4, "01s").scan(fold::sum, f4, "10");
+             return b.output(f4, "s1").done();
+         }},
+        {"cumsum_of_runs_of_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(3, detail::bucket::short_inner).fine(3).bound_axis(0, row(100), 2);
+             return dense(b.leaf(f4, "s01s", false).scan(fold::sum, f4, "010").output(f4, "ss1", false).done());
+         }},
         {"l2_from_a_text",
          [row](target t) {
              using namespace std::string_view_literals;

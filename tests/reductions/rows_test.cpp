@@ -335,7 +335,8 @@ TEST_CASE("what a row program wants in the end waits beside the row, which is re
 
 TEST_CASE("few columns are read once, in however small pieces") {
     comparison c;
-    for (const auto& [n, side] : {std::array<index_t, 2>{4096, 37}, {10'000, 64}, {5001, 128}, {3000, 255}}) {
+    for (const auto& [n, side] :
+         {std::array<index_t, 2>{4096, 37}, {10'000, 64}, {5001, 128}, {3000, 255}, {4096, 333}, {8000, 511}}) {
         const array<float> x = wave<float>({n, side});
         c.add("softmax", axes(0), x, eval(softmax(x, 0)));
         c.add("standardise", axes(0), x, eval(standardise(x, 0)));

@@ -103,6 +103,32 @@ TEST_CASE("scans of long columns of every width are NumPy's") {
     c.run();
 }
 
+TEST_CASE("scans of columns that a block has whole are NumPy's") {
+    comparison c("scans.py");
+    for (const index_t n : {2, 8, 17, 33, 64, 130, 300, 512})
+        for (const index_t side : {2, 3, 4, 16, 31}) folds(c, values<float>({19, n, side}, 1), 1);
+    for (const index_t n : {600, 1024, 3000, 8192}) folds(c, values<float>({3, n, n > 2000 ? 3 : 7}, 2), 1);
+    for (const index_t n : {33, 100, 512}) {
+        for (const index_t side : {32, 33, 130}) folds_of_floats(c, values<double>({2, n, side}, 3), 1);
+        folds(c, values<std::int8_t>({9, n, 5}, 4), 1);
+        folds_of_floats(c, values<double>({5, n, 6}, 5, 0.001), 1);
+        const array<float> x = values<float>({7, n, 12}, 6);
+        for (const index_t side : {5, 8, 12}) {
+            const array<float> part = x(slice(1, none), slice(none, none, 2), slice(0, side));
+            c.add("cumsum", axes(1), part, eval(cumsum(part, 1)));
+            c.add("between", axes(1), part, eval(cumsum(part * part, 1) * 2 + part));
+        }
+        const array<float> swapped = transpose(x, axes({1, 0, 2}));
+        c.add("cumsum", axes(0), swapped, eval(cumsum(swapped, 0)));
+        c.add("row_for_all_rows", axes(1), x,
+              eval(cumsum(x * x, 1) * std::as_const(x)(all, slice(0, 1)) + std::as_const(x)(0, 0)));
+    }
+    c.run();
+    if (!current_device().is_cuda()) return;
+    for (const shape_like& shape : {shape_like{50, 100, 3}, {5, 1000, 8}, {4, 300, 100}})
+        CHECK(explain(cumsum(values<float>(shape, 1), 1)).kernels[0].pattern == "column scan");
+}
+
 TEST_CASE("many tiles of columns: every prefix is there, run after run") {
     const array<std::int32_t> x = values<std::int32_t>({200'000, 33}, 7);
     const array<std::int32_t> y = values<std::int32_t>({1'100'000, 4}, 8);

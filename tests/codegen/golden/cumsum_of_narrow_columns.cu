@@ -305,9 +305,9 @@ scan(const __grid_constant__ arguments p) {
         const uint32 columns = min(uint32(4), p.n2 - column);
         const int32 i1 = int32(at);
         const int32 i2 = int32(column);
-        alignas(16) float r0[4];
-        reinterpret_cast<uint4&>(r0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
         if (inside) {
+            alignas(16) float r0[4];
+            reinterpret_cast<uint4&>(r0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
             if (columns == 4) {
                 store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), r0);
             } else {

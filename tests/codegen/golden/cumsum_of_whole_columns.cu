@@ -1,0 +1,151 @@
+// cumsum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Makes of what threads above each other have, `across` of them beside each other, what lies before each.
+template <class fold, int threads, class type, int n>
+__device__ __forceinline__ void scan_down(type (&v)[n], type* room, uint32 down, uint32 height, uint32 across,
+                                          type start) {
+    type* const own = room + threadIdx.x;
+    for (uint32 far = 1; far < height; far *= 2) {
+#pragma unroll
+        for (int e = 0; e < n; ++e) own[e * threads] = v[e];
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < n; ++e)
+            if (down >= far) v[e] = fold::join(own[int(e * threads) - int(far * across)], v[e]);
+        __syncthreads();
+    }
+#pragma unroll
+    for (int e = 0; e < n; ++e) own[e * threads] = v[e];
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < n; ++e) v[e] = down == 0 ? start : own[int(e * threads) - int(across)];
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 vectors;
+    uint32 across;
+    divisor by_across;
+    uint32 n1;
+    uint32 scanned;
+    int32 x0_stride2;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+scan(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    constexpr uint32 height = 32;
+    const uint32 down = quotient(threadIdx.x, p.by_across), x = threadIdx.x - down * p.across;
+    const uint32 own = blockIdx.x * p.across + x;
+    const bool mine = own < p.vectors && down < height;
+    const uint32 vector = min(own, p.vectors - 1);
+    const uint32 column = vector * 4;
+    const uint32 columns = mine ? min(uint32(4), p.n1 - column) : 0;
+    const int32 i1 = int32(column);
+    const uint32 first = down * 17, own_place = first * p.across + x;
+    extern __shared__ uint4 staged[];
+    float* const x0_staged = reinterpret_cast<float*>(staged);
+    if (mine) {
+#pragma unroll 17
+        for (unsigned int u = 0; u < 17; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            const bool inside = at < p.scanned;
+            if (inside) {
+                if (columns == 4) {
+                    copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
+                } else {
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        const int32 i1 = int32(column + e);
+                        (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
+                    }
+                }
+            } else {
+                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+            }
+        }
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    float part0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        part0[e] = 0.0f;
+    }
+    if (mine) {
+#pragma unroll 17
+        for (unsigned int u = 0; u < 17; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                part0[e] = sum_float::join(part0[e], x0[e]);
+            }
+        }
+    }
+    __shared__ float room_sum0[1024];
+    scan_down<sum_float, 256>(part0, room_sum0, down, height, p.across, 0.0f);
+    float base_sum0[4], sum0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (down < height) base_sum0[e] = part0[e];
+        sum0[e] = 0.0f;
+    }
+    if (mine) {
+#pragma unroll 17
+        for (unsigned int u = 0; u < 17; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            alignas(16) float r0[4];
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], x0[e]);
+                const float all_sum0 = sum_float::join(base_sum0[e], sum0[e]);
+                r0[e] = all_sum0;
+            }
+            if (at < p.scanned) {
+                if (columns == 4) {
+                    store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
+                } else {
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        const int32 i1 = int32(column + e);
+                        if (e < columns) {
+                            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
