@@ -316,11 +316,26 @@ private:
 
     /// What a later phase alone reads waits on the chip.
     void measure_weighting() {
-        const std::size_t rows = 1 << 11, length = 1 << 17;
+        measure_weighted_sums("sum(softmax(x) * y, -1), (2048, 131072)", 1 << 17);
+        measure_weighted_sums("sum(softmax(x) * y, -1), (8192, 32768)", 1 << 15);
+        const std::size_t length = 1 << 12, rows = elements / length;
         const array<float> m = reshape(x_, {rows, length}), w = reshape(y_, {rows, length});
         add(
-            {"sum(softmax(x) * y, -1), (2048, 131072)", 2 * bytes, 0, 0.80},
-            [&] { return eval(sum(softmax(m) * w, -1)); },
+            {"softmax(x) * y, (65536, 4096)", 2 * bytes, bytes, 0.92}, [&] { return eval(softmax(m) * w); },
+            [&](const array<float>& r) {
+                return compare_rows("weighted", r, x_host_, length, 1e-6, [this](std::span<const float> row) {
+                    std::vector<double> weighted = exact_softmax(row);
+                    const float* y = y_host_.data() + (row.data() - x_host_.data());
+                    for (double& share : weighted) share *= *y++;
+                    return weighted;
+                });
+            });
+    }
+    void measure_weighted_sums(const char* name, std::size_t length) {
+        const std::size_t rows = elements / length;
+        const array<float> m = reshape(x_, {rows, length}), w = reshape(y_, {rows, length});
+        add(
+            {name, 2 * bytes, 0, 0.90}, [&] { return eval(sum(softmax(m) * w, -1)); },
             [&](const array<float>& r) {
                 const std::vector<float> got = r.to_host();
                 return bench::require("weighting", 64, 1e-4, [&](std::size_t k) {

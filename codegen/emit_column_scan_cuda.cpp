@@ -12,13 +12,14 @@ namespace {
 
 using namespace detail;
 
-constexpr std::uint32_t most_threads = 512;  // of a block
+constexpr std::uint32_t most_threads = 512;  // of a block, where several share a multiprocessor
 constexpr std::uint32_t most_rows = 65;      // of a thread
-constexpr std::uint8_t short_bucket = 9;     // up to 8192 rows: of large tiles too much would be idle
+constexpr std::uint8_t short_bucket = 7;     // up to 2048 rows: of large tiles too much would be idle
 
 class column_scan final : staged_columns {
 public:
-    column_scan(const key& k, const graph& g, const scanning& s) : staged_columns(k, g, s, most_threads) {}
+    column_scan(const key& k, const graph& g, const scanning& s)
+        : staged_columns(k, g, s, most_threads), few_columns_((k.axes[0].bucket & bucket::few_rows) != 0) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -36,8 +37,10 @@ private:
     // ---- the shape
 
     void choose_shape() {
-        // As many as leave room for the blocks, and odd: neighbours' rows then begin in different banks.
         if (s_.bucket <= short_bucket && !narrow_) threads_ = most_threads / 2, blocks_ = 3;
+        // Where all blocks share a few columns the tiles wait for each other, the less the larger they are.
+        if (few_columns_ && s_.bucket == bucket::looped && columns_ > 1 && !narrow_)
+            threads_ = 2 * most_threads, blocks_ = 1;
         constexpr std::uint32_t most_beside = 40 << 10;  // of a block's shared memory
         while (threads_ > 32 && other_bytes() > most_beside) threads_ /= 2;
         const std::uint32_t unit = std::max(unit_bytes(), 4u);
@@ -47,6 +50,7 @@ private:
         };
         while (blocks_ > 1 && most() < 3) --blocks_;
         while (threads_ > 32 && most() < 3) threads_ /= 2;
+        // As many as leave room for the blocks, and odd: neighbours' rows then begin in different banks.
         const std::uint32_t fit = std::clamp(most(), 1u, most_rows);
         rows_ = fit - (fit + 1) % 2;
         // Of many short columns slots for tiles that none has would be much memory.
@@ -196,6 +200,8 @@ private:
         return behind(f, "told_" + f.name() + "[x * " + std::to_string(columns_) + " + e]",
                       "room_" + f.name() + '[' + room_place() + ']');
     }
+
+    bool few_columns_;
 };
 
 }  // namespace

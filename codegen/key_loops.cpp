@@ -63,8 +63,15 @@ void key_loops::share() {
         if (key_.axes[a].owner == 0) outer |= std::uint64_t{1} << a;
         if (key_.axes[a].owner > binders.size()) throw error("[lower] an axis is bound by a binder that is not there");
     }
+    std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
+    for (std::size_t a = 0; a < n; ++a)
+        extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
     for (std::size_t a = 0; a < n; ++a)
         if (const std::size_t b = key_.axes[a].partner; b != 0) walk_together(binders, b - 1, a);
+    // A key names one partner of an axis; a reduction's may have several scans to walk along.
+    for (std::size_t scanned = 0; scanned < n; ++scanned)
+        for (std::size_t a = scanned + 1; a < n; ++a)
+            if (extent_of[a] == extent_of[scanned]) follow(binders, scanned, a);
     const auto results = [&](std::size_t axis) { return in_loops(binder_of(axis).results); };
     const auto alone = [&](std::size_t axis) { return (results(axis) & ~outer) == 0; };
     const auto alike = [&](std::size_t a, std::size_t b) {
@@ -73,14 +80,6 @@ void key_loops::share() {
         if (results(a) != results(b) && !(alone(a) && alone(b))) return false;
         return one.kind == word_kind::reduce || first_same(one.pick) == first_same(other.pick);
     };
-    const auto taken = [&](std::uint8_t loop, std::size_t axis) {  // by another axis of the same binder
-        for (std::size_t c = 0; c < n; ++c)
-            if (c != axis && key_.axes[c].owner == key_.axes[axis].owner && of_axes_[c] == loop) return true;
-        return false;
-    };
-    std::vector<std::size_t> extent_of(n);  // the first axis known to have the same extent
-    for (std::size_t a = 0; a < n; ++a)
-        extent_of[a] = key_.axes[a].partner == 0 ? a : extent_of[key_.axes[a].partner - std::size_t{1}];
     // With an axis that is not of a scan, which goes where its reduction goes.
     const auto shared = [&](std::size_t axis) {
         for (std::size_t c = 0; c < n; ++c)
@@ -101,7 +100,7 @@ void key_loops::share() {
         for (std::size_t b = 0; b < a; ++b)
             if (extent_of[b] == extent_of[a] && key_.axes[b].owner != 0 && key_.axes[b].owner != owner &&
                 settled[key_.axes[b].owner - std::size_t{1}] && of_axes_[b] != of_axes_[a] && alike(a, b) &&
-                !taken(of_axes_[b], a) && ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
+                !is_taken(of_axes_[b], a) && ((outer | results(a)) >> of_axes_[b] & 1u) == 0) {
                 walk_instead(of_axes_[a], of_axes_[b]);
                 return;
             }
@@ -135,15 +134,27 @@ bool key_loops::walk_outputs_loops(std::size_t first, std::uint64_t still, const
 
 void key_loops::walk_instead(std::uint8_t loop, std::uint8_t other) { std::ranges::replace(of_axes_, loop, other); }
 
+bool key_loops::is_taken(std::uint8_t loop, std::size_t axis) const {
+    for (std::size_t a = 0; a < key_.axes.size(); ++a)
+        if (a != axis && key_.axes[a].owner == key_.axes[axis].owner && of_axes_[a] == loop) return true;
+    return false;
+}
+
+bool key_loops::walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const {
+    const std::uint8_t owner = key_.axes[scanned].owner, other = key_.axes[along].owner;
+    if (owner == 0 || binders[owner - 1u].kind != word_kind::scan) return false;
+    if (other != 0 && binders[other - 1u].kind != word_kind::reduce) return false;
+    return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
+}
+
 void key_loops::walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
-    const auto walks = [&](std::size_t scanned, std::size_t along) {
-        const std::uint8_t owner = key_.axes[scanned].owner, other = key_.axes[along].owner;
-        if (owner == 0 || binders[owner - 1u].kind != word_kind::scan) return false;
-        if (other != 0 && binders[other - 1u].kind != word_kind::reduce) return false;
-        return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
-    };
-    if ((walks(second, first) || walks(first, second)) && of_axes_[second] == second)
+    if ((walks(binders, second, first) || walks(binders, first, second)) && of_axes_[second] == second)
         of_axes_[second] = of_axes_[first];
+}
+
+void key_loops::follow(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) {
+    if (of_axes_[scanned] == scanned && walks(binders, scanned, along) && !is_taken(of_axes_[along], scanned))
+        walk_instead(of_axes_[scanned], of_axes_[along]);
 }
 
 std::vector<key_loops::binder_facts> key_loops::list_binders() const {

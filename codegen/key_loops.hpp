@@ -46,9 +46,15 @@ private:
     bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of);
     /// Everything along a loop along another: a reduction with the scans that it walks.
     void walk_instead(std::uint8_t loop, std::uint8_t other);
-    /// Lets two axes of one extent, the first the earlier, share a loop where one is a scan's and the scan's results
-    /// are read one after the other along the other: an axis of the outputs, or one that a reduction folds.
+    /// Whether another axis of the same binder has the loop.
+    bool is_taken(std::uint8_t loop, std::size_t axis) const;
+    /// Whether one axis is a scan's whose results are read one after the other along the other: an axis of the outputs,
+    /// or one that a reduction folds.
+    bool walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const;
+    /// Lets two axes of one extent, the first the earlier, share a loop where one walks along the other.
     void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);
+    /// Lets a scan's axis that has a loop to itself have that of an axis along which it walks.
+    void follow(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along);
     /// An operand's stride classes on loop axes.
     std::vector<stride_class> strides_of(std::size_t operand) const;
 

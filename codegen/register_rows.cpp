@@ -374,6 +374,11 @@ bool is_packed(const operand_class& at, const graph& g, const row_program& r) {
 
 namespace {
 
+bool writes_rows(const key& k, const graph& g, const row_program& r) {
+    return std::ranges::any_of(
+        k.outputs, [&](const operand_class& z) { return along(z, g, r.inner()) != stride_class::broadcast; });
+}
+
 std::optional<register_rows> hold(const key& k, const graph& g, const row_program& r, const row_values& values) {
     register_rows s;
     const std::vector<const operand_class*> arrays = streams(k, g, r);
@@ -395,9 +400,7 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
         }
     } else {
         choose_vectors(s, arrays, g, r);
-        const bool writes = std::ranges::any_of(
-            k.outputs, [&](const operand_class& z) { return along(z, g, r.inner()) != stride_class::broadcast; });
-        held = share_along(s, capacity, bytes, most, writes, k.header.architecture);
+        held = share_along(s, capacity, bytes, most, writes_rows(k, g, r), k.header.architecture);
     }
     if (s.more > 0) values.place(s);
     constexpr std::uint32_t most_shared = 47 * 1024;
@@ -409,14 +412,25 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     return room ? std::optional(std::move(s)) : std::nullopt;
 }
 
+/// Whether rows along memory are quicker where registers hold less of them: blocks that share a row wait for each
+/// other, the longer the more they are, and those that a multiprocessor has many registers of have few under way while
+/// they write.
+bool gains_by_less(const register_rows& s, bool writes) {
+    constexpr std::uint32_t long_row = 256;  // lanes
+    return !s.across && s.lanes >= long_row && (s.cluster > 1 || (s.blocks > 1 && writes));
+}
+
 }  // namespace
 
 std::optional<register_rows> hold_in_registers(const key& k, const graph& g, const row_program& r) {
     if (r.bucket >= bucket::looped) return {};
     row_values values(g, r);
-    if (auto s = hold(k, g, r, values)) return s;
+    auto s = hold(k, g, r, values);
+    if (s && !gains_by_less(*s, writes_rows(k, g, r))) return s;
     if (largest_cluster_of(k.header.architecture) == large_cluster) values.late = values.read_late(k);
-    return values.late.empty() ? std::nullopt : hold(k, g, r, values);
+    if (values.late.empty()) return s;
+    auto without_late = hold(k, g, r, values);
+    return without_late ? without_late : s;
 }
 
 }  // namespace ingot::codegen

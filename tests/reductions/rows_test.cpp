@@ -325,8 +325,9 @@ TEST_CASE("what a row program wants in the end waits beside the row, which is re
         CHECK(explain(sum(softmax(x, axis) * y, axis)).bytes_read() ==
               2 * sizeof(T) * static_cast<std::size_t>(x.size()));
     };
-    for (const index_t n : {140'000, 140'001, 200'003, 262'144}) weigh({2, n}, 1, 0.0f);
-    for (const index_t n : {70'000, 131'071}) weigh({2, n}, 1, 0.0);
+    for (const index_t n : {4096, 4099, 16'384, 33'001, 65'536, 131'072, 140'000, 140'001, 200'003, 262'144})
+        weigh({2, n}, 1, 0.0f);
+    for (const index_t n : {3000, 20'001, 70'000, 131'071}) weigh({2, n}, 1, 0.0);
     for (const auto& [n, side] : {std::array<index_t, 2>{1500, 3}, {2100, 3}, {1500, 37}, {4096, 64}, {4000, 200}})
         weigh({n, side}, 0, 0.0f);
     weigh({2100, 48}, 0, 0.0);

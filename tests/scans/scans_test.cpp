@@ -144,6 +144,10 @@ TEST_CASE("many tiles of columns: every prefix is there, run after run") {
         REQUIRE(differences_are(y));
         REQUIRE(cumsum(f * f, 0).eval().to_host() == first);
     }
+    CHECK(differences_are(values<std::int32_t>({263'000, 32}, 10)));
+    const array<float> few = values<float>({263'000, 36}, 11);
+    const array<float> once = cumsum(few, 0), again = cumsum(few, 0);
+    CHECK(array_equal(once, again).item());
 }
 
 TEST_CASE("logcumsumexp keeps infinities, and large numbers do not overflow") {
@@ -302,6 +306,27 @@ TEST_CASE("a scan with trees before and after is one kernel") {
         CHECK(launches([&] { (void)eval(cumsum(x, -1) + x, cummax(x, -1) * 2); }) == 1);
         CHECK(launches([&] { (void)eval(cumsum(x * x, 0) + 1); }) == 1);
         CHECK(explain(cumsum(x * x, -1) + 1).pattern == "scan");
+    }
+}
+
+TEST_CASE("scans that one reduction folds are one kernel, and equal ones are one scan") {
+    for (const shape_like& shape : {shape_like{40'000}, {3000, 5}, {60, 60}, {7, 60, 60}}) {
+        const array<std::int32_t> x = values<std::int32_t>(shape, 1) % 8, y = values<std::int32_t>(shape, 2) % 8;
+        for (const int axis : {0, -1}) {
+            const auto sx = [&] { return cumsum(x, axis); };
+            const auto sy = [&] { return cumsum(y, axis); };
+            const array<std::int64_t> made = sx(), other = sy();
+            CHECK(sum(sx() * sy()).item() == sum(made * other).item());
+            CHECK(array_equal(max(sx() - sy(), 0), eval(max(made - other, 0))).item());
+            CHECK(
+                array_equal(max(sx() + cummax(y, axis) - sy(), -1), eval(max(made + eval(cummax(y, axis)) - other, -1)))
+                    .item());
+            CHECK(launches([&] { (void)eval(sum(sx() * sy())); }) == 2);
+            CHECK(launches([&] { (void)eval(max(sx() - sy(), axis)); }) == 2);
+            CHECK(array_equal(sx(), sx()).item());
+            CHECK(explain(array_equal(sx(), sx())).kernels.size() == 2);
+        }
+        CHECK(array_equal(sum(cumsum(x, 0) * cumsum(y, -1)), sum(eval(cumsum(x, 0)) * eval(cumsum(y, -1)))).item());
     }
 }
 
