@@ -25,7 +25,8 @@ public:
           room_(slabs_, k, rows),
           staging_(b_, rows, slabs_, room_),
           shared_(room_.shared),
-          in_runs_(lie_side_by_side(rows)) {}
+          in_runs_(lie_side_by_side(rows)),
+          in_step_(in_runs_ && std::ranges::any_of(slabs_.all(), [](const slab& s) { return s.bytes() == 8; })) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -146,11 +147,11 @@ private:
         for (const leaving& l : w.leaves) values.push_back(l.value);
         b_.body.hoist(rows_.kept_bits(), values, out);
         const std::string type = u4(), group = std::to_string(slabs_.group());
-        const std::string from = !shared_  ? "0"
+        const std::string lane = !shared_  ? "0"
                                  : apart() ? "lane"
                                            : "lane * " + group,
-                          step = group + (shared_ ? " << spread" : "");
-        for (fold_writer& f : w.folds) out.line(f.type(), ' ', f.name(), " = ", f.start_at(from), ";");
+                          from = in_step_ ? "0" : lane, step = group + (shared_ ? " << spread" : "");
+        for (fold_writer& f : w.folds) out.line(f.type(), ' ', f.name(), " = ", f.start_at(lane), ";");
         if (slabs_.whole_groups()) {
             out.open("for (", type, " k = ", from, "; k < n; k += ", step, ")");
             write_group(w, slabs_.group());
@@ -158,13 +159,13 @@ private:
         } else {
             out.open();
             out.line(type, " k = ", from, ";");
-            out.open("for (; ", place_of_element(slabs_.group() - 1), " < n; k += ", step, ")");
+            out.open("for (; ", end_of_group(slabs_.group()), " < n; k += ", step, ")");
             write_group(w, slabs_.group());
             out.close();
             for (std::uint32_t rest = slabs_.group() / 2; rest > 0; rest /= 2) {
-                out.open("if (", place_of_element(rest - 1), " < n)");
+                out.open("if (", end_of_group(rest), " < n)");
                 write_group(w, rest);
-                if (rest > 1) out.line("k += ", of_element(std::to_string(rest) + 'u'), ";");
+                if (rest > 1) out.line("k += ", far(std::to_string(rest) + 'u'), ";");
                 out.close();
             }
             out.close();
@@ -177,11 +178,19 @@ private:
 
     /// Whether a thread's elements of a group are apart, as those of rows along memory meet all banks side by side.
     bool apart() const { return in_runs_; }
-    /// How far the element `e` of a group lies behind its first.
-    std::string of_element(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
-    /// Where that one lies whose number is known.
-    std::string place_of_element(std::uint32_t e) const {
-        return e == 0 ? "k" : "k + " + of_element(std::to_string(e) + 'u');
+    /// How far the element `e` of a thread's group lies behind its first.
+    std::string far(const std::string& e) const { return apart() ? '(' + e + " << spread)" : e; }
+    /// Where it lies in the row.
+    std::string place_of_element() const { return in_step_ ? "k + lane + " + far("e") : "k + " + far("e"); }
+    /// The place whose being in the row says that a group is there: in step for all threads of the row, though the last
+    /// element of some of them may be beyond it.
+    std::string end_of_group(std::uint32_t group) const {
+        if (group == 1) return in_step_ ? "k + lane" : "k";
+        return "k + " + far(std::to_string(group - 1) + 'u');
+    }
+    bool may_lack_last(std::uint32_t group) const { return in_step_ && group > 1; }
+    std::string is_there(std::uint32_t group) const {
+        return "e + 1 < " + std::to_string(group) + " || " + place_of_element() + " < n";
     }
 
     /// Several elements, joined with each other before they are joined with those before them.
@@ -225,13 +234,18 @@ private:
     /// The group at k of the thread's row, between registers and shared memory; whole groups as one word.
     void copy(const std::string& name, const slab& s, std::uint32_t group, bool load) {
         if (!slabs_.whole_groups()) {
-            const std::string place = in_runs_
-                                          ? "at" + row_staging::size_of(s) + " + (k + " + of_element("e") + ") * side"
-                                          : "at + k + " + of_element("e");
+            const std::string element = place_of_element();
+            const std::string place =
+                in_runs_ ? "at" + row_staging::size_of(s) + " + (" + element + ") * side" : "at + " + element;
             const std::string shared = staging_.array_of(s) + '[' + place + ']', own = name + "[e]";
+            const bool may_lack = may_lack_last(group);
             b_.code.margin("#pragma unroll");
-            b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ", load ? own : shared, " = ",
-                         load ? shared : own, ";");
+            b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ",
+                         may_lack && !load ? "if (" + is_there(group) + ") " : "", load ? own : shared, " = ",
+                         may_lack && load ? '(' + is_there(group) + ") ? " + shared + " : " + name + "[0]"
+                         : load           ? shared
+                                          : own,
+                         ";");
             return;
         }
         std::string at = "at + k";
@@ -263,7 +277,8 @@ private:
                 (b_.graph.nodes[in.node].axes & rows_.kept_bits()) != 0)
                 continue;
             if (!digit_known)
-                out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = k + ", of_element("e"), ";");
+                out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = ",
+                         may_lack_last(group) ? "min(" + place_of_element() + ", n - 1)" : place_of_element(), ";");
             digit_known = true;
             const std::string value = b_.element(in, b_.offset(in, all_bits()));
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", value, ";");
@@ -274,9 +289,10 @@ private:
             out.line(l.name, "[e] = ", value, ";");
         }
         for (std::size_t i = 0; i < w.folds.size(); ++i) {
-            const std::string element =
-                w.folds[i].element(b_.body.value(w.folds[i].value(), out), "k + " + of_element("e"));
+            const std::string element = w.folds[i].element(b_.body.value(w.folds[i].value(), out), place_of_element());
             out.line("value", i, "[e] = ", element, ";");
+            if (may_lack_last(group))
+                out.line("if (!(", is_there(group), ")) value", i, "[e] = ", w.folds[i].start(), ";");
         }
         out.close();
         b_.body.leave(outside);
@@ -347,8 +363,10 @@ private:
             step.work.push_back({all_bits(), cost_of(b_.graph, values) + phase.size()});
         }
         step.work.push_back({slabs_.writes_rows() ? all_bits() : rows_.kept_bits(), b_.cost});
+        // Registers for as many threads as hide what a double's operations wait for.
+        const std::string blocks = in_step_ ? ", " + std::to_string(1024 / room_.threads) : "";
         p.source = b_.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" +
-                                                 std::to_string(room_.threads) +
+                                                 std::to_string(room_.threads) + blocks +
                                                  ")\nshort_rows(const __grid_constant__ arguments p)");
         p.steps.push_back(std::move(step));
     }
@@ -359,6 +377,9 @@ private:
     const slab_room room_;
     row_staging staging_;
     const bool shared_, in_runs_;
+    /// Threads of a row have groups of one size at a time, so that none waits while another does less. Of doubles, of
+    /// which an element is many instructions.
+    const bool in_step_;
     std::size_t folds_ = 0;  // so far
 };
 

@@ -33,6 +33,8 @@ void fold_rows(comparison& c, const E& e) {
                  argmin(e, -1), any(e, -1));
 }
 
+array<double> nan_as_zero(const array<double>& x) { return where(isnan(x), 0, x); }
+
 template <class E>
 std::string reason(const E& e) {
     return explain(e).kernels.back().reason;
@@ -104,6 +106,33 @@ TEST_CASE("a layer norm of short rows is what its parts are, in place too") {
         assign(x, norm);
         CHECK(allclose(x, wanted, 1e-5, 1e-5).item());
     }
+}
+
+TEST_CASE("short columns of doubles, whose threads have one element more or less") {
+    comparison c;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const index_t n : {2, 5, 8, 9, 15, 16, 17, 31, 33, 47, 63, 64, 65, 95, 120})
+        for (const index_t side : {2, 3, 5}) {
+            if (n * side > 240) continue;
+            const auto seed = static_cast<unsigned>(n * side);
+            const array<double> x = values<double>({280, n, side}, seed, n % 2 == 0);
+            c.add("softmax", axes(1), x, eval(softmax(x, 1)));
+            c.add("standardise", axes(1), x, eval((x - mean(x, 1, keepdims)) / stddev(x, 1, keepdims)));
+            c.add("log_softmax", axes(1), x, eval(log_softmax(x, 1)));
+            array<double> far = eval(where(x > 3, x * 1e300, where(x < -2, -infinity, x * 500)));
+            c.add("softmax", axes(1), far, eval(softmax(far, 1)));
+            const array<double> gain = values<double>({n, 1}, seed + 1) + 30;
+            const array<double> e = eval(exp(x - eval(max(x, 1, keepdims))));
+            const auto [z, place] =
+                eval(exp(x - max(x, 1, keepdims)) * gain / sum(exp(x - max(x, 1, keepdims)), 1, keepdims),
+                     argmax(x * -gain, 1));
+            const array<double> wanted = eval(e * gain / eval(sum(e, 1, keepdims)));
+            CHECK(allclose(nan_as_zero(z), nan_as_zero(wanted), 1e-13, 1e-300).item());
+            CHECK(array_equal(place, argmax(eval(x * -gain), 1)).item());
+        }
+    c.run();
+    if (current_device().is_cuda())
+        CHECK(reason(softmax(zeros<double>({3000, 63, 2}), 1)).find("staged") != std::string::npos);
 }
 
 TEST_CASE("rows that are apart, that begin anywhere, that are columns") {
