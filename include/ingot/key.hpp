@@ -101,20 +101,25 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
     return (axes + stride_classes_per_word - 1) / stride_classes_per_word;
 }
 
-/// Length classes. The innermost axis of the outputs' space: 1 where it is shorter than 32 and the rank above 1
-/// (threads then run over the linear index), else 0. A binder's innermost bound axis stands for the product of all axes
-/// it binds: 1 up to 32, then k for up to 2^(k + 4), and `looped` beyond 2^18. The outermost axis of the
-/// outputs' space: 2 added where a program with a reduction has fewer than 264 results (rows alone do not fill a GPU).
-/// The innermost axis of the outputs' space: 4 added where it is at most 256 long, 8 where it is longer, and every
-/// array that moves along a bound axis is one run of memory without gaps, from a multiple of 16 bytes, with that axis
-/// next to the innermost one; beside arrays of 8-byte elements 16 more where it is 65 to 256 long. Beside rows across
-/// memory whose results are wanted along them, on a GPU, `fine` is the extent of a short inner axis; where there is
-/// none, an axis that a reduction binds across memory, of the first length class, is up to 2^(fine - 1) long, and where
-/// there are but the columns side by side, of a class beyond 1024, 32 is added where columns as long as their class
-/// allows are at most 2^22 elements, 64 where they are at most 2^23. Beside
-/// a scan of columns of a short inner axis, on a GPU, that one's `fine` is its extent where the columns of a place of
-/// the other axes, as long as their class allows, are at most 2^15 elements. Of rows whose results are wanted along
-/// them, in a class that has quarters, `fine` is 1 up to three quarters of the class, then 2.
+/// Length classes, and what else of an axis' extent decides between schedules.
+///
+/// A binder's innermost bound axis stands for the product of all axes it binds: 1 up to 32, then k for up to 2^(k + 4),
+/// and `looped` beyond 2^18. The outputs' axes have flags:
+///   short_inner    the innermost: it is shorter than 32 and the rank above 1 (threads then run over the linear index)
+///   few_rows       the outermost: a program with a reduction or a scan has fewer than 264 results (rows alone do not
+///                  fill a GPU)
+///   ..gapless..    the innermost: every array that moves along a bound axis is one run of memory without gaps, from a
+///                  multiple of 16 bytes, with that axis next to this one; at most 256 long or longer, beside arrays of
+///                  8-byte elements also whether it is 65 to 256 long
+///   .._columns     the innermost, beside rows across memory whose results are wanted along them and nothing else, on a
+///                  GPU: columns as long as their class, beyond 1024, allows are at most 2^22 or 2^23 elements
+///
+/// `fine` says more of some axes, on a GPU:
+///   of a short inner axis its extent, beside rows across memory whose results are wanted along them, and beside a scan
+///   of columns, which for all of a place of the other axes, as long as their class allows, are at most 2^15 elements;
+///   of an axis that a reduction binds across memory beside no short one, of the first length class, the least k with
+///   extent <= 2^(k - 1);
+///   of rows whose results are wanted along them, in a class that has quarters, 1 up to three quarters of it, then 2.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
