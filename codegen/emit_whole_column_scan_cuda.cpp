@@ -99,8 +99,8 @@ private:
         b_.step.grid[0] = together;
         together.of_room = true;
         out.line("constexpr ", type, " across = ", vectors_beside(), ";");
-        out.line("const ", type, " height = ", b_.count(lanes(), "height"), ", groups = ", b_.count(together, "groups"),
-                 ";");
+        const std::string height = b_.count(lanes(), "height"), all_groups = b_.count(together, "groups");
+        out.line("const ", type, " height = ", height, ", groups = ", all_groups, ";");
         out.line("const ", type, " slot = threadIdx.x / across, x = threadIdx.x - slot * across;");
         out.line("const ", type, " group = quotient(slot, ", b_.divisor(lanes(), "by_height"),
                  "), down = slot - group * height;");

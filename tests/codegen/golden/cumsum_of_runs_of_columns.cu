@@ -70,8 +70,8 @@ struct arguments {
     const float* x0;
     float* z0;
     uint32 outers;
-    uint32 groups;
     uint32 height;
+    uint32 groups;
     divisor by_height;
     uint32 scanned;
     divisor by_cells;
