@@ -43,7 +43,7 @@ void cuda_scan::read_fixed() {
 }
 
 std::string cuda_scan::random_element(node_id g, std::uint64_t axes) {
-    return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+    return b_.generator_call(g, b_.generator_index(g, axes));
 }
 
 bool cuda_scan::is_vector() const {
@@ -57,7 +57,7 @@ bool cuda_scan::is_vector() const {
            std::ranges::all_of(b_.outputs, fits);
 }
 
-std::string cuda_scan::scan_lanes() {
+void cuda_scan::declare_scan_lanes() {
     b_.needs.add("scan_lanes",
                  "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
                  "what all of\n/// the group fold to.\n"
@@ -79,7 +79,12 @@ std::string cuda_scan::scan_lanes() {
                  "        so_far = fold::join(so_far, all);\n"
                  "    }\n"
                  "    return so_far;\n}\n");
-    return "scan_lanes";
+}
+
+std::string cuda_scan::scan_lanes(fold_writer& f, std::uint32_t lanes) {
+    const std::string fold = f.joiner();
+    declare_scan_lanes();
+    return "scan_lanes<" + fold + ", " + std::to_string(lanes) + ">(";
 }
 
 void cuda_scan::fold_block(std::uint32_t threads) {

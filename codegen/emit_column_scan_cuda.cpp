@@ -168,7 +168,7 @@ private:
     void look_back() {
         source_writer& out = b_.code;
         const std::uint32_t words = slot_words();
-        scan_lanes();
+        declare_scan_lanes();
         write_slots("strip", strips(), tiles());
         b_.step.scratch_count = {.axes = kept_bits(), .inner = s_.bit(), .inner_divide = run_ * least_tile()};
         declare_before_columns(b_, run_, threads_, std::clamp(tile_columns() / (threads_ / 32), 1u, 2u));
@@ -187,7 +187,8 @@ private:
         out.line("__syncthreads();");
         for (std::size_t i = 0; i < folds_.size(); ++i) {
             fold_writer& f = folds_[i];
-            out.line("before_columns<", f.joiner(), ", ", f.wide_joiner(), ", ", words, ">(room_", f.name(), ", told_",
+            const std::string joiner = f.joiner(), wide_joiner = f.wide_joiner();
+            out.line("before_columns<", joiner, ", ", wide_joiner, ", ", words, ">(room_", f.name(), ", told_",
                      f.name(), ", numbers, slots", at(i), ", ", all_columns(), ", tile, p.across * ", columns_,
                      ", height, ", f.start(), ", ", f.wide_start(), ");");
         }

@@ -173,9 +173,10 @@ private:
             b_.open_unrolled("e", each_);
         }
         write_place(staged, each_ > 1 ? " + e" : "");
+        const std::string inside = "at < " + scanned();
         for (const place* in : inputs)
-            b_.code.line(staged ? '(' + staged_vector(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]",
-                         " = at < ", scanned(), " ? ", b_.element(*in, b_.offset(*in, all_bits())), " : ",
+            b_.code.line(staged ? '(' + staged_vector(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]", " = ",
+                         inside, " ? ", b_.element(*in, b_.offset(*in, all_bits())), " : ",
                          spell_constant(in->at->head.type, 0, b_.needs), ";");
         for (int blocks = each_ > 1 ? 3 : 1; blocks > 0; --blocks) b_.code.close();
     }
@@ -232,8 +233,8 @@ private:
             b_.body.leave(outside);
         }
         for (fold_writer& f : folds_)
-            out.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(), '<', f.joiner(), ", 32>(", f.part(),
-                     ", ", f.start(), ", lane);");
+            out.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(f, 32), f.part(), ", ", f.start(),
+                     ", lane);");
         fold_block(threads_);
     }
 

@@ -113,8 +113,7 @@ private:
         b_.body.name(g.node, g.name + "[e]");
     }
     void write_random(const place& g, const std::string& to, const std::string& further) {
-        const std::string index = b_.generator_index(g.node, all_axes());
-        b_.code.line(to, " = ", b_.generator_name(g.node), '(', b_.generator_key(g.node), ", ", index, further, ");");
+        b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
     }
 
     /// A random leaf's element e of the thread's own.
@@ -130,9 +129,9 @@ private:
         b_.code.margin("#pragma unroll");
         if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
             b_.code.line("for (int e = 0; e < ", each_, "; e += ", group, ")");
-            const std::string index = b_.generator_index(g.node, all_axes());
-            b_.code.line("    ", b_.generator_name(g.node), '(', g.name, " + e, ", b_.generator_key(g.node), ", (",
-                         index, " + e) / ", group, ");");
+            const std::string index = b_.generator_index(g.node, all_axes()), name = b_.generator_name(g.node);
+            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", (", index, " + e) / ", group,
+                         ");");
             return;
         }
         b_.code.open("for (int e = 0; e < ", each_, "; ++e)");

@@ -177,21 +177,20 @@ private:
     void add_generator(node_id g) {
         const std::uint16_t index = b_.graph.nodes[g].index;
         const place at{&b_.key.operands[index], b_.names[index], index, false, g};
-        const std::string call = b_.generator_name(g) + '(' + b_.generator_key(g) + ", ";
         if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
             const std::string fixed = b_.generator_index(g, axis_range(0, b_.rank) | b_.unravelled_axes());
-            const scattered_number s{b_.needs.type(b_.graph.nodes[g].type), at.name + "_copy",
-                                     call + fixed + along_row(at) + ')'};
+            const std::string number = b_.generator_call(g, fixed + along_row(at));
+            const scattered_number s{b_.needs.type(b_.graph.nodes[g].type), at.name + "_copy", number};
             b_.body.name(g, strips_ ? s.copy + "[j]" : s.number);
             scattered_numbers_.push_back(s);
             return;
         }
-        b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name,
-                     "_row = ", b_.generator_index(g, axis_range(0, b_.rank)), ";");
+        const std::string first = b_.generator_index(g, axis_range(0, b_.rank));
+        b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name, "_row = ", first, ";");
         std::string element = at.name + "_row";
         const row r{&at, "", inner_class(at, inner_)};
         if (r.inner != stride_class::broadcast) element += " + " + in_piece() + step_of(r);
-        b_.body.name(g, call + element + ')');
+        b_.body.name(g, b_.generator_call(g, element));
     }
 
     static std::string pointer_type(const row& r) { return (r.at->is_output ? "" : "const ") + r.type + "* const "; }

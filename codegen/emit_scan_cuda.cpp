@@ -176,8 +176,9 @@ private:
                 b_.open_unrolled("e", each_);
             }
             write_place(each_ > 1 ? " + e" : "");
+            const std::string inside = "at < " + scanned();
             for (const place* in : inputs)
-                out.line(in->name, each_ > 1 ? "[u][e]" : "[u][0]", " = at < ", scanned(), " ? ",
+                out.line(in->name, each_ > 1 ? "[u][e]" : "[u][0]", " = ", inside, " ? ",
                          b_.element(*in, b_.offset(*in, all_bits())), " : ",
                          spell_constant(in->at->head.type, 0, b_.needs), ";");
             for (int blocks = each_ > 1 ? 4 : 1; blocks > 0; --blocks) out.close();
@@ -230,13 +231,12 @@ private:
             b_.open_unrolled("u", unroll_);
             out.line(f.part(), "[u] = ", f.name(), "[u][", each_ - 1, "];");
             out.close();
-            const std::string fold = f.joiner();
             if (pairs_) {
                 scan_pair(f);
                 continue;
             }
-            out.line("const ", f.type(), ' ', lanes_ == threads_ ? "warp_" + f.name() : f.whole(), " = ", scan_lanes(),
-                     '<', fold, ", ", std::min(lanes_, 32u), ">(", f.part(), ", ", f.start(), ", lane);");
+            out.line("const ", f.type(), ' ', lanes_ == threads_ ? "warp_" + f.name() : f.whole(), " = ",
+                     scan_lanes(f, std::min(lanes_, 32u)), f.part(), ", ", f.start(), ", lane);");
         }
         if (lanes_ == threads_ && !pairs_) fold_block(threads_);
     }
@@ -244,7 +244,7 @@ private:
     /// What lies ahead of a thread's vector in each of two rows, for a block of 32 warps.
     void scan_pair(fold_writer& f) {
         source_writer& out = b_.code;
-        const std::string scan = scan_lanes() + '<' + f.joiner() + ", 32>(", part = f.part() + "[u]";
+        const std::string scan = scan_lanes(f, 32), part = f.part() + "[u]";
         out.line("__shared__ ", f.type(), " warps[2][32];");
         b_.open_unrolled("u", 2);
         out.line(f.type(), " own[1] = {", part, "};");

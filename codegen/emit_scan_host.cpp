@@ -124,16 +124,13 @@ private:
             b_.body.name(in.node, in.name);
         }
         for (const node_id g : b_.generators)
-            if (wanted(g)) b_.body.name(g, random_element(g, b_.generator_index(g, axes)));
+            if (wanted(g)) b_.body.name(g, b_.generator_call(g, b_.generator_index(g, axes)));
     }
     void read_fixed() {
         read(fixed_bits());
         std::vector<node_id> roots = s_.values;
         roots.insert(roots.end(), b_.graph.roots.begin(), b_.graph.roots.end());
         b_.body.hoist(fixed_bits(), roots, b_.code);
-    }
-    std::string random_element(node_id g, const std::string& number) {
-        return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + number + ')';
     }
 
     /// The variables that hold what is folded so far; a float's sums are joined in double.
@@ -201,7 +198,7 @@ private:
             out.close();
         }
         for (const input& in : inputs)
-            b_.body.name(in.node, in.random ? random_element(in.node, in.name + "_copy[j]") : in.name + "_copy[j]");
+            b_.body.name(in.node, in.random ? b_.generator_call(in.node, in.name + "_copy[j]") : in.name + "_copy[j]");
         for (std::size_t f = 0; f < folds_.size(); ++f)
             out.line("alignas(64) ", folds_[f].type(), ' ', numbered("value", f), '[', length, "];");
         const auto before = b_.body.scope();

@@ -59,7 +59,7 @@ std::vector<node_id> cuda_fold::generators_of(const folded_space& s) const {
 }
 
 std::string cuda_fold::random_element(node_id g, std::uint64_t axes) {
-    return b_.generator_name(g) + '(' + b_.generator_key(g) + ", " + b_.generator_index(g, axes) + ')';
+    return b_.generator_call(g, b_.generator_index(g, axes));
 }
 
 std::vector<node_id> cuda_fold::values() const {

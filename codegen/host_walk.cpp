@@ -121,7 +121,7 @@ std::string host_walk::step_along(const place& at, int axis) {
 }
 
 std::string host_walk::generated(const input& in, const std::string& number) {
-    return b_.generator_name(in.at.node) + '(' + b_.generator_key(in.at.node) + ", " + number + ')';
+    return b_.generator_call(in.at.node, number);
 }
 
 bool host_walk::wants_whole_strips(const std::vector<node_id>& values) const {

@@ -135,6 +135,11 @@ std::string kernel_builder::generator_key(node_id generator) {
     return arguments.member({argument_kind::generator_key, 8, index}, "generator_key", names[index] + "_key");
 }
 
+std::string kernel_builder::generator_call(node_id generator, const std::string& number) {
+    const std::string name = generator_name(generator), seed = generator_key(generator);
+    return name + '(' + seed + ", " + number + ')';
+}
+
 void add_independent(prelude& needs) {
     needs.add("independent",
               "/// No iteration of the loop that follows depends on another.\n"

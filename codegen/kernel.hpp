@@ -66,9 +66,10 @@ struct kernel_builder {
     std::string place_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
     /// The loop axes of all unravellings.
     std::uint64_t unravelled_axes() const;
-    /// Calls to a random leaf's generator: its name, and the member with its seed.
+    /// Calls to a random leaf's generator: its name, and the member with its seed; that which gives an element.
     std::string generator_name(node_id generator);
     std::string generator_key(node_id generator);
+    std::string generator_call(node_id generator, const std::string& number);
 
     /// The head of a prelude function, up to its result type: its comment, a template line, the target's prefix.
     std::string function(const std::string& why, const std::string& templated = "") const;

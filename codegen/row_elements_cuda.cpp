@@ -136,8 +136,7 @@ void row_elements::leave_absent() {
 
 std::string row_elements::one(const place& leaf, std::uint64_t axes) {
     if (leaf.at->head.kind == operand_kind::generator)
-        return b_.generator_name(leaf.node) + '(' + b_.generator_key(leaf.node) + ", " +
-               b_.generator_index(leaf.node, axes) + ')';
+        return b_.generator_call(leaf.node, b_.generator_index(leaf.node, axes));
     return b_.element(leaf, b_.offset(leaf, axes));
 }
 

@@ -105,8 +105,8 @@ static inline double normal_double(generator_key key, uint64 i) {
 struct arguments {
     const double* x0;
     double* z0;
-    generator_key g0_key;
     int64 g0_first;
+    generator_key g0_key;
     uint32 size;
     uint32 n1;
     uint32 row_pieces;

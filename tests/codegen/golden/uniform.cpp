@@ -80,8 +80,8 @@ static inline float uniform_float(generator_key key, uint64 i) {
 
 struct arguments {
     float* z0;
-    generator_key g0_key;
     int64 g0_first;
+    generator_key g0_key;
     uint32 n0;
 };
 
