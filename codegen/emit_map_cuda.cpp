@@ -372,8 +372,8 @@ private:
         std::string rest = "q";
         if (along_ != inner_) {
             const formula within{.axes = axis_range(along_ + 1, b_.rank)};
-            out.line("const ", type, " line = quotient(q, ", b_.divisor(within, "by_inside"), "), inside = q - line * ",
-                     b_.count(within, "inside"), ";");
+            const std::string inside = b_.count(within, "inside"), by_inside = b_.divisor(within, "by_inside");
+            out.line("const ", type, " line = quotient(q, ", by_inside, "), inside = q - line * ", inside, ";");
             std::vector<int> axes;
             for (int a = along_ + 1; a < b_.rank; ++a) axes.push_back(a);
             b_.write_digits("inside", axes);
