@@ -18,8 +18,7 @@ constexpr std::uint8_t short_bucket = 7;     // up to 2048 rows: of large tiles 
 
 class column_scan final : staged_columns {
 public:
-    column_scan(const key& k, const graph& g, const scanning& s)
-        : staged_columns(k, g, s, most_threads), few_columns_((k.axes[0].bucket & bucket::few_rows) != 0) {}
+    column_scan(const key& k, const graph& g, const scanning& s) : staged_columns(k, g, s, most_threads) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -39,8 +38,8 @@ private:
     void choose_shape() {
         if (s_.bucket <= short_bucket && !narrow_) threads_ = most_threads / 2, blocks_ = 3;
         // Where all blocks share a few columns the tiles wait for each other, the less the larger they are.
-        if (few_columns_ && s_.bucket == bucket::looped && columns_ > 1 && !narrow_)
-            threads_ = 2 * most_threads, blocks_ = 1;
+        const bool few = (b_.key.axes[0].bucket & bucket::few_rows) != 0;
+        if (few && s_.bucket == bucket::looped && columns_ > 1 && !narrow_) threads_ = 2 * most_threads, blocks_ = 1;
         constexpr std::uint32_t most_beside = 40 << 10;  // of a block's shared memory
         while (threads_ > 32 && other_bytes() > most_beside) threads_ /= 2;
         const std::uint32_t unit = std::max(unit_bytes(), 4u);
@@ -201,8 +200,6 @@ private:
         return behind(f, "told_" + f.name() + "[x * " + std::to_string(columns_) + " + e]",
                       "room_" + f.name() + '[' + room_place() + ']');
     }
-
-    bool few_columns_;
 };
 
 }  // namespace

@@ -188,8 +188,9 @@ private:
         if (group == 1) return in_step_ ? "k + lane" : "k";
         return "k + " + far(std::to_string(group - 1) + 'u');
     }
-    bool may_lack_last(std::uint32_t group) const { return in_step_ && group > 1; }
+    /// Whether element e of a group is in the row; empty where all are.
     std::string is_there(std::uint32_t group) const {
+        if (!in_step_ || group == 1) return {};
         return "e + 1 < " + std::to_string(group) + " || " + place_of_element() + " < n";
     }
 
@@ -238,14 +239,14 @@ private:
             const std::string place =
                 in_runs_ ? "at" + row_staging::size_of(s) + " + (" + element + ") * side" : "at + " + element;
             const std::string shared = staging_.array_of(s) + '[' + place + ']', own = name + "[e]";
-            const bool may_lack = may_lack_last(group);
+            const std::string there = is_there(group);
+            const std::string each = "for (unsigned int e = 0; e < " + std::to_string(group) + "; ++e) ";
             b_.code.margin("#pragma unroll");
-            b_.code.line("for (unsigned int e = 0; e < ", group, "; ++e) ",
-                         may_lack && !load ? "if (" + is_there(group) + ") " : "", load ? own : shared, " = ",
-                         may_lack && load ? '(' + is_there(group) + ") ? " + shared + " : " + name + "[0]"
-                         : load           ? shared
-                                          : own,
-                         ";");
+            if (load)
+                b_.code.line(each, own, " = ",
+                             there.empty() ? shared : '(' + there + ") ? " + shared + " : " + name + "[0]", ";");
+            else
+                b_.code.line(each, there.empty() ? "" : "if (" + there + ") ", shared, " = ", own, ";");
             return;
         }
         std::string at = "at + k";
@@ -268,6 +269,7 @@ private:
     /// The elements at k + e: what is folded, and what is left for later.
     void write_elements(walk& w, std::uint32_t group) {
         source_writer& out = b_.code;
+        const std::string there = is_there(group);
         const auto outside = b_.body.scope();
         out.margin("#pragma unroll");
         out.open("for (unsigned int e = 0; e < ", group, "; ++e)");
@@ -278,7 +280,7 @@ private:
                 continue;
             if (!digit_known)
                 out.line("const ", b_.signed_index(), ' ', digit(rows_.inner()), " = ",
-                         may_lack_last(group) ? "min(" + place_of_element() + ", n - 1)" : place_of_element(), ";");
+                         there.empty() ? place_of_element() : "min(" + place_of_element() + ", n - 1)", ";");
             digit_known = true;
             const std::string value = b_.element(in, b_.offset(in, all_bits()));
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", value, ";");
@@ -291,8 +293,7 @@ private:
         for (std::size_t i = 0; i < w.folds.size(); ++i) {
             const std::string element = w.folds[i].element(b_.body.value(w.folds[i].value(), out), place_of_element());
             out.line("value", i, "[e] = ", element, ";");
-            if (may_lack_last(group))
-                out.line("if (!(", is_there(group), ")) value", i, "[e] = ", w.folds[i].start(), ";");
+            if (!there.empty()) out.line("if (!(", there, ")) value", i, "[e] = ", w.folds[i].start(), ";");
         }
         out.close();
         b_.body.leave(outside);
