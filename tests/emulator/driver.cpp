@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ emulator::device_memory& memory() {
 
 struct loaded_library {
     void* object = nullptr;
-    std::map<std::string, emulator::kernel_entry> kernels;
+    std::mutex mutex;
+    std::map<std::string, emulator::kernel_entry> kernels;  // under the mutex; one that is there changes no more
 };
 
 loaded_library* load(const void* image) {
@@ -81,10 +83,15 @@ loaded_library* load(const void* image) {
     if (object == nullptr) std::fprintf(stderr, "emulated driver: %s\n", dlerror());
     unlink(link.c_str());
     close(file);
-    return object != nullptr ? new loaded_library{object, {}} : nullptr;
+    if (object == nullptr) return nullptr;
+    auto* const library = new loaded_library;
+    library->object = object;
+    return library;
 }
 
 emulator::kernel_entry* find(loaded_library& library, const char* name) {
+    const std::lock_guard lock(library.mutex);
+    if (const auto known = library.kernels.find(name); known != library.kernels.end()) return &known->second;
     const auto symbol = [&](const std::string& of) { return dlsym(library.object, of.c_str()); };
     void* const run = symbol("emulated_" + std::string(name));
     if (run == nullptr) return nullptr;

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/driver.hpp"
@@ -19,15 +21,20 @@ namespace {
 
 constexpr unsigned threads = 64;
 
-/// The kernel `k(int* to)` over some blocks of 64 threads; `to` has 256 elements.
-std::vector<int> results_of(const std::string& body, unsigned blocks) {
+/// The kernel `k(int* to)`.
+source_text source_of(const std::string& body) {
     source_text source;
     source.where = target::cuda;
     source.architecture = "sm_90";
     source.text = "extern \"C\" __global__ void k(int* to) {\n" + body + "\n}\n";
     source.kernels = {"k"};
+    return source;
+}
+
+/// What it leaves of 256 elements, over some blocks of 64 threads.
+std::vector<int> results_of(const std::string& body, unsigned blocks) {
     const driver_api& api = need_driver("test");
-    const auto module = load(source);
+    const auto module = load(source_of(body));
     CUfunction function = nullptr;
     CUstream stream = nullptr;
     CUdeviceptr to = 0;
@@ -119,6 +126,24 @@ TEST_CASE("memory beyond an allocation is a fault, and a copy is not there befor
                                              1);
     CHECK(seen[1] != -1);
     CHECK(seen[2] == -1);
+}
+
+TEST_CASE("a library is asked for its kernel by many threads at once, and gives one") {
+    const std::vector<std::byte> code = kernels().code(source_of("to[0] = 1;"));
+    for (int round = 0; round < 200; ++round) {
+        const kernel_module library(target::cuda, "k", code);
+        std::array<CUkernel, 16> found{};
+        std::atomic<std::size_t> waiting{found.size()};
+        std::vector<std::thread> team;
+        for (CUkernel& mine : found)
+            team.emplace_back([&] {
+                --waiting;
+                while (waiting > 0) std::this_thread::yield();
+                mine = library.kernel("k");
+            });
+        for (std::thread& member : team) member.join();
+        for (const CUkernel one : found) CHECK(one == found[0]);
+    }
 }
 
 }  // namespace ingot::runtime
