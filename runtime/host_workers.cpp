@@ -5,6 +5,8 @@
 // one of the two sees the other, so that no worker touches a job that is over.
 #include "runtime/host_workers.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -100,6 +102,30 @@ bool help(board& b) {
     return helped;
 }
 
+/// A worker that sleeps, where there are two processors, stays on the one it ran on. Linux looks for no idle processor
+/// among two that share a cache and would wake it on the caller's, where it waits until a tick moves it: some 2 ms.
+class staying {
+public:
+    staying() {
+        const int here = sched_getcpu();
+        if (here < 0 || sched_getaffinity(0, sizeof free_, &free_) != 0 || CPU_COUNT(&free_) != 2) return;
+        CPU_ZERO(&fixed_);
+        CPU_SET(here, &fixed_);
+        stays_ = sched_setaffinity(0, sizeof fixed_, &fixed_) == 0;
+    }
+    staying(const staying&) = delete;
+    staying& operator=(const staying&) = delete;
+    ~staying() {
+        cpu_set_t now;
+        const bool as_left = stays_ && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &fixed_);
+        if (as_left) sched_setaffinity(0, sizeof free_, &free_);  // else somebody has moved it
+    }
+
+private:
+    cpu_set_t free_, fixed_;
+    bool stays_ = false;
+};
+
 void work(board& b) {
     for (;;) {
         const std::uint32_t seen = b.posted.load();
@@ -110,6 +136,7 @@ void work(board& b) {
             ++spins;
         }
         if (spins < spins_before_sleep) continue;
+        const staying here;
         b.sleepers.fetch_add(1);
         b.posted.wait(seen);
         b.sleepers.fetch_sub(1);

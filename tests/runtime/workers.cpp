@@ -1,11 +1,15 @@
 // The host's workers: every block once, from any thread, nested, after an exception and after fork.
 #include <doctest/doctest.h>
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -95,6 +99,31 @@ TEST_CASE("an exception reaches the caller, and the workers go on") {
                              "block", std::runtime_error);
         CHECK(each_once(100));
     }
+}
+
+TEST_CASE("a worker that has slept may run wherever its caller may") {
+    REQUIRE(each_once(1000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // they sleep
+    cpu_set_t wanted;
+    REQUIRE(sched_getaffinity(0, sizeof wanted, &wanted) == 0);
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    int confined = 0;
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    run_on_workers(64, [&](std::size_t, std::size_t) {
+        cpu_set_t own;
+        const bool free = sched_getaffinity(0, sizeof own, &own) == 0 && CPU_EQUAL(&own, &wanted);
+        const std::size_t all = worker_count() > 1 ? 2 : 1;
+        for (bool wait = true; wait; std::this_thread::yield()) {
+            const std::lock_guard lock(mutex);
+            seen.insert(std::this_thread::get_id());
+            wait = seen.size() < all && std::chrono::steady_clock::now() < late;
+        }
+        const std::lock_guard lock(mutex);
+        confined += !free;
+    });
+    CHECK(seen.size() > (worker_count() > 1 ? 1 : 0));
+    CHECK(confined == 0);
 }
 
 TEST_CASE("a forked child has workers and memory of its own" * doctest::skip(thread_sanitizer)) {
