@@ -241,7 +241,9 @@ private:
         out.open("for (", type, " j = 0; j < ", n, "; ++j)");
         if (!strips_) write_places();
         for (const row& r : rows_)
-            if (!r.at->is_output) out.line("const ", r.type, ' ', r.at->name, " = ", element(r), ";");
+            if (!r.at->is_output)
+                out.line("const ", r.type, ' ', r.at->name, " = ", b_.needs.element(r.at->at->head.type, element(r)),
+                         ";");
         std::vector<std::string> values;
         for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
             values.push_back(b_.body.value(b_.graph.roots[k], out));

@@ -119,8 +119,9 @@ private:
         };
         for (const place& in : b_.inputs) {
             if (!wanted(in.node)) continue;
-            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = *(", b_.pointer(in),
-                         b_.offset(in, axes), ");");
+            const std::string element = "*(" + b_.pointer(in) + b_.offset(in, axes) + ')';
+            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
+                         b_.needs.element(in.at->head.type, element), ";");
             b_.body.name(in.node, in.name);
         }
         for (const node_id g : b_.generators)
@@ -198,7 +199,8 @@ private:
             out.close();
         }
         for (const input& in : inputs)
-            b_.body.name(in.node, in.random ? b_.generator_call(in.node, in.name + "_copy[j]") : in.name + "_copy[j]");
+            b_.body.name(in.node, in.random ? b_.generator_call(in.node, in.name + "_copy[j]")
+                                            : b_.needs.element(b_.graph.nodes[in.node].type, in.name + "_copy[j]"));
         for (std::size_t f = 0; f < folds_.size(); ++f)
             out.line("alignas(64) ", folds_[f].type(), ' ', numbered("value", f), '[', length, "];");
         const auto before = b_.body.scope();

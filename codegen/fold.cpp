@@ -101,6 +101,10 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
         // The table's maximum or minimum, in such parts that a compiler makes no branch of it in scalar code.
         const std::string other = row.join == op::maximum ? "a < b ? b : a" : "b < a ? b : a";
         body = "\n        const " + type + " m = " + other + ";\n        return b == b ? m : b;\n    }\n";
+    } else if (needs_.where() == target::host && t == dtype::b1 &&
+               (row.join == op::bitwise_and || row.join == op::bitwise_or)) {
+        // By a choice: g++ 12 vectorises no loop in which a comparison is a number and a condition as well.
+        body = std::string(" return b ? ") + (row.join == op::bitwise_and ? "a : false" : "true : a") + "; }\n";
     } else if (row.rule == fold_rule::logarithms) {
         body = join_logarithms(t);
     } else {

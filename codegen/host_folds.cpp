@@ -69,9 +69,7 @@ void row_folds::write_group(const folded_space& s, std::span<lane_fold> folds,
         walk_.close_outputs(s);
         for (const lane_fold& l : folds) l.end_strips(out, walk_.strip_number(from), walk_.strips_at_once());
     };
-    // Of places a compiler makes worse code of several strips.
-    const bool places = std::ranges::any_of(folds, [](const lane_fold& l) { return l.fold().places(); });
-    walk_.strips(s, from, to, computed, fold_strip, kept, !places);
+    walk_.strips(s, from, to, computed, fold_strip, kept, true);
     for (const lane_fold& l : folds) {
         const std::string name = whole(l.fold());
         const std::string part = walk_.across() ? l.lane(from, to) : l.joined(from, to);

@@ -62,13 +62,16 @@ lane_fold::lane_fold(fold_writer& f, const graph& g, std::size_t number, std::ui
     strip_type_ = needs.type(integer_as_wide_as(value));
     keep_ = "keep_" + f.extreme_joiner();
     const bool greatest = f.greatest(), nan = kind_of(value) == kind::floating;
-    const std::string wins = nan ? std::string("!(v ") + (greatest ? "<=" : ">=") + " best) & (best == best)"
-                                 : std::string("v ") + (greatest ? ">" : "<") + " best";
+    // As masks, where a NaN stays: of conditions that follow from each other a compiler makes branches.
+    const std::string mask = "-" + strip_type_ + '(';
+    const std::string wins = nan ? "const " + strip_type_ + " wins = " + mask + "!(v " + (greatest ? "<=" : ">=") +
+                                       " best)) & " + mask + "best == best);"
+                                 : std::string("const bool wins = v ") + (greatest ? ">" : "<") + " best;";
     needs.add(keep_, "/// A lane's best element yet, and in which strip it stood" +
                          std::string(nan ? "; a NaN stays" : "") + ".\nstatic inline void " + keep_ + '(' +
                          value_type_ + " v, " + strip_type_ + " strip, " + value_type_ + "& best, " + strip_type_ +
-                         "& best_strip) {\n    const bool wins = " + wins +
-                         ";\n    best = wins ? v : best;\n    best_strip = wins ? strip : best_strip;\n}\n");
+                         "& best_strip) {\n    " + wins +
+                         "\n    best = wins ? v : best;\n    best_strip = wins ? strip : best_strip;\n}\n");
 }
 
 void lane_fold::declare(source_writer& out) const {

@@ -171,7 +171,7 @@ void host_walk::read(const std::vector<input>& inputs, std::uint64_t known, int 
             out.line("for (int j = 0; j < m; ++j) ", name, "_copy[j] = (", start, ")[j", step, "];");
             element = name + "_copy[j]";
         }
-        b_.body.name(in.at.node, element);
+        b_.body.name(in.at.node, in.random ? element : as_read(in.at.node, element));
     }
 }
 
@@ -200,7 +200,7 @@ void host_walk::read_runs(const folded_space& s, const std::vector<input>& input
     });
     for (const input& in : inputs) {
         const std::string element = in.at.name + "_copy[j]";
-        b_.body.name(in.at.node, in.random ? generated(in, element) : element);
+        b_.body.name(in.at.node, in.random ? generated(in, element) : as_read(in.at.node, element));
     }
 }
 
@@ -245,7 +245,8 @@ void host_walk::name_for_turn() {
     for (const in_turn& i : in_turn_) {
         if (turn_ == 0) return;
         const std::string at = i.along + std::to_string(turn_) + i.step;
-        b_.body.name(i.of.at.node, i.of.random ? generated(i.of, i.start + " + " + at) : i.start + '[' + at + ']');
+        b_.body.name(i.of.at.node, i.of.random ? generated(i.of, i.start + " + " + at)
+                                               : as_read(i.of.at.node, i.start + '[' + at + ']'));
     }
 }
 
@@ -299,7 +300,7 @@ void host_walk::strips(const folded_space& s, const std::string& from, const std
     b_.body.leave(outside);
     for (const kept_value& k : keep) {
         kept_values_.push_back(k);
-        b_.body.name(k.node, k.to());
+        b_.body.name(k.node, as_read(k.node, k.to()));
     }
 }
 
@@ -334,7 +335,7 @@ void host_walk::stage(const folded_space& s, const std::string& n) {
         declare_kept(rows, 32);
         copy_rows(in, s, n, false);
         kept_values_.push_back(rows);
-        b_.body.name(in.node, rows.to());
+        b_.body.name(in.node, as_read(in.node, rows.to()));
     }
     for (const std::size_t k : s.outputs)
         if (const place& z = b_.outputs[k]; is_staged(z, s))
@@ -383,7 +384,7 @@ void host_walk::elements(const std::vector<node_id>& values, const statements& o
         out.close();
         b_.declare_independent();
         out.open("for (int j = 0; j < m; ++j)");
-        for (std::size_t i = 0; i < values.size(); ++i) texts[i] = array(i) + "[j]";
+        for (std::size_t i = 0; i < values.size(); ++i) texts[i] = as_read(values[i], array(i) + "[j]");
     }
     of(texts);
     out.close();

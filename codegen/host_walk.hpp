@@ -101,6 +101,9 @@ private:
     std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
     int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
     std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }
+    std::string as_read(node_id n, const std::string& element) {
+        return b_.needs.element(b_.graph.nodes[n].type, element);
+    }
     std::string start_of(const input& in, std::uint64_t axes);
     std::string step_along(const place& at, int axis);
     bool is_copied(const input& in, int lane, bool whole) const;

@@ -283,6 +283,14 @@ bool prelude::declares(std::string_view function, dtype t) const {
     return !contains(exact_functions, function) && called != calls_.end() && called->second.contains(t);
 }
 
+std::string prelude::element(dtype t, std::string at) {
+    if (where_ != target::host || t != dtype::b1) return at;
+    add("truth",
+        "/// A bool in memory, as a comparison: g++ 12 makes no vector's condition of one that is loaded.\n"
+        "static inline bool truth(const bool& b) { return reinterpret_cast<const unsigned char&>(b) != 0; }\n");
+    return "truth(" + at + ')';
+}
+
 std::string_view prelude::function_prefix() const {
     return where_ == target::cuda ? "__device__ __forceinline__" : "static inline";
 }
@@ -326,6 +334,8 @@ std::string spell_constant(dtype t, double value, prelude& needs) {
 std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
     if (to == dtype::b1) return from + " != 0";
     const std::string type = needs.type(to);
+    if (from_type == dtype::b1 && kind_of(to) == kind::floating && needs.where() == target::host)  // g++ 12, as above
+        return '(' + from + " ? " + spell_constant(to, 1, needs) + " : " + spell_constant(to, 0, needs) + ')';
     if (kind_of(from_type) != kind::floating || !is_integer(to)) return type + '(' + from + ')';
     // Out of range saturates, NaN is 0. The first number too large is a power of two, exact in every float.
     const std::string given = type_name(from_type);

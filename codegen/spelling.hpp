@@ -40,6 +40,8 @@ public:
     void calls(std::string_view function, dtype t);
     /// Whether the source has a declaration of the function's name in C for this dtype: sqrtf, exp.
     bool declares(std::string_view function, dtype t) const;
+    /// An element of an array, as it is read.
+    std::string element(dtype t, std::string at);
     /// Whether a called function rounds differently when it is vectorised.
     bool inexact() const { return inexact_; }
     /// "__device__ __forceinline__" or "static inline".

@@ -10,7 +10,7 @@ using uint32 = unsigned int;
 #endif
 
 struct any_bool {
-    static bool join(bool a, bool b) { return a | b; }
+    static bool join(bool a, bool b) { return b ? true : a; }
 };
 
 struct arguments {

@@ -13,7 +13,7 @@ struct max_float {
 
 /// A lane's best element yet, and in which strip it stood; a NaN stays.
 static inline void keep_max_float(float v, int32 strip, float& best, int32& best_strip) {
-    const bool wins = !(v <= best) & (best == best);
+    const int32 wins = -int32(!(v <= best)) & -int32(best == best);
     best = wins ? v : best;
     best_strip = wins ? strip : best_strip;
 }

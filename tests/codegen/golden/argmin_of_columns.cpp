@@ -76,7 +76,19 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
                 alignas(64) int32 lanes0[2048];
                 alignas(64) int32 strips0[2048];
                 for (int j = 0; j < m; ++j) lanes0[j] = int32(~(1ull << 31)), strips0[j] = 0;
-                for (uint32 k = group; k < end_of_group; ++k) {
+                uint32 k = group;
+                for (; k + 3 < end_of_group; k += 4) {
+                    const int32 i1 = int32(k);
+                    const int32* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        keep_min_int32(x0_strip[j], int32(k - group), lanes0[j], strips0[j]);
+                        keep_min_int32(x0_strip[j + 1 * p.x0_stride1], int32(k + 1 - group), lanes0[j], strips0[j]);
+                        keep_min_int32(x0_strip[j + 2 * p.x0_stride1], int32(k + 2 - group), lanes0[j], strips0[j]);
+                        keep_min_int32(x0_strip[j + 3 * p.x0_stride1], int32(k + 3 - group), lanes0[j], strips0[j]);
+                    }
+                }
+                for (; k < end_of_group; ++k) {
                     const int32 i1 = int32(k);
                     const int32* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
                     independent
