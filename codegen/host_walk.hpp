@@ -98,6 +98,7 @@ private:
         input of;
         std::string start, along, step;
     };
+    void read_before_choices(const std::vector<node_id>& values, int& elements_read);
     std::vector<input> unread(std::uint64_t known, std::uint64_t lanes, const std::vector<bool>& wanted);
     int lane_axis(const folded_space& s) const { return across() ? kept_.back() : s.inner(); }
     std::uint64_t axes_of(node_id n) const { return b_.graph.nodes[n].axes; }

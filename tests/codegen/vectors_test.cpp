@@ -1,0 +1,103 @@
+// The host's compiler makes vectors of the innermost loop of what is generated for it: its own report says so. A loop
+// that it gives up costs ten times as much and no result tells.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <ingot/ingot.hpp>
+
+#include "runtime/compile_host.hpp"
+
+using namespace ingot;
+using namespace ingot::runtime;
+
+namespace {
+
+std::string printed_by(const std::string& command) {
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> piece;
+    while (const std::size_t n = std::fread(piece.data(), 1, piece.size(), pipe)) text.append(piece.data(), n);
+    CHECK(pclose(pipe) == 0);
+    return text;
+}
+
+/// Number of the line behind the first `independent`, from 1.
+int first_independent_loop(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+        if (line.ends_with(" independent") && !line.starts_with("#")) return number + 1;
+    return 0;
+}
+
+/// What the compiler says of the loop: "vectorised", or all that it says of vectors.
+template <class E>
+std::string report_on(const E& expression) {
+    static const std::string compiler = host_compiler().string();
+    static const bool is_clang = printed_by(compiler + " --version").find("clang") != std::string::npos;
+    source_text source;
+    source.where = target::host;
+    source.architecture = "-march=x86-64-v3";
+    source.text = ingot::source(expression);
+    source.options = {"-ffp-contract=off"};
+    std::string name = "/tmp/ingot_vectors_XXXXXX";
+    const int made = mkstemp(name.data());
+    REQUIRE(made >= 0);
+    std::ofstream(name) << source.text;
+    std::string command = compiler;
+    for (const std::string& option : host_options(source)) command += ' ' + option;
+    command += is_clang ? " -Rpass=loop-vectorize" : " -fopt-info-vec-optimized";
+    const std::string report = printed_by(command + " -o /dev/null < " + name + " 2>&1");
+    close(made);
+    std::remove(name.c_str());
+    const std::string line = ':' + std::to_string(first_independent_loop(source.text)) + ':';
+    for (std::size_t at = report.find(line); at != std::string::npos; at = report.find(line, at + 1))
+        if (const std::string said = report.substr(at, report.find('\n', at) - at);
+            said.find("vectorized") != std::string::npos)
+            return "vectorised";
+    return "loop" + line + '\n' + report + source.text;
+}
+
+}  // namespace
+
+#if defined(__x86_64__)
+TEST_CASE("loops over masks, places and mixed widths are vectorised") {
+    const with_device on_host(device::host());
+    const array<float> x = zeros<float>({600, 4096}), y = x;
+    const array<double> d = zeros<double>({600, 4096});
+    const array<bool> b = x > 1, c = x < 2;
+    const array<std::int8_t> i = zeros<std::int8_t>({600, 4096});
+#define INGOT_CHECK_VECTORS(...) CHECK_MESSAGE(report_on(__VA_ARGS__) == "vectorised", report_on(__VA_ARGS__))
+    INGOT_CHECK_VECTORS(where(x - 2 > y, x * y, x + y));
+    INGOT_CHECK_VECTORS(where(b, x, y));
+    INGOT_CHECK_VECTORS(where(b && (x > 2), x, d));
+    INGOT_CHECK_VECTORS(!b || (x > y));
+    INGOT_CHECK_VECTORS(b ^ c);
+    INGOT_CHECK_VECTORS(b * x);
+    INGOT_CHECK_VECTORS(astype<bool>(i));
+    INGOT_CHECK_VECTORS(any(b, 1));
+    INGOT_CHECK_VECTORS(all(x > 2));
+    INGOT_CHECK_VECTORS(any(b && (x > 2), 0));
+    INGOT_CHECK_VECTORS(all(isfinite(d)));
+    INGOT_CHECK_VECTORS(count_nonzero(b));
+    INGOT_CHECK_VECTORS(mean(b));
+    INGOT_CHECK_VECTORS(sum(where(b, x, 0.f), 0));
+    INGOT_CHECK_VECTORS(nanmax(x));
+    INGOT_CHECK_VECTORS(nanmin(d, 0));
+    INGOT_CHECK_VECTORS(argmax(x, 0));
+    INGOT_CHECK_VECTORS(argmin(d, 1));
+    INGOT_CHECK_VECTORS(argmax(i, 0));
+    INGOT_CHECK_VECTORS(nanargmax(x, 0));
+    INGOT_CHECK_VECTORS(nanargmin(d));
+#undef INGOT_CHECK_VECTORS
+}
+#endif
