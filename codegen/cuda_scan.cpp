@@ -75,8 +75,8 @@ void cuda_scan::declare_scan_lanes() {
                  "    for (int u = 0; u < n; ++u) {\n"
                  "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
                  "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
-                 "        v[u] = lane == 0 ? so_far : fold::join(so_far, left);\n"
-                 "        so_far = fold::join(so_far, all);\n"
+                 "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
+                 "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
                  "    }\n"
                  "    return so_far;\n}\n");
 }
@@ -90,6 +90,28 @@ std::string cuda_scan::scan_lanes(fold_writer& f, std::uint32_t lanes) {
 void cuda_scan::fold_block(std::uint32_t threads) {
     source_writer& out = b_.code;
     const std::uint32_t warps = threads / 32;
+    const auto costly = [](const fold_writer& f) { return f.is_costly(); };
+    if (!std::ranges::all_of(folds_, costly)) declare_scan_warps();
+    for (fold_writer& f : folds_) out.line("__shared__ ", f.type(), " warps_", f.name(), '[', warps, "];");
+    for (fold_writer& f : folds_) out.line("if (lane == 0) warps_", f.name(), "[warp] = warp_", f.name(), ";");
+    out.line("__syncthreads();");
+    for (fold_writer& f : folds_) {
+        const std::string ahead = "ahead_" + f.name(), parts = "warps_" + f.name();
+        if (costly(f)) {  // in the fewest steps, which all warps take beside each other
+            const std::string own = "lane % " + std::to_string(warps) + 'u', before = "before_warps_" + f.name();
+            out.line(f.type(), ' ', before, "[1] = {", parts, '[', own, "]};");
+            out.line("const ", f.type(), ' ', f.whole(), " = ", scan_lanes(f, warps), before, ", ", f.start(), ", ",
+                     own, ");");
+            out.line("const ", f.type(), ' ', ahead, " = __shfl_sync(0xffffffffu, ", before, "[0], warp);");
+            continue;
+        }
+        out.line(f.type(), ' ', f.whole(), ";");
+        out.line("const ", f.type(), ' ', ahead, " = scan_warps<", f.joiner(), ", ", warps, ">(", parts, ", ",
+                 f.start(), ", warp, ", f.whole(), ");");
+    }
+}
+
+void cuda_scan::declare_scan_warps() {
     b_.needs.add("scan_warps",
                  "/// What lies before a warp; `all`: what the block folds to.\n"
                  "template <class fold, int warps, class type>\n"
@@ -103,14 +125,6 @@ void cuda_scan::fold_block(std::uint32_t threads) {
                  "        all = fold::join(all, parts[w]);\n"
                  "    }\n"
                  "    return before;\n}\n");
-    for (fold_writer& f : folds_) out.line("__shared__ ", f.type(), " warps_", f.name(), '[', warps, "];");
-    for (fold_writer& f : folds_) out.line("if (lane == 0) warps_", f.name(), "[warp] = warp_", f.name(), ";");
-    out.line("__syncthreads();");
-    for (fold_writer& f : folds_) {
-        out.line(f.type(), ' ', f.whole(), ";");
-        out.line("const ", f.type(), " ahead_", f.name(), " = scan_warps<", f.joiner(), ", ", warps, ">(warps_",
-                 f.name(), ", ", f.start(), ", warp, ", f.whole(), ");");
-    }
 }
 
 void cuda_scan::take_ticket() {

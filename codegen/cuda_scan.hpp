@@ -75,6 +75,7 @@ protected:
 
 private:
     void declare_slots();
+    void declare_scan_warps();
 };
 
 /// Into the prelude: before_tile(slots, all, tile, own, start), for a warp, and forget(slots, all, run, column, number,

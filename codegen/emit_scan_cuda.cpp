@@ -253,10 +253,22 @@ private:
         out.line(part, " = own[0];");
         out.close();
         out.line("__syncthreads();");
+        const std::string ahead = scan + "ahead, " + f.start() + ", lane);";
+        if (f.is_costly()) {  // a warp a row, for all the others
+            out.open("if (warp < 2)");
+            out.line(f.type(), " ahead[1] = {warps[warp][lane]};");
+            out.line(ahead);
+            out.line("warps[warp][lane] = ahead[0];");
+            out.close();
+            out.line("__syncthreads();");
+        }
         b_.open_unrolled("u", 2);
-        out.line(f.type(), " ahead[1] = {warps[u][lane]};");
-        out.line(scan, "ahead, ", f.start(), ", lane);");
-        out.line(part, " = ", f.joined("__shfl_sync(0xffffffffu, ahead[0], warp)", part), ";");
+        if (!f.is_costly()) {
+            out.line(f.type(), " ahead[1] = {warps[u][lane]};");
+            out.line(ahead);
+        }
+        const std::string before = f.is_costly() ? "warps[u][warp]" : "__shfl_sync(0xffffffffu, ahead[0], warp)";
+        out.line(part, " = ", f.joined(before, part), ";");
         out.close();
     }
 

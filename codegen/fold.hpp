@@ -89,6 +89,9 @@ public:
         return places() || (!is_user() && (of == detail::kind::boolean || of == detail::kind::integer));
     }
 
+    /// Whether a join is tens of instructions, or as many as a user wrote.
+    bool is_costly() const { return is_user() || row_.rule == detail::fold_rule::logarithms; }
+
     /// 64-bit words of scratch for a partial result, and what is put into each and taken from them.
     std::uint32_t words() const;
     std::string word(std::uint32_t i) const { return word(i, name_); }

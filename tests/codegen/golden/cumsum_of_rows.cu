@@ -46,8 +46,8 @@ __device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned in
     for (int u = 0; u < n; ++u) {
         const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);
         const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);
-        v[u] = lane == 0 ? so_far : fold::join(so_far, left);
-        so_far = fold::join(so_far, all);
+        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);
+        so_far = u == 0 ? all : fold::join(so_far, all);
     }
     return so_far;
 }
