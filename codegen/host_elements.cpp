@@ -34,7 +34,8 @@ void host_walk::read_before_choices(const std::vector<node_id>& values, int& ele
     bool any = false;
     for (node_id i = 0; i < wanted.size(); ++i) any = any || chooses(i);
     for (node_id i = 0; any && i < wanted.size(); ++i) {
-        if (!wanted[i] || !b_.body.has_name(i) || b_.body.name_of(i).find("[j") == std::string::npos) continue;
+        const bool named = wanted[i] && b_.body.has_name(i) && b_.graph.nodes[i].kind != node_kind::reduce;
+        if (!named || b_.body.name_of(i).find("[j") == std::string::npos) continue;
         const std::string name = "e" + std::to_string(elements_read++);
         b_.code.line("const ", b_.needs.type(b_.graph.nodes[i].type), ' ', name, " = ", b_.body.name_of(i), ";");
         b_.body.name(i, name);

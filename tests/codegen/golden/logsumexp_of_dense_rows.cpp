@@ -105,9 +105,8 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 independent
                 for (int j = 0; j < m; ++j) {
                     const float e0 = x0_strip[j];
-                    const float e1 = max0[j];
-                    const bool t0 = e1 - e1 == 0;
-                    const float t1 = t0 ? e1 : s0;
+                    const bool t0 = max0[j] - max0[j] == 0;
+                    const float t1 = t0 ? max0[j] : s0;
                     const float t2 = e0 - t1;
                     lanes1[j] = sum_float::join(lanes1[j], exp_float(t2));
                 }
