@@ -49,6 +49,8 @@ bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound) {
     for (int j = 0; j < lead; ++j) size *= l.shape()[j];
     for (const index_t n : new_shape) new_size *= n;
     if (size != new_size) return false;
+    if (size == 0)  // it still moves along all axes: a value of each place is not one value
+        std::copy_n(contiguous_layout(new_shape).strides(), new_rank, result.strides());
     // From the innermost axes out: the shortest runs of old and new axes that hold equally many elements. Within such a
     // run the old axes have to be one axis cut in pieces; the new ones are the same axis cut otherwise.
     for (int old_axis = lead - 1, new_axis = new_rank - 1; size != 0 && old_axis >= 0 && new_axis >= 0;) {

@@ -73,7 +73,8 @@ inline void check_vector(const char* operation, const shape_like& vector, const 
                           ": one of its length is wanted");
 }
 
-/// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis.
+/// The mean, weighted: weights of e's shape or one that broadcasts to it, or a vector along the one reduced axis. Both
+/// sums are in the dtype of the products.
 template <class E, class W>
 auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const shape_like shape = e.shape();
@@ -87,7 +88,8 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
         check_shapes(how.operation, e, weights);
     }
     const auto w = broadcast_to(expand_dims(weights, axes(behind)), shape);
-    return sum_of(how, with_fractions(e) * w) / sum_of(how, with_fractions(w));
+    const auto products = with_fractions(e) * w;
+    return sum_of(how, products) / sum_of(how, astype<typename decltype(products)::value_type>(w));
 }
 template <array_expression E, keeps_tag... T>
 auto average(E&& e, T... tags) {
@@ -101,9 +103,9 @@ auto average(E&& e, const axes& over, T... tags) {
     (how.note(tags), ...);
     return mean_of(how, std::forward<E>(e));
 }
-template <array_expression E, array_expression W>
-auto average(const E& e, const W& weights) {
-    return weighted_mean({"average", nullptr}, e, weights);
+template <array_expression E, array_expression W, keeps_tag... T>
+auto average(const E& e, const W& weights, T...) {
+    return weighted_mean({"average", nullptr, sizeof...(T) != 0}, e, weights);
 }
 template <array_expression E, array_expression W, keeps_tag... T>
 auto average(const E& e, const axes& over, const W& weights, T...) {

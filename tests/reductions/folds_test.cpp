@@ -369,6 +369,14 @@ TEST_CASE("averages, and questions about whole arrays") {
     CHECK(average(x, 0, array<double>{1, 3}).to_host() == std::vector<double>{3.25, 4.25, 5.25});
     CHECK(average(x, 1, array<double>{1, 1, 2}).to_host() == std::vector<double>{2.25, 5.25});
     CHECK(average(x, x).item() == doctest::Approx(91.0 / 21));
+    CHECK(average(x, x, keepdims).shape() == shape_like{1, 1});
+    const array<float> single{1, 2, 3}, weights{16777216, 1, 1};  // whose sum is no float
+    const array<std::int8_t> ones{1, 1, 1};
+    static_assert(std::is_same_v<decltype(average(single, ones))::value_type, float>);
+    CHECK(average(single, ones).item() == 2);
+    const double exact = (16777216.0 + 2 + 3) / 16777218.0;
+    CHECK(average(array<double>{1, 2, 3}, weights).item() == exact);
+    CHECK(average(array<int>{1, 2, 3}, weights).item() == exact);
     CHECK(array_equal(x, same).item());
     CHECK_FALSE(array_equal(x, near).item());
     CHECK_FALSE(array_equal(x, x(0)).item());

@@ -104,6 +104,24 @@ TEST_CASE("results of which none holds the others' axes are computed all the sam
     CHECK(array_equal(d, x * 2).item());
 }
 
+TEST_CASE("a map beside sums of what it reads, one of which folds over a part of its axes, in any order") {
+    const array<double> x = sevenths<double>({3, 4}), w = sevenths<double>({4}), z = sevenths<double>({3});
+    const auto both = [](const auto& map, const auto& a, const auto& b) {
+        const auto [y, first, second] = eval(map, a, b);
+        CHECK(array_equal(y, eval(map)).item());
+        CHECK(first.item() == eval(a).item());
+        CHECK(second.item() == eval(b).item());
+        const auto [joined, same] = eval(a + b, map);
+        CHECK(joined.item() == first.item() + second.item());
+        CHECK(array_equal(same, y).item());
+    };
+    both(x * w, sum(w), sum(x * w));
+    both(x * w, sum(x * w), sum(w));
+    both(x * z(all, newaxis), max(z), sum(x * z(all, newaxis)));
+    both(x - w, sum(w * w), max(abs(x - w)));
+    both(w * 2, sum(z), sum(w * 2));
+}
+
 TEST_CASE("results along more axes than the rows that they come from, and along some of a row's axes") {
     const array<double> x = sevenths<double>({3, 100}), y = sevenths<double>({3, 1});
     const auto unit = x / (norm(x, 1, keepdims) + 1);

@@ -1,4 +1,5 @@
 // Scans against NumPy 2: dtypes, lengths, axes, strides, NaN, and the trees and views around them.
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -160,6 +161,40 @@ TEST_CASE("logcumsumexp keeps infinities, and large numbers do not overflow") {
     c.add("logcumsumexp", axes(0), y, eval(logcumsumexp(y, 0)));
     c.add("logcumsumexp", axes(0), z, eval(logcumsumexp(z, 0)));
     c.run();
+}
+
+TEST_CASE("a sum of negative zeros is one, however far it goes") {
+    const auto all_negative = [](const auto& sums) {
+        bool all = true;
+        for (const auto v : sums.to_host()) all = all && v == 0 && std::signbit(v);
+        return all;
+    };
+    for (const shape_like& shape : {shape_like{1, 2}, {3, 37}, {2, 700}, {5, 5000}, {2, 70'000}, {3000, 40}}) {
+        const array<float> x = -zeros<float>(shape);
+        const array<double> y = -zeros<double>(shape);
+        for (const int axis : {0, 1}) {
+            CHECK(all_negative(array<float>(cumsum(x, axis))));
+            CHECK(all_negative(array<double>(cumsum(y, axis))));
+        }
+    }
+    const array<float> x{-0.0f, 0.0f, -0.0f};
+    const std::vector<float> sums = array<float>(cumsum(x)).to_host();
+    CHECK(std::signbit(sums[0]));
+    CHECK_FALSE(std::signbit(sums[1]));
+    CHECK_FALSE(std::signbit(sums[2]));
+}
+
+TEST_CASE("of nothing, scans and folds of scans read nothing") {
+    const auto is_zero = [](const auto& e) {
+        CHECK(e.item() == 0);
+        CHECK(explain(e).bytes_read() == 0);
+    };
+    const array<double> none = zeros<double>({0, 5000}), nor = zeros<double>({5000, 0});
+    is_zero(sum(ravel(sum(cumsum(none, 0), 1))));
+    is_zero(sum(cumsum(sum(cumsum(none, 0), 1))));
+    is_zero(sum(cumsum(max(cumsum(none, 0), 1))));
+    is_zero(sum(cumsum(sum(cumsum(nor, 1), 0))));
+    is_zero(sum(reshape(cumsum(none, 1), {0, 7})));
 }
 
 TEST_CASE("scans of strided arrays are NumPy's") {

@@ -32,13 +32,13 @@ extern "C" void scan(const arguments* given, unsigned long long begin, unsigned 
         const uint32 piece = ticket % pieces;
         const uint32 from = piece * 32768, to = p.scanned - from < 32768 ? p.scanned : from + 32768;
         uint64* const left = p.scratch + 2 + uint64(ticket) * 2;
-        double sum0 = 0.0;
+        double sum0 = -0.0;
         for (int32 i0 = int32(from); i0 < int32(to); ++i0) {
             const float x0 = *(p.x0 + i0);
             sum0 = sum_double::join(sum0, x0 * x0);
         }
         double whole0 = sum0;
-        sum0 = 0.0;
+        sum0 = -0.0;
         if (piece != 0) {
             wait_for(left - 2);
             __builtin_memcpy(&sum0, left - 1, sizeof sum0);

@@ -264,12 +264,12 @@ scan(const __grid_constant__ arguments p) {
         }
         part0[u + 2] = sum0_now[3];
     }
-    const float warp_sum0 = scan_lanes<sum_float, 32>(part0, 0.0f, lane);
+    const float warp_sum0 = scan_lanes<sum_float, 32>(part0, -0.0f, lane);
     __shared__ float warps_sum0[8];
     if (lane == 0) warps_sum0[warp] = warp_sum0;
     __syncthreads();
     float whole0;
-    const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, 0.0f, warp, whole0);
+    const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, -0.0f, warp, whole0);
     const uint32 runs = (p.tiles + 63) / 64 * 1, own_run = tile / 64 * 1 + 0;
     uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (runs + 5) / 4 * 2;
     __shared__ double told_sum0;
@@ -278,7 +278,7 @@ scan(const __grid_constant__ arguments p) {
         uint64* const slot = slots + ((tile / 64 * all + 0) * 64 + tile % 64) * 2;
         uint64* const slot_sum0[1] = {slot};
         double found_sum0[1] = {double(whole0)};
-        before_tile<sum_double, 2>(slot_sum0, all, tile, found_sum0, 0.0);
+        before_tile<sum_double, 2>(slot_sum0, all, tile, found_sum0, -0.0);
         if (lane == 0) told_sum0 = found_sum0[0];
     }
     __syncthreads();

@@ -32,7 +32,7 @@ extern "C" void scan(const arguments* given, unsigned long long begin, unsigned 
         const int32 first = int32(piece * 256);
         const int32 last = int32(p.n1) - first < 256 ? int32(p.n1) : first + 256;
         alignas(64) double sum0[256];
-        for (int j = 0; j < 256; ++j) sum0[j] = 0.0;
+        for (int j = 0; j < 256; ++j) sum0[j] = -0.0;
         for (int32 i0 = 0; i0 < int32(p.n0); ++i0) {
             independent
             for (int32 i1 = int32(first); i1 < int32(last); ++i1) {

@@ -237,7 +237,7 @@ scan(const __grid_constant__ arguments p) {
     float part0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        part0[e] = 0.0f;
+        part0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 13
@@ -266,7 +266,7 @@ scan(const __grid_constant__ arguments p) {
         if (down < height) room_sum0[(x * 4 + e) * (height | 1) + down] = part0[e];
     }
     __syncthreads();
-    before_columns<sum_float, sum_double, 2>(room_sum0, told_sum0, numbers, slots, p.rows, tile, p.across * 4, height, 0.0f, 0.0);
+    before_columns<sum_float, sum_double, 2>(room_sum0, told_sum0, numbers, slots, p.rows, tile, p.across * 4, height, -0.0f, -0.0);
     __syncthreads();
     unsigned int arrived = 0;  // of this run of tiles, before this one
     if (threadIdx.x == 511) {
@@ -277,7 +277,7 @@ scan(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
         if (down < height) base_sum0[e] = float(sum_double::join(told_sum0[x * 4 + e], room_sum0[(x * 4 + e) * (height | 1) + down]));
-        sum0[e] = 0.0f;
+        sum0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 13

@@ -39,7 +39,7 @@ extern "C" void scan(const arguments* given, unsigned long long begin, unsigned 
     for (uint32 block = uint32(begin); block < end; ++block) {
         const uint32 row = block;
         const int32 i0 = int32(row);
-        double sum0 = 0.0;
+        double sum0 = -0.0;
         for (int32 i1 = int32(0); i1 < int32(p.scanned); ++i1) {
             const float x0 = *(p.x0 + i0 * p.x0_stride0 + i1);
             sum0 = sum_double::join(sum0, exp_float(x0));

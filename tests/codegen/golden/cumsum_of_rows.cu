@@ -127,7 +127,7 @@ scan(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
         float own[1] = {part0[u]};
-        const float all = scan_lanes<sum_float, 32>(own, 0.0f, lane);
+        const float all = scan_lanes<sum_float, 32>(own, -0.0f, lane);
         if (lane == 0) warps[u][warp] = all;
         part0[u] = own[0];
     }
@@ -135,7 +135,7 @@ scan(const __grid_constant__ arguments p) {
 #pragma unroll
     for (unsigned int u = 0; u < 2; ++u) {
         float ahead[1] = {warps[u][lane]};
-        scan_lanes<sum_float, 32>(ahead, 0.0f, lane);
+        scan_lanes<sum_float, 32>(ahead, -0.0f, lane);
         part0[u] = sum_float::join(__shfl_sync(0xffffffffu, ahead[0], warp), part0[u]);
     }
 #pragma unroll

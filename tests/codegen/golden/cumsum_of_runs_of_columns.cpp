@@ -24,7 +24,7 @@ extern "C" void scan(const arguments* given, unsigned long long begin, unsigned 
         const int32 i2 = int32(row % p.n2);
         row /= p.n2;
         const int32 i0 = int32(row);
-        double sum0 = 0.0;
+        double sum0 = -0.0;
         for (int32 i1 = int32(0); i1 < int32(p.scanned); ++i1) {
             const float x0 = *(p.x0 + i0 * p.x0_stride0 + i2 + i1 * p.x0_stride3);
             sum0 = sum_double::join(sum0, x0);

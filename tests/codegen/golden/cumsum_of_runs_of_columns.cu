@@ -105,7 +105,7 @@ scan(const __grid_constant__ arguments p) {
     float part0[1];
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
-        part0[e] = 0.0f;
+        part0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 17
@@ -121,12 +121,12 @@ scan(const __grid_constant__ arguments p) {
         }
     }
     __shared__ float room_sum0[256];
-    scan_down<sum_float, 256>(part0, room_sum0, down, height, across, 0.0f);
+    scan_down<sum_float, 256>(part0, room_sum0, down, height, across, -0.0f);
     float base_sum0[1], sum0[1];
 #pragma unroll
     for (unsigned int e = 0; e < 1; ++e) {
         if (down < height) base_sum0[e] = part0[e];
-        sum0[e] = 0.0f;
+        sum0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 17

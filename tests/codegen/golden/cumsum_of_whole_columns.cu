@@ -96,7 +96,7 @@ scan(const __grid_constant__ arguments p) {
     float part0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
-        part0[e] = 0.0f;
+        part0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 17
@@ -112,12 +112,12 @@ scan(const __grid_constant__ arguments p) {
         }
     }
     __shared__ float room_sum0[1024];
-    scan_down<sum_float, 256>(part0, room_sum0, down, height, p.across, 0.0f);
+    scan_down<sum_float, 256>(part0, room_sum0, down, height, p.across, -0.0f);
     float base_sum0[4], sum0[4];
 #pragma unroll
     for (unsigned int e = 0; e < 4; ++e) {
         if (down < height) base_sum0[e] = part0[e];
-        sum0[e] = 0.0f;
+        sum0[e] = -0.0f;
     }
     if (mine) {
 #pragma unroll 17
