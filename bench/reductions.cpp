@@ -291,6 +291,16 @@ private:
                     return out;
                 });
             });
+        add(
+            {"logcumsumexp of rows, (65536, 4096)", bytes, bytes, 0.5}, [&] { return eval(logcumsumexp(m, 1)); },
+            [&](const array<float>& r) {
+                return compare_rows("logcumsumexp", r, x_host_, length, 2e-5, [](std::span<const float> row) {
+                    double sum = 0;
+                    std::vector<double> out;
+                    for (const float v : row) out.push_back(std::log(sum += std::exp(double{v})));
+                    return out;
+                });
+            });
         const array<float> wide = reshape(x_, {1 << 12, 1 << 16});
         add(
             {"softmax, (4096, 65536)", bytes, bytes, 1 / 1.04}, [&] { return eval(softmax(wide)); },
