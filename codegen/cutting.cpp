@@ -184,7 +184,8 @@ private:
         for (part& other : parts_) {
             const bool ready = other.level == p.level || (other.level > p.level && p.temporaries.empty());
             const auto holds = [&](node_id root) {
-                return go_together(other.folds, root) && uses_.holds_rows(root, other.axes, roots_of(other));
+                return nodes_[root].reduces && go_together(other.folds, root) &&
+                       uses_.holds_rows(root, other.axes, roots_of(other));
             };
             const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along others
             if (&other != &p && inside && ready && !roots.empty() && std::ranges::all_of(roots, holds)) return &other;

@@ -102,11 +102,14 @@ private:
         return order;
     }
 
-    /// Numbers from -9 to 9 in an array of any layout, of which some axes may have one element.
+    /// Numbers from -9 to 9 in an array of any layout, of which some axes may have one element and the first be
+    /// missing.
     void add_leaf() {
         extents stored = shape_;
         for (index_t& extent : stored)
             if (chance(random_, 20)) extent = 1;
+        if (chance(random_, 25))
+            stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(below(stored.size())));
         std::vector<index_t> order = any_order(stored.size());
         if (chance(random_, 70)) std::ranges::sort(order);
         extents permuted(stored.size());  // so that the transposed has the shape again

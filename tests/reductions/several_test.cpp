@@ -122,6 +122,20 @@ TEST_CASE("a map beside sums of what it reads, one of which folds over a part of
     both(w * 2, sum(z), sum(w * 2));
 }
 
+TEST_CASE("a value whose reductions others make, beside what is made of it along more axes") {
+    const array<double> x = sevenths<double>({31, 289, 5});
+    const auto size = norm(x, {0, 2}, keepdims);
+    const auto unit = (size - mean(size, 1, keepdims)) / (stddev(size, 1, keepdims) + 1);
+    const array<double> alone = unit;
+    for (int round = 0; round < 5; ++round) {
+        const auto [wide, rows, again] = eval(unit * x, unit, unit * x);
+        CHECK(allclose(rows, alone).item());
+        CHECK(allclose(wide, alone * x).item());
+        CHECK(array_equal(wide, again).item());
+    }
+    CHECK(explain(unit * x, unit).bytes_written() < 8 * (31 * 289 * 5 + 3 * 289));
+}
+
 TEST_CASE("results along more axes than the rows that they come from, and along some of a row's axes") {
     const array<double> x = sevenths<double>({3, 100}), y = sevenths<double>({3, 1});
     const auto unit = x / (norm(x, 1, keepdims) + 1);
