@@ -59,11 +59,12 @@ inline index_t count_reduced(const reduction& how, extents_ref shape) {
     return n;
 }
 
-/// An extreme of nothing does not exist. `arranged`: the shape with the reduced axes last.
+/// An extreme of nothing does not exist, and is asked for even where no result is. `arranged`: the shape with the
+/// reduced axes last.
 inline void check_not_over_nothing(const char* operation, extents_ref arranged, int bound) {
-    index_t results = 1, each = 1;
-    for (int j = 0; j < arranged.rank; ++j) (j < arranged.rank - bound ? results : each) *= arranged.data[j];
-    if (each == 0 && results != 0)
+    index_t each = 1;
+    for (int j = arranged.rank - bound; j < arranged.rank; ++j) each *= arranged.data[j];
+    if (each == 0)
         throw shape_error("[" + std::string(operation) +
                           "] of no elements has no result: an axis of extent 0 is reduced");
 }

@@ -325,6 +325,7 @@ TEST_CASE("extremes of nothing throw when they are written") {
     CHECK_THROWS_AS((void)nanmax(x, 0), shape_error);
     CHECK_THROWS_WITH_AS((void)nanargmin(x, 0),
                          "[nanargmin] of no elements has no result: an axis of extent 0 is reduced", shape_error);
+    CHECK_THROWS_AS((void)max(zeros<float>({0, 0}), 0), shape_error);
     CHECK(max(x, 1).eval().size() == 0);
     CHECK_THROWS_WITH_AS((void)mean(x, 2), "[mean] axis 2 is out of range for rank 2", shape_error);
     CHECK_THROWS_AS((void)var(x, {1, 1}), shape_error);
