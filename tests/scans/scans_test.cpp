@@ -1,4 +1,5 @@
 // Scans against NumPy 2: dtypes, lengths, axes, strides, NaN, and the trees and views around them.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -165,9 +166,8 @@ TEST_CASE("logcumsumexp keeps infinities, and large numbers do not overflow") {
 
 TEST_CASE("a sum of negative zeros is one, however far it goes") {
     const auto all_negative = [](const auto& sums) {
-        bool all = true;
-        for (const auto v : sums.to_host()) all = all && v == 0 && std::signbit(v);
-        return all;
+        const auto values_of_sums = sums.to_host();
+        return std::ranges::all_of(values_of_sums, [](auto v) { return v == 0 && std::signbit(v); });
     };
     for (const shape_like& shape : {shape_like{1, 2}, {3, 37}, {2, 700}, {5, 5000}, {2, 70'000}, {3000, 40}}) {
         const array<float> x = -zeros<float>(shape);
@@ -189,12 +189,12 @@ TEST_CASE("of nothing, scans and folds of scans read nothing") {
         CHECK(e.item() == 0);
         CHECK(explain(e).bytes_read() == 0);
     };
-    const array<double> none = zeros<double>({0, 5000}), nor = zeros<double>({5000, 0});
-    is_zero(sum(ravel(sum(cumsum(none, 0), 1))));
-    is_zero(sum(cumsum(sum(cumsum(none, 0), 1))));
-    is_zero(sum(cumsum(max(cumsum(none, 0), 1))));
-    is_zero(sum(cumsum(sum(cumsum(nor, 1), 0))));
-    is_zero(sum(reshape(cumsum(none, 1), {0, 7})));
+    const array<double> no_rows = zeros<double>({0, 5000}), no_columns = zeros<double>({5000, 0});
+    is_zero(sum(ravel(sum(cumsum(no_rows, 0), 1))));
+    is_zero(sum(cumsum(sum(cumsum(no_rows, 0), 1))));
+    is_zero(sum(cumsum(max(cumsum(no_rows, 0), 1))));
+    is_zero(sum(cumsum(sum(cumsum(no_columns, 1), 0))));
+    is_zero(sum(reshape(cumsum(no_rows, 1), {0, 7})));
 }
 
 TEST_CASE("scans of strided arrays are NumPy's") {
