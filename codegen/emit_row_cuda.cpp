@@ -31,6 +31,7 @@ void cuda_rows::write(plan& p) {
         exchange_.begin(folds_);
         load();
         load_late();
+        prefetch_rows();
         exchange_.meet();
         await_loads();
     }
@@ -111,6 +112,32 @@ void cuda_rows::load_rows() {
     b_.open_unrolled("r", s_.together);
     write_place();
     read_still();
+}
+
+void cuda_rows::prefetch_rows() {
+    // A third of the clusters that run at once: soon enough for memory, and so few rows that the cache keeps them.
+    constexpr std::uint32_t line_bytes = 128, share = 3;
+    std::vector<const place*> streams;
+    for (const place& leaf : leaves_)
+        if (is_stream(leaf) && is_packed(*leaf.at, b_.graph, r_)) streams.push_back(&leaf);
+    if (s_.cluster == 1 || s_.across || r_.kept.empty() || streams.empty()) return;
+    source_writer& out = b_.code;
+    const formula resident{.axes = r_.kept_bits(), .per_processor = s_.blocks};
+    const std::string type = b_.linear(), blocks = b_.count(resident, "resident"), all = rows(), end = length();
+    out.open("if (const ", type, " next = row + ", blocks, " / ", share * s_.cluster, "; next < ", all, ")");
+    b_.write_digits("next", r_.kept);
+    for (const place* leaf : streams) {
+        const std::uint32_t line = line_bytes / bytes_of(*leaf);
+        out.open("for (", u4(), " at = ", lane_, " * ", line, "; at < ", end, "; at += ", s_.lanes * line, ")");
+        b_.write_digits("at", r_.row);
+        out.line("prefetch(", b_.pointer(*leaf), b_.offset(*leaf, all_axes()), ");");
+        out.close();
+    }
+    out.close();
+    b_.needs.add("prefetch", b_.function("Begins to bring a line of memory into the second-level cache.",
+                                         "template <class type>\n") +
+                                 "void prefetch(const type* at) {\n"
+                                 "    asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(at));\n}\n");
 }
 
 void cuda_rows::read_still() {

@@ -258,20 +258,23 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
 /// anywhere. Memory is read by 64 bytes or 128: pieces are some of these, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
-                  std::uint32_t most, bool late, std::uint32_t architecture) {
+                  std::uint32_t most, bool late, std::uint32_t architecture, bool words) {
     struct choice {
-        std::uint32_t longest, threads, most_bytes, blocks;
+        std::uint32_t longest, threads, most_bytes, blocks, bytes_of_more = 0;
     };
     static constexpr choice choices[] = {{8, 256, 64, 1},          {16, 256, 32, 7},    {32, 256, 64, 5},
                                          {128, 512, 64, 3},        {8192, 512, 128, 2}, {far_longer, 384, 192, 2},
                                          {far_longer, 1024, 96, 1}};
+    static constexpr choice many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
     static constexpr choice choices_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
     // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
     // they begin anywhere, are doubles, or hold beside them what is late. All that caches have are quicker read once.
-    constexpr std::uint32_t longest_of_many_blocks = 8192;
+    constexpr std::uint32_t longest_of_few_blocks = 4096, longest_of_many_blocks = 12288;
     const bool doubles = bytes > 4;
-    const bool many = at.few || (at.aligned && !doubles && !late && r.most() <= longest_of_many_blocks);
+    const bool spread = !at.few && at.aligned && !doubles && !late && words && r.most() > longest_of_few_blocks &&
+                        r.most() <= longest_of_many_blocks;
+    const bool many = at.few || spread;
     const std::uint32_t capacity = r.most(), known = largest_cluster_of(architecture),
                         largest = many ? known : std::min(known, portable_cluster);
     const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
@@ -285,7 +288,8 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
         if (capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
         s.threads = c.threads;
         s.blocks = c.blocks;
-        s.chunks = std::min({most, c.most_bytes / bytes, capacity});
+        s.own = std::min(most, c.most_bytes / bytes) / group_of_chunks * group_of_chunks;
+        s.chunks = std::min({most, (c.most_bytes + c.bytes_of_more) / bytes, capacity});
         s.fitted = s.chunks < capacity;
         s.group = s.fitted ? group_of_chunks : 1;
         s.chunks = s.chunks / s.group * s.group;
@@ -293,7 +297,9 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
         while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
         return beside() >= enough;
     };
-    const std::span<const choice> shapes = doubles ? std::span<const choice>(choices_of_doubles) : choices;
+    const std::span<const choice> shapes = spread    ? std::span<const choice>(many_blocks)
+                                           : doubles ? std::span<const choice>(choices_of_doubles)
+                                                     : choices;
     if (!std::ranges::any_of(shapes, take)) return false;
     s.piece = std::min(32u, std::clamp(std::bit_floor(beside()) / 2, 32u, 128u) / at.widest);
     s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);
@@ -360,6 +366,10 @@ void register_rows::fit(std::uint32_t shortest, std::uint32_t longest) {
         chunks = std::max(chunks, pieces(n, lanes_of_row));
     }
     chunks = pieces(chunks, group) * group;
+    if (chunks <= own) return;
+    more = pieces(chunks - own, group_of_more) * group_of_more;
+    chunks = own;
+    sure = std::min(sure, own);
 }
 
 void register_rows::take_together(std::uint32_t bytes) {
@@ -396,7 +406,8 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
             rows_in_memory at = across_memory(arrays, g, r.kept.back());
             const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].bucket;
             at.few = (columns & bucket::few_columns) != 0 || (bytes <= 4 && (columns & bucket::several_columns) != 0);
-            held = share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture);
+            held =
+                share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture, reads_words(k, g, r));
         }
     } else {
         choose_vectors(s, arrays, g, r);

@@ -31,6 +31,7 @@ struct register_rows {
     std::uint32_t together = 1;    // of a thread, where a row has one lane: their loads are under way at once
     std::uint32_t cluster = 1;     // blocks of a row
     std::uint32_t blocks = 1;      // of a multiprocessor, so that computing hides behind other rows' loads
+    std::uint32_t own = 1;         // fitted: chunks that a lane may have in registers
     std::uint32_t most_held = 1;   // fitted: chunks that a lane may have; so many lanes has a row
     std::uint32_t sure = 0;        // fitted: chunks that every lane has of each row of the class
     std::uint32_t group = 1;       // chunks, of one element each, that are computed side by side; a divisor of `chunks`

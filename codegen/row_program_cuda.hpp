@@ -43,6 +43,8 @@ private:
     void count_work();
     /// A thread that has several rows loads all of them before it computes the first.
     void load_rows();
+    /// While a cluster waits for its blocks little is read: rows that are loaded next come into the second-level cache.
+    void prefetch_rows();
     /// What does not move along the row.
     void read_still();
     /// What does not move along the row is computed as soon as what it needs is there.

@@ -313,6 +313,11 @@ inline float erfcx(float a) { return float(erfcx(double(a))); }
 
 inline void ptx_griddepcontrol_wait() {}
 inline void ptx_griddepcontrol_launch_dependents() {}
+/// Reads, so that an address outside every buffer is found.
+template <class T>
+void ptx_prefetch_global_L2(const T* at) {
+    [[maybe_unused]] const volatile T there = *at;
+}
 
 template <class T>
 EMULATED_ORDERING void ptx_ld_global_nc_L1__no_allocate_u32(T& to, const T* from) {

@@ -32,6 +32,12 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
+/// Begins to bring a line of memory into the second-level cache.
+template <class type>
+__device__ __forceinline__ void prefetch(const type* at) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+}
+
 __device__ __forceinline__ void cluster_wait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
@@ -154,6 +160,7 @@ struct arguments {
     uint32 length;
     uint32 rows;
     int32 x0_stride0;
+    uint32 resident;
     int32 z0_stride0;
 };
 
@@ -193,6 +200,13 @@ rows(const __grid_constant__ arguments p) {
                     x0[u][e] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
             }
+        }
+    }
+    if (const uint32 next = row + p.resident / 12; next < p.rows) {
+        const int32 i0 = int32(next);
+        for (uint32 at = lane * 32; at < p.length; at += 65536) {
+            const int32 i1 = int32(at);
+            prefetch(p.x0 + (i0 * p.x0_stride0 + i1));
         }
     }
     cluster_wait();
