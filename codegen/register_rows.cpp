@@ -184,6 +184,7 @@ struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
     bool few = false;          // nothing else lies side by side: caches have all of them
+    bool sectors = false;      // a row of what lies side by side is whole sectors
 };
 
 rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, const graph& g, int last_kept) {
@@ -269,11 +270,12 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
     static constexpr choice choices_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
     // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
-    // they begin anywhere, are doubles, or hold beside them what is late. All that caches have are quicker read once.
+    // they begin anywhere or amid a sector, are doubles, or hold beside them what is late. All that caches have are
+    // quicker read once.
     constexpr std::uint32_t longest_of_few_blocks = 4096, longest_of_many_blocks = 12288;
     const bool doubles = bytes > 4;
-    const bool spread = !at.few && at.aligned && !doubles && !late && words && r.most() > longest_of_few_blocks &&
-                        r.most() <= longest_of_many_blocks;
+    const bool spread = !at.few && at.aligned && at.sectors && !doubles && !late && words &&
+                        r.most() > longest_of_few_blocks && r.most() <= longest_of_many_blocks;
     const bool many = at.few || spread;
     const std::uint32_t capacity = r.most(), known = largest_cluster_of(architecture),
                         largest = many ? known : std::min(known, portable_cluster);

@@ -298,9 +298,11 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
         for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
         if (!across) continue;
         const bool columns = row.partner != 0 && outer_axes == (row.partner > outer_axes ? 1 : 2);
-        if (columns && !narrow) {
+        const bool sectors = row.partner != 0 && detail::bucket::want_many_blocks(row.bucket) && inner % 8 == 0;
+        if ((columns || sectors) && !narrow) {
             detail::axis_class last = detail::axis_class::decode(words[outer_axes - 1]);
-            last.bucket |= detail::bucket::of_columns(row.bucket, inner);
+            if (columns) last.bucket |= detail::bucket::of_columns(row.bucket, inner);
+            if (sectors) last.bucket |= detail::bucket::whole_sectors;
             words[outer_axes - 1] = last.encode();
         }
         const bool alone = detail::axis_class::decode(words[a - 1]).owner != row.owner;

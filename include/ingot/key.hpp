@@ -113,6 +113,8 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 ///                  8-byte elements also whether it is 65 to 256 long
 ///   .._columns     the innermost, beside rows across memory whose results are wanted along them and nothing else, on a
 ///                  GPU: columns as long as their class, beyond 1024, allows are at most 2^22 or 2^23 elements
+///   whole_sectors  the same beside any other axes, of columns of 4097 to 16384: it is a multiple of eight, so each row
+///                  of gapless four-byte elements is whole sectors of memory
 ///
 /// `fine` says more of some axes, on a GPU:
 ///   of a short inner axis its extent, beside rows across memory whose results are wanted along them, and beside a scan
@@ -128,7 +130,8 @@ inline constexpr std::uint8_t wide_gapless_columns = 8;
 inline constexpr std::uint8_t middling_gapless_columns = 16;
 inline constexpr std::uint8_t few_columns = 32;
 inline constexpr std::uint8_t several_columns = 64;
-inline constexpr std::uint8_t flags = 127;  // all of these
+inline constexpr std::uint8_t whole_sectors = 128;
+inline constexpr std::uint8_t flags = 255;  // all of these
 inline constexpr std::int64_t widest_gapless = 256, widest_narrow_gapless = 64;
 constexpr std::uint8_t of_gapless(std::int64_t inner, bool eight_bytes) {
     return inner > widest_gapless                         ? wide_gapless_columns
@@ -151,6 +154,8 @@ constexpr std::uint8_t of_columns(std::uint8_t length_class, std::int64_t inner)
     if (length_class <= longest_of_any_number || inner > 2 * most) return 0;
     return inner <= most ? few_columns : several_columns;
 }
+/// Columns of a length class which either many blocks hold or none.
+constexpr bool want_many_blocks(std::uint8_t length_class) { return length_class == 9 || length_class == 10; }
 /// Whether a block has columns of a length class whole, as many as `inner`, that a scan goes along.
 constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
     constexpr std::int64_t most_elements = std::int64_t{1} << 15;
