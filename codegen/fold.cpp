@@ -101,9 +101,10 @@ std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
     if (needs_.has(name)) return name;
     std::string body;
     if (needs_.where() == target::host && kind_of(t) == kind::floating && row.rule == fold_rule::own) {
-        // The table's maximum or minimum, in such parts that a compiler makes no branch of it in scalar code.
-        const std::string other = row.join == op::maximum ? "a < b ? b : a" : "b < a ? b : a";
-        body = "\n        const " + type + " m = " + other + ";\n        return b == b ? m : b;\n    }\n";
+        // The table's maximum or minimum as one choice: of two a compiler makes branches in scalar code, and g++ 13
+        // does where the value is a choice itself.
+        const std::string goes_beyond = row.join == op::maximum ? "(a < b)" : "(b < a)";
+        body = " return " + goes_beyond + " | (b != b) ? b : a; }\n";
     } else if (needs_.where() == target::host && t == dtype::b1 &&
                (row.join == op::bitwise_and || row.join == op::bitwise_or)) {
         // By a choice: g++ 12 vectorises no loop in which a comparison is a number and a condition as well.

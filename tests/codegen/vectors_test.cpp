@@ -92,6 +92,8 @@ TEST_CASE("loops over masks, places and mixed widths are vectorised") {
     INGOT_CHECK_VECTORS(count_nonzero(b));
     INGOT_CHECK_VECTORS(mean(b));
     INGOT_CHECK_VECTORS(sum(where(b, x, 0.f), 0));
+    INGOT_CHECK_VECTORS(max(x));
+    INGOT_CHECK_VECTORS(min(d, 1));
     INGOT_CHECK_VECTORS(nanmax(x));
     INGOT_CHECK_VECTORS(nanmin(d, 0));
     INGOT_CHECK_VECTORS(argmax(x, 0));

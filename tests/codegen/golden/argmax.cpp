@@ -5,10 +5,7 @@ using int64 = long long;
 using uint64 = unsigned long long;
 
 struct max_float {
-    static float join(float a, float b) {
-        const float m = a < b ? b : a;
-        return b == b ? m : b;
-    }
+    static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
 };
 
 /// A lane's best element yet, and in which strip it stood; a NaN stays.

@@ -29,10 +29,7 @@ struct place_int16 {
 #endif
 
 struct max_double {
-    static double join(double a, double b) {
-        const double m = a < b ? b : a;
-        return b == b ? m : b;
-    }
+    static double join(double a, double b) { return (a < b) | (b != b) ? b : a; }
 };
 
 /// All lanes as one, joined as a tree.

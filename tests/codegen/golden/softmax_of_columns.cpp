@@ -10,10 +10,7 @@ using uint32 = unsigned int;
 #endif
 
 struct max_float {
-    static float join(float a, float b) {
-        const float m = a < b ? b : a;
-        return b == b ? m : b;
-    }
+    static float join(float a, float b) { return (a < b) | (b != b) ? b : a; }
 };
 
 static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
