@@ -184,7 +184,7 @@ struct rows_in_memory {
     std::uint32_t widest = 1;  // item, in bytes
     bool aligned = true;       // to vectors
     bool few = false;          // nothing else lies side by side: caches have all of them
-    bool sectors = false;      // a row of what lies side by side is whole sectors
+    bool sectors = false;      // long columns of words; what lies side by side is whole sectors
 };
 
 rows_in_memory across_memory(const std::vector<const operand_class*>& arrays, const graph& g, int last_kept) {
@@ -259,7 +259,7 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
 /// anywhere. Memory is read by 64 bytes or 128: pieces are some of these, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
-                  std::uint32_t most, bool late, std::uint32_t architecture, bool words) {
+                  std::uint32_t most, bool late, std::uint32_t architecture) {
     struct choice {
         std::uint32_t longest, threads, most_bytes, blocks, bytes_of_more = 0;
     };
@@ -272,10 +272,9 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
     // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
     // they begin anywhere or amid a sector, are doubles, or hold beside them what is late. All that caches have are
     // quicker read once.
-    constexpr std::uint32_t longest_of_few_blocks = 4096, longest_of_many_blocks = 12288;
+    constexpr std::uint32_t longest_of_many_blocks = 12288;
     const bool doubles = bytes > 4;
-    const bool spread = !at.few && at.aligned && at.sectors && !doubles && !late && words &&
-                        r.most() > longest_of_few_blocks && r.most() <= longest_of_many_blocks;
+    const bool spread = !at.few && at.aligned && at.sectors && !doubles && !late && r.most() <= longest_of_many_blocks;
     const bool many = at.few || spread;
     const std::uint32_t capacity = r.most(), known = largest_cluster_of(architecture),
                         largest = many ? known : std::min(known, portable_cluster);
@@ -408,8 +407,8 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
             rows_in_memory at = across_memory(arrays, g, r.kept.back());
             const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].bucket;
             at.few = (columns & bucket::few_columns) != 0 || (bytes <= 4 && (columns & bucket::several_columns) != 0);
-            held =
-                share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture, reads_words(k, g, r));
+            at.sectors = (columns & bucket::whole_sectors) != 0 && reads_words(k, g, r);
+            held = share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture);
         }
     } else {
         choose_vectors(s, arrays, g, r);

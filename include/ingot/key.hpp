@@ -154,7 +154,7 @@ constexpr std::uint8_t of_columns(std::uint8_t length_class, std::int64_t inner)
     if (length_class <= longest_of_any_number || inner > 2 * most) return 0;
     return inner <= most ? few_columns : several_columns;
 }
-/// Columns of a length class which either many blocks hold or none.
+/// Columns of a length class that many blocks hold where a row of them is whole sectors.
 constexpr bool want_many_blocks(std::uint8_t length_class) { return length_class == 9 || length_class == 10; }
 /// Whether a block has columns of a length class whole, as many as `inner`, that a scan goes along.
 constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {

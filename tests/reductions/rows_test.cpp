@@ -74,7 +74,6 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     const auto add = [&]<class T>(const array<T>& x) { c.add("softmax", axes(1), x, eval(softmax(x, 1))); };
     add(wave<float>({2, 272, 169}));
     add(wave<float>({2, 1647, 45}));
-    for (const index_t n : {4100, 8000, 10'698}) add(wave<float>({2, n, 64}));  // a part in shared memory
     add(wave<float>({2, 9065, 33}));
     for (const index_t n : {3908, 20'000, 41'986}) add(wave<float>({2, n, 5}));
     add(wave<double>({2, 258, 101}));
@@ -95,6 +94,21 @@ TEST_CASE("rows across memory that blocks and clusters share") {
     const auto [largest, place] = eval(max(far, 1), argmax(far, 1));
     CHECK(array_equal(largest, eval(max(eval(far), 1))).item());
     CHECK(array_equal(place, argmax(x, 1)).item());
+    c.run();
+}
+
+TEST_CASE("long columns are read once where their rows are whole sectors, a part of them into shared memory") {
+    comparison c;
+    const auto readings = [&](index_t n, index_t side) {
+        const array<float> x = wave<float>({2, n, side});
+        c.add("softmax", axes(1), x, eval(softmax(x, 1)));
+        return explain(softmax(x, 1)).bytes_read() / (sizeof(float) * static_cast<std::size_t>(x.size()));
+    };
+    const bool clusters = current_device().is_cuda() && runtime::architecture_of(current_device()) == 90;
+    for (const auto& [n, side] : {std::array<index_t, 2>{4097, 64}, {6145, 40}, {8000, 200}, {8193, 40}, {10'698, 64}})
+        CHECK((readings(n, side) == 1 || !clusters));
+    for (const auto& [n, side] : {std::array<index_t, 2>{9000, 68}, {12'289, 64}})
+        CHECK((readings(n, side) == 2 || !clusters));
     c.run();
 }
 
