@@ -49,6 +49,8 @@ private:
     bool is_exponentials() const { return words_ == 2 && folds_[0].size() == 1 && folds_[0][0].counts_entries(); }
     bool alone() const { return layout_ == layout::alone; }
     bool gapless() const { return layout_ == layout::gapless; }
+    /// One a multiprocessor: registers for more slots at once, and more turns of them leave fewer idle in the end.
+    bool is_of_large_blocks() const { return gapless() && b_.rank > 1 && threads_ == resident_; }
     std::string lane() const override { return alone() ? "0" : "down"; }
     std::string lanes() const override { return alone() ? "1" : "height"; }
     std::string first_result() const override { return "first"; }

@@ -188,7 +188,7 @@ void column_fold::load_own() {
 }
 
 std::uint32_t column_fold::slots_at_once() const {
-    if (gapless()) return b_.rank > 1 ? 4 : words_ > 2 ? 24 : 10;
+    if (gapless()) return b_.rank == 1 ? (words_ > 2 ? 24 : 10) : is_of_large_blocks() ? (words_ > 2 ? 12 : 8) : 4;
     return columns_ > 1 && words_ <= 2 ? 16 : 8;
 }
 

@@ -29,8 +29,9 @@ bool column_fold::is_gapless() const {
 }
 
 void column_fold::choose_gapless() {
-    constexpr std::uint32_t most_words = 20, beside = 4 * 1024;    // of shared memory, for blocks that meet
-    constexpr std::uint8_t long_bucket = 11, longest_bucket = 13;  // the longer columns are, the fewer rows of them
+    constexpr std::uint32_t most_words = 20, beside = 4 * 1024;  // of shared memory, for blocks that meet
+    // The longer columns are, the fewer rows of them.
+    constexpr std::uint8_t long_bucket = 11, longest_bucket = 13, long_bucket_of_words = 9;
     const bool one = b_.rank == 1;
     layout_ = layout::gapless;
     each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
@@ -49,18 +50,21 @@ void column_fold::choose_gapless() {
     resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
     // While a small block of moments joins what its threads have, others read.
     if (words_ > 2 && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
+    // A small block holds few whole rows of many columns, and what many blocks have of them is much for the last.
+    const bool several = !one && !few_columns, large = several && bucket_ >= long_bucket_of_words;
     if (ahead_) {
         resident_ = blocks_ahead * small_block;
         b_.step.blocks_in_waves = blocks_ahead_in_waves;
         threads_ = small_block;
         each_ = 1;
     } else if (is_exponentials()) {
-        resident_ = bytes_of(*inputs_of(spaces_[0])[0]) == 8 ? resident_threads / 2 : resident_threads;
+        const bool doubles = bytes_of(*inputs_of(spaces_[0])[0]) == 8;
+        resident_ = doubles || large ? resident_threads / 2 : resident_threads;
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
-    } else if (!one && !few_columns && bucket_ >= long_bucket) {  // a small block holds few whole rows of columns
+    } else if (several && bucket_ >= (words_ > 2 ? long_bucket_of_words : long_bucket)) {
         threads_ = medium_block;
-        if (words_ > 2) each_ = std::min(each_, 2u);
-        if (bucket_ >= longest_bucket) threads_ = resident_ = words_ > 2 && !wide_parts ? large_block : medium_block;
+        if (words_ > 2 || bucket_ >= longest_bucket) resident_ = medium_block;
+        if (words_ > 2 && bucket_ >= long_bucket) each_ = std::min(each_, 2u);
     }
     const std::uint32_t room = shared_bytes - (shares_results() ? beside : 0);
     while (threads_ * (each_ + 1) * widest_part() > room) threads_ /= 2;
@@ -133,9 +137,10 @@ void column_fold::write_gapless() {
     const std::string n = b_.count({.axes = cells}, "cells"), each = std::to_string(each_);
     if (split_) {
         constexpr std::uint32_t piece_bytes = 32 * 1024, least_threads = 256;  // of a multiprocessor
+        constexpr std::uint32_t waves_of_large_blocks = 6;
         const std::uint32_t blocks_of_one = b_.rank == 1 ? 0 : std::max(1u, least_threads / threads_);
         split(axis_bit(inner_), piece_bytes / bytes_of(*inputs[0]), blocks_, blocks_of_one, threads_,
-              waves_of_columns());
+              is_of_large_blocks() ? waves_of_large_blocks : waves_of_columns());
     }
     if (shares_results()) declare_sharing();
     declare_results(folds);

@@ -231,9 +231,12 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
     // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle. Where nothing
     // is written along rows instructions are what counts, and few lanes have fewer of them for each element.
     static constexpr choice few_lanes[] = {{4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
-    static constexpr choice many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}};
+    static constexpr choice many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
     static constexpr choice middle_choices[] = {{32, 1, 128, 1}, {64, 1, 128, 16}};
-    static constexpr choice shifted_block{128, 1, 128, 1}, block{512, 1, 32, 1};
+    // Of a large block half may have nothing to do. That pays where rows are written and most of it has.
+    static constexpr choice small_block{128, 1, 128, 1}, large_block{512, 1, 32, 1};
+    constexpr std::uint32_t least_of_large_block = 12 * 1024;
+    const bool small = s.shifted || !writes || bytes > 4 || capacity * bytes <= least_of_large_block;
     static constexpr choice long_choices[] = {{256, 1, 128, 4},   {256, 1, 192, 3},   {512, 2, 192, 3},
                                               {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
                                               {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
@@ -251,21 +254,21 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
     };
     const bool few = s.shifted || (!writes && s.each > 1);
     return std::ranges::any_of(few ? std::span<const choice>(few_lanes) : many_lanes, take) ||
-           std::ranges::any_of(middle_choices, take) || take(s.shifted ? shifted_block : block) ||
-           std::ranges::any_of(long_choices, take);
+           std::ranges::any_of(middle_choices, take) || (small && take(small_block)) ||
+           (!s.shifted && take(large_block)) || std::ranges::any_of(long_choices, take);
 }
 
 /// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
-/// anywhere. Memory is read by 64 bytes or 128: pieces are some of these, or of 32 where there would be two at most.
+/// anywhere. Pieces are sectors where rows begin at vectors, and elsewhere some of the 64 bytes or 128 that memory is
+/// read by, or of 32 where there would be two at most.
 bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, const rows_in_memory& at,
                   std::uint32_t most, bool late, std::uint32_t architecture) {
     struct choice {
         std::uint32_t longest, threads, most_bytes, blocks, bytes_of_more = 0;
     };
-    static constexpr choice choices[] = {{8, 256, 64, 1},          {16, 256, 32, 7},    {32, 256, 64, 5},
-                                         {128, 512, 64, 3},        {8192, 512, 128, 2}, {far_longer, 384, 192, 2},
-                                         {far_longer, 1024, 96, 1}};
+    static constexpr choice choices[] = {{8, 256, 64, 1},     {32, 256, 64, 5},          {128, 512, 64, 3},
+                                         {8192, 512, 128, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
     static constexpr choice many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
     static constexpr choice choices_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
@@ -302,7 +305,9 @@ bool share_across(register_rows& s, const row_program& r, std::uint32_t bytes, c
                                            : doubles ? std::span<const choice>(choices_of_doubles)
                                                      : choices;
     if (!std::ranges::any_of(shapes, take)) return false;
-    s.piece = std::min(32u, std::clamp(std::bit_floor(beside()) / 2, 32u, 128u) / at.widest);
+    constexpr std::uint32_t sector = 32;
+    const std::uint32_t piece = at.aligned ? sector : std::clamp(std::bit_floor(beside()) / 2, sector, 128u);
+    s.piece = std::min(32u, piece / at.widest);
     s.fitted ? s.fit(r.fewest() + 1, capacity) : s.take_together(bytes);
     return true;
 }

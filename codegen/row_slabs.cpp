@@ -14,7 +14,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t wanted_bytes = 16 * 1024, most_bytes = 48 * 1024;  // of shared memory
-constexpr std::uint32_t wanted_bytes_of_runs = 12 * 1024, most_bytes_of_runs = 34 * 1024;
+constexpr std::uint32_t wanted_bytes_of_runs = 20 * 1024, most_bytes_of_runs = 34 * 1024;
 constexpr std::uint32_t loose_group = 4;  // elements at once of rows that are not whole chunks
 constexpr std::uint32_t dear = 8;         // operations worth a place in shared memory: a transcendental function
 

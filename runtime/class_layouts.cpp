@@ -35,7 +35,8 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
 
 /// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
 /// which a binder's result is broadcast back. On which loops its strides lie the lowerer compares; here an axis goes by
-/// its extent and by whether it is the unit one, so where two axes of a view are alike in that, all must agree.
+/// its extent and by whether it is the unit one. An axis along which both move alike is one loop for both, so it is
+/// told from all others; beside these no two axes of a view may be alike.
 bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     const index_t *own = c_.strides_of(i), *other = c_.strides_of(k);
     const auto axes = c_.extents.size();
@@ -44,10 +45,10 @@ bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     std::ptrdiff_t moving = 0;
     for (std::size_t a = 0; a < axes; ++a) {
         moving += (own[a] != 0) - (other[a] != 0);
-        if (own[a] == 0) continue;
+        if (own[a] == 0 || own[a] == other[a]) continue;
         int of_own = 0, of_other = 0;
         for (std::size_t b = 0; b < axes; ++b) {
-            if (c_.extents[b] != c_.extents[a]) continue;
+            if (c_.extents[b] != c_.extents[a] || own[b] == other[b]) continue;
             of_own += own[b] != 0 && (own[b] == 1) == (own[a] == 1);
             if (other[b] == 0 || (other[b] == 1) != (own[a] == 1)) continue;
             ++of_other;

@@ -189,7 +189,14 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
         fold_columns(values<float>({2, length, 37}, 43), 1);
         fold_columns(values<double>({2, length, 33}, 44), 1);
     }
+    for (const auto& [length, width] : {std::array<index_t, 2>{4500, 130}, {9001, 250}, {17'000, 65}}) {
+        const array<float> x = values<float>({3, length, width}, 46);
+        fold_columns(x, 1);
+        c.add("logsumexp", axes(1), x, eval(logsumexp(x, 1)));
+        fold_columns(values<double>({2, length, width - 1}, 47), 1);
+    }
     fold_columns(values<float>({300, 1100, 9}, 45), 1);  // more places than blocks at once
+    fold_columns(values<float>({141, 4200, 65}, 48), 1);
     c.run();
 }
 

@@ -49,6 +49,8 @@ TEST_CASE("rows along memory, of all lengths") {
     for (const index_t n : {1,    2,    31,   33,     65,     129,    192,    257,    500,    1025,   2049,
                             4099, 6144, 8192, 10'000, 16'385, 17'883, 40'000, 65'537, 70'001, 131'072})
         add_rows(c, wave<float>({3, n}), -1);
+    for (const index_t n : {132, 2052, 3328, 4096}) add_rows(c, wave<float>({3, n}), -1);
+    for (const index_t n : {130, 1026, 1600, 2048}) add_rows(c, wave<double>({3, n}), -1);
     add_rows(c, wave<float>({2, 140'001}), -1, false);
     add_rows(c, wave<float>({2, 262'141}), -1, false);
     add_rows(c, wave<float>({2, 300'000}), -1, false);
@@ -64,7 +66,7 @@ TEST_CASE("rows across memory, of all lengths") {
     for (const index_t n : {3, 70, 600}) add_rows(c, wave<double>({4, n, 8}), 1);
     const array<float> pairs = wave<float>({5, 2, 333});  // the last rows fill no block
     c.add("softmax", axes(1), pairs, eval(softmax(pairs, 1)));
-    for (const index_t n : {4, 190, 400}) add_rows(c, wave<float>({5, n, 333}), 1);
+    for (const index_t n : {4, 9, 190, 400}) add_rows(c, wave<float>({5, n, 333}), 1);
     for (const index_t side : {2, 3, 7}) add_rows(c, wave<float>({3, 1400, side}), 1);
     c.run();
 }
@@ -109,6 +111,35 @@ TEST_CASE("long columns are read once where their rows are whole sectors, a part
         CHECK((readings(n, side) == 1 || !clusters));
     for (const auto& [n, side] : {std::array<index_t, 2>{9000, 68}, {12'289, 64}})
         CHECK((readings(n, side) == 2 || !clusters));
+    c.run();
+}
+
+TEST_CASE("an array is one view of itself where axes have one extent too") {
+    const auto expressions = [](const shape_like& shape) {
+        std::vector<std::string> found;
+        const array<float> x = wave<float>(shape);
+        for (index_t axis = 0; axis < static_cast<index_t>(x.shape().size()); ++axis) {
+            found.push_back(explain(softmax(x, axis)).expression);
+            found.push_back(explain(standardise(x, axis)).expression);
+        }
+        return found;
+    };
+    CHECK(expressions({6, 6}) == expressions({6, 7}));
+    CHECK(expressions({6, 6, 6}) == expressions({6, 7, 8}));
+    CHECK(expressions({6, 6, 9}) == expressions({6, 7, 9}));
+    CHECK(expressions({6, 6, 6, 6}) == expressions({6, 7, 8, 9}));
+    CHECK(expressions({6, 6, 6, 6})[2] == "exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))");
+    comparison c;
+    for (const shape_like& shape : {shape_like{40, 40}, shape_like{40, 40, 40}, shape_like{40, 40, 7}})
+        for (const index_t axis : {0, 1}) {
+            const array<float> x = wave<float>(shape), across = eval(swapaxes(x, 0, 1) * 1);
+            add_rows(c, x, axis);
+            // Its transpose is another view, whatever their extents.
+            const auto both = [axis](const auto& a, const auto& b) {
+                return softmax(a - 2 * max(b, axis, keepdims), axis);
+            };
+            CHECK(allclose(eval(both(x, swapaxes(x, 0, 1))), eval(both(x, across)), 1e-6, 1e-30).item());
+        }
     c.run();
 }
 

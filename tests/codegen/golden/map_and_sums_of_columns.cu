@@ -107,7 +107,7 @@ rows(const __grid_constant__ arguments p) {
     float x0[32];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
-        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+        if (first + 3 < 24 || (first + 3) * lanes + lane < p.length) {
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
@@ -119,7 +119,7 @@ rows(const __grid_constant__ arguments p) {
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
                 x0[u] = float();
-                if (u < 20 || at < p.length) {
+                if (u < 24 || at < p.length) {
                     const int32 i0 = int32(at);
                     x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
@@ -130,7 +130,7 @@ rows(const __grid_constant__ arguments p) {
     float part0[8];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
-        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+        if (first + 3 < 24 || (first + 3) * lanes + lane < p.length) {
             float value0[4];
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
@@ -143,7 +143,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
-                if (u < 20 || at < p.length) {
+                if (u < 24 || at < p.length) {
                     value0[u - first] = x0[u];
                 } else {
                     value0[u - first] = 0.0f;
@@ -153,25 +153,25 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     float sum0 = join_pairs<sum_float, 8>(part0);
-    __shared__ float whole0[529], sum0_of[384];
+    __shared__ float whole0[529], sum0_of[448];
     whole0[down * (side | 1) + column] = sum0;
     __syncthreads();
     if (const uint32 r = threadIdx.x; r < side) {
         sum0 = 0.0f;
         for (uint32 l = 0; l < height; ++l) sum0 = sum_float::join(sum0, whole0[l * (side | 1) + r]);
         for (uint32 block = 0; block < 8; ++block) {
-            send(&sum0_of[blockIdx.x % 8u * 48u + r], sum0, &arrived[0], block);
+            send(&sum0_of[blockIdx.x % 8u * 56u + r], sum0, &arrived[0], block);
         }
     }
     wait_for(&arrived[0]);
     sum0 = sum0_of[column];
-    sum0 = sum_float::join(sum0, sum0_of[column + 48u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 96u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 144u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 192u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 240u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 288u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 56u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 112u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 168u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 224u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 280u]);
     sum0 = sum_float::join(sum0, sum0_of[column + 336u]);
+    sum0 = sum_float::join(sum0, sum0_of[column + 392u]);
     if (mine >= p.rows || down == height) return;
     bool again = false;
 #pragma unroll
@@ -179,7 +179,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
         const float z0 = quick_sqrt_float(x0[u], rare);
-        if (u < 20 || at < p.length) {
+        if (u < 24 || at < p.length) {
             again |= rare;
             const int32 i0 = int32(at);
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
@@ -195,7 +195,7 @@ rows(const __grid_constant__ arguments p) {
         for (unsigned int u = 0; u < 32; ++u) {
             const uint32 at = u * lanes + lane;
             const float z0 = sqrt(x0_again[u]);
-            if (u < 20 || at < p.length) {
+            if (u < 24 || at < p.length) {
                 const int32 i0 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
             }

@@ -86,7 +86,7 @@ rows(const __grid_constant__ arguments p) {
     float x0[32];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
-        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+        if (first + 3 < 24 || (first + 3) * lanes + lane < p.length) {
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
@@ -98,7 +98,7 @@ rows(const __grid_constant__ arguments p) {
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
                 x0[u] = float();
-                if (u < 20 || at < p.length) {
+                if (u < 24 || at < p.length) {
                     const int32 i0 = int32(at);
                     x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
                 }
@@ -108,7 +108,7 @@ rows(const __grid_constant__ arguments p) {
     float part0[8];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
-        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+        if (first + 3 < 24 || (first + 3) * lanes + lane < p.length) {
             float value0[4];
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
@@ -121,7 +121,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
-                if (u < 20 || at < p.length) {
+                if (u < 24 || at < p.length) {
                     value0[u - first] = x0[u];
                 } else {
                     value0[u - first] = -__int_as_float(0x7f800000);
@@ -131,7 +131,7 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     float max0 = join_pairs<max_float, 8>(part0);
-    __shared__ float whole0[529], max0_of[48];
+    __shared__ float whole0[529], max0_of[56];
     whole0[down * (side | 1) + column] = max0;
     __syncthreads();
     if (const uint32 r = threadIdx.x; r < side) {
@@ -145,7 +145,7 @@ rows(const __grid_constant__ arguments p) {
     float part1[8];
 #pragma unroll
     for (unsigned int first = 0; first < 32; first += 4) {
-        if (first + 3 < 20 || (first + 3) * lanes + lane < p.length) {
+        if (first + 3 < 24 || (first + 3) * lanes + lane < p.length) {
             float value0[4];
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
@@ -161,7 +161,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = first; u < first + 4; ++u) {
                 const uint32 at = u * lanes + lane;
-                if (u < 20 || at < p.length) {
+                if (u < 24 || at < p.length) {
                     const float t2 = x0[u] - max0;
                     const float t3 = exp_float(t2);
                     kept0[u] = t3;
@@ -175,7 +175,7 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     float sum1 = join_pairs<sum_float, 8>(part1);
-    __shared__ float whole1[529], sum1_of[48];
+    __shared__ float whole1[529], sum1_of[56];
     whole1[down * (side | 1) + column] = sum1;
     __syncthreads();
     if (const uint32 r = threadIdx.x; r < side) {
@@ -192,7 +192,7 @@ rows(const __grid_constant__ arguments p) {
         const uint32 at = u * lanes + lane;
         bool rare = false;
         const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
-        if (u < 20 || at < p.length) {
+        if (u < 24 || at < p.length) {
             again |= rare;
             const int32 i0 = int32(at);
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
@@ -208,7 +208,7 @@ rows(const __grid_constant__ arguments p) {
         for (unsigned int u = 0; u < 32; ++u) {
             const uint32 at = u * lanes + lane;
             const float z0 = kept0_again[u] / sum1;
-            if (u < 20 || at < p.length) {
+            if (u < 24 || at < p.length) {
                 const int32 i0 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
             }

@@ -136,7 +136,7 @@ short_rows(const __grid_constant__ arguments p) {
     const uint32 spread = spread_of(height, n / 4);
     const uint32 lane = threadIdx.x & (1u << spread) - 1;
     const uint32 shift4 = first * n % 4, gap4 = side * n % 16 == 0;
-    __shared__ alignas(128) float rows0[3877];
+    __shared__ alignas(128) float rows0[6437];
     load_runs(rows0, p.x0 + first * n - shift4, rows * n + shift4, gap4, p.by_run4);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
