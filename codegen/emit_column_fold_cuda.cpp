@@ -188,7 +188,10 @@ void column_fold::load_own() {
 }
 
 std::uint32_t column_fold::slots_at_once() const {
-    if (gapless()) return b_.rank == 1 ? (words_ > 2 ? 24 : 10) : is_of_large_blocks() ? (words_ > 2 ? 12 : 8) : 4;
+    const bool many_words = words_ > 2;
+    if (gapless() && b_.rank == 1) return many_words ? 24 : 10;
+    if (is_of_large_blocks()) return many_words ? 12 : 8;
+    if (gapless()) return 4;
     return columns_ > 1 && words_ <= 2 ? 16 : 8;
 }
 

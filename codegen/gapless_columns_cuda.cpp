@@ -30,9 +30,9 @@ bool column_fold::is_gapless() const {
 
 void column_fold::choose_gapless() {
     constexpr std::uint32_t most_words = 20, beside = 4 * 1024;  // of shared memory, for blocks that meet
-    // The longer columns are, the fewer rows of them.
-    constexpr std::uint8_t long_bucket = 11, longest_bucket = 13, long_bucket_of_words = 9;
-    const bool one = b_.rank == 1;
+    // The longer columns are, the fewer rows of them; of what has much to join, sooner.
+    constexpr std::uint8_t joined_bucket = 9, long_bucket = 11, longest_bucket = 13;
+    const bool one = b_.rank == 1, many_words = words_ > 2;
     layout_ = layout::gapless;
     each_ = std::min(4u, 16 / bytes_of(*inputs_of(spaces_[0])[0]));
     light_ = words_ == 1 && inputs_of(spaces_[0]).size() == 1;
@@ -42,16 +42,16 @@ void column_fold::choose_gapless() {
         each_ /= 2;
     const bool few_columns = (inner_bucket() & bucket::short_inner) != 0;
     threads_ =
-        one ? (words_ > 2 || light_ ? medium_block : large_block) : (words_ > 2 || light_ ? small_block : medium_block);
+        one ? (many_words || light_ ? medium_block : large_block) : (many_words || light_ ? small_block : medium_block);
     // Parts of several words want registers.
     std::uint32_t bytes = 0;
     for (const fold_writer& f : folds_[0]) bytes += f.bytes();
     const bool wide_parts = bytes > wide_part_bytes;
-    resident_ = words_ > 2 && (one || wide_parts) ? resident_threads / 2 : resident_threads;
+    resident_ = many_words && (one || wide_parts) ? resident_threads / 2 : resident_threads;
     // While a small block of moments joins what its threads have, others read.
-    if (words_ > 2 && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
+    if (many_words && few_columns && !one) threads_ = wide_parts ? least_block / 2 : least_block;
     // A small block holds few whole rows of many columns, and what many blocks have of them is much for the last.
-    const bool several = !one && !few_columns, large = several && bucket_ >= long_bucket_of_words;
+    const bool several = !one && !few_columns;
     if (ahead_) {
         resident_ = blocks_ahead * small_block;
         b_.step.blocks_in_waves = blocks_ahead_in_waves;
@@ -59,12 +59,12 @@ void column_fold::choose_gapless() {
         each_ = 1;
     } else if (is_exponentials()) {
         const bool doubles = bytes_of(*inputs_of(spaces_[0])[0]) == 8;
-        resident_ = doubles || large ? resident_threads / 2 : resident_threads;
+        resident_ = doubles || (several && bucket_ >= joined_bucket) ? resident_threads / 2 : resident_threads;
         threads_ = one ? resident_ : few_columns ? small_block : medium_block;
-    } else if (several && bucket_ >= (words_ > 2 ? long_bucket_of_words : long_bucket)) {
+    } else if (several && bucket_ >= (many_words ? joined_bucket : long_bucket)) {
         threads_ = medium_block;
-        if (words_ > 2 || bucket_ >= longest_bucket) resident_ = medium_block;
-        if (words_ > 2 && bucket_ >= long_bucket) each_ = std::min(each_, 2u);
+        if (many_words || bucket_ >= longest_bucket) resident_ = medium_block;
+        if (many_words && bucket_ >= long_bucket) each_ = std::min(each_, 2u);
     }
     const std::uint32_t room = shared_bytes - (shares_results() ? beside : 0);
     while (threads_ * (each_ + 1) * widest_part() > room) threads_ /= 2;

@@ -233,10 +233,7 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
     static constexpr choice few_lanes[] = {{4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
     static constexpr choice many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
     static constexpr choice middle_choices[] = {{32, 1, 128, 1}, {64, 1, 128, 16}};
-    // Of a large block half may have nothing to do. That pays where rows are written and most of it has.
     static constexpr choice small_block{128, 1, 128, 1}, large_block{512, 1, 32, 1};
-    constexpr std::uint32_t least_of_large_block = 12 * 1024;
-    const bool small = s.shifted || !writes || bytes > 4 || capacity * bytes <= least_of_large_block;
     static constexpr choice long_choices[] = {{256, 1, 128, 4},   {256, 1, 192, 3},   {512, 2, 192, 3},
                                               {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
                                               {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
@@ -253,6 +250,10 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
         return s.elements() <= most;
     };
     const bool few = s.shifted || (!writes && s.each > 1);
+    // Half of a large block may have nothing to do. It is quicker all the same where rows of one word an element are
+    // written that give most of it something.
+    constexpr std::uint32_t most_of_small_block = 12 * 1024;
+    const bool small = s.shifted || !writes || bytes > 4 || capacity * bytes <= most_of_small_block;
     return std::ranges::any_of(few ? std::span<const choice>(few_lanes) : many_lanes, take) ||
            std::ranges::any_of(middle_choices, take) || (small && take(small_block)) ||
            (!s.shifted && take(large_block)) || std::ranges::any_of(long_choices, take);
