@@ -146,7 +146,7 @@ bool cuda_kernel::has_quick_bodies() const {
 int cuda_kernel::folded_axis() const {
     if (!unravellings.empty() || !generators.empty()) return -1;
     for (int a = 0; a < rank; ++a)
-        if ((key.axes[static_cast<std::size_t>(a)].bucket & folded_before) != 0 &&
+        if ((key.folded_before & axis_bit(a)) != 0 &&
             std::ranges::all_of(outputs, [&](const place& z) { return moves_along(z, axis_bit(a)); }) &&
             std::ranges::any_of(inputs, [&](const place& in) { return !moves_along(in, axis_bit(a)); }))
             return a;
@@ -154,8 +154,9 @@ int cuda_kernel::folded_axis() const {
 }
 
 std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
-    const bool backwards = std::ranges::any_of(key.axes, [](const axis_class& a) { return a.bucket & folded_before; });
-    const std::string block = backwards ? "(gridDim.x - 1 - blockIdx.x)" : wide() ? "(blockIdx.x)" : "blockIdx.x";
+    const std::string block = key.folded_before != 0 ? "(gridDim.x - 1 - blockIdx.x)"
+                              : wide()               ? "(blockIdx.x)"
+                                                     : "blockIdx.x";
     return (wide() ? linear() : "") + block + " * " + std::to_string(block_elements) + "u + threadIdx.x";
 }
 

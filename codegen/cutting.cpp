@@ -298,7 +298,7 @@ private:
             if (a > 0 && key_.axes[a - 1].owner == folded.owner) continue;
             if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
                 axis != no_axis && s.key.axes[static_cast<std::size_t>(axis)].owner == 0)
-                s.key.axes[static_cast<std::size_t>(axis)].bucket |= folded_before;
+                s.key.folded_before |= axis_bit(axis);
         }
     }
 

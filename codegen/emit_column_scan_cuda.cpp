@@ -39,7 +39,7 @@ private:
         if (s_.bucket <= short_bucket && !narrow_) threads_ = most_threads / 2, blocks_ = 3;
         // Where all blocks share a few columns the tiles wait for each other, the less the larger they are.
         const bool few = (b_.key.axes[0].bucket & bucket::few_rows) != 0;
-        if (few && s_.bucket == bucket::looped && columns_ > 1 && !narrow_) threads_ = 2 * most_threads, blocks_ = 1;
+        if (few && s_.bucket >= bucket::very_long && columns_ > 1 && !narrow_) threads_ = 2 * most_threads, blocks_ = 1;
         constexpr std::uint32_t most_beside = 40 << 10;  // of a block's shared memory
         while (threads_ > 32 && other_bytes() > most_beside) threads_ /= 2;
         const std::uint32_t unit = std::max(unit_bytes(), 4u);
@@ -53,7 +53,7 @@ private:
         const std::uint32_t fit = std::clamp(most(), 1u, most_rows);
         rows_ = fit - (fit + 1) % 2;
         // Of many short columns slots for tiles that none has would be much memory.
-        if (s_.bucket < bucket::looped)
+        if (s_.bucket < bucket::very_long)
             while (run_ > 1 && std::uint64_t{run_ / 2} * least_tile() >= std::uint64_t{16} << s_.bucket) run_ /= 2;
     }
     /// Rows of the shortest tile.

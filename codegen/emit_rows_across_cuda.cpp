@@ -1,7 +1,8 @@
-// Row programs for CUDA where neighbouring threads have neighbouring rows, or share a run of memory: a lane's chunks
-// are single elements, far from each other. They are computed by groups, side by side, so that few branches stand
-// between them: one for a group of which a row may lack some. Chunks beyond the registers' lie in shared memory, where
-// each thread has places of its own: they need no barrier, and their number is known at run time.
+// Row programs for CUDA where neighbouring threads have neighbouring rows, or share a run of memory, or where registers
+// alone do not hold a row: a lane's chunks are single elements, far from each other. They are computed by groups, side
+// by side, so that few branches stand between them: one for a group of which a row may lack some. Chunks beyond the
+// registers' lie in shared memory, where each thread has places of its own: they need no barrier, and their number is
+// known at run time.
 #include <algorithm>
 
 #include "codegen/cuda_kernel.hpp"
@@ -239,6 +240,9 @@ private:
         return name + "_more[" + v + " * " + of(s_.threads) + ']';
     }
 
+    static bool is_array_of_words(const place& leaf) {
+        return leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 && bytes_of(leaf) <= 8;
+    }
     void load_more(const std::vector<const place*>& streams) {
         source_writer& out = b_.code;
         out.line("extern __shared__ uint4 places[];");
@@ -254,8 +258,12 @@ private:
                  "; at += ", lanes(), ")");
         b_.write_digits("at", r_.row);
         for (const place* leaf : streams) {
-            const std::string to = "&" + more_of(leaf->name, "more"), from = b_.pointer(*leaf);
-            out.line(b_.copier(bytes_of(*leaf)), '(', to, ", ", from, b_.offset(*leaf, all_axes()), ");");
+            const std::string to = more_of(leaf->name, "more");
+            if (is_array_of_words(*leaf))
+                out.line(b_.copier(bytes_of(*leaf)), "(&", to, ", ", b_.pointer(*leaf), b_.offset(*leaf, all_axes()),
+                         ");");
+            else
+                out.line(to, " = ", one(*leaf, all_axes()), ";");
         }
         out.line("++more;");
         out.close();

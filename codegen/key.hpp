@@ -27,6 +27,9 @@ struct key {
     std::vector<axis_class> axes;
     std::vector<operand_class> operands;
     std::vector<operand_class> outputs;
+    /// Axes longer than 1024, as bits, along which what a stage of a cut tree reads was folded before: of no key
+    /// itself.
+    std::uint64_t folded_before = 0;
 };
 
 /// The key that these words spell; throws ingot::error where they are not a key of this version.

@@ -259,6 +259,33 @@ bool share_along(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, 
            (!s.shifted && take(large_block)) || std::ranges::any_of(long_choices, take);
 }
 
+/// Rows along memory that are more than the registers of eight blocks: a large cluster has in shared memory what its
+/// registers do not hold, element by element.
+bool share_with_memory(register_rows& s, std::uint32_t capacity, std::uint32_t bytes, std::uint32_t most,
+                       std::uint32_t architecture) {
+    struct choice {
+        std::uint32_t threads, most_bytes, blocks, bytes_of_more;
+    };
+    // Of two blocks a multiprocessor one computes while the other one reads. Doubles are as quick by one where much of
+    // them would lie in shared memory.
+    static constexpr choice choices[] = {{512, 128, 2, 128}};
+    static constexpr choice choices_of_doubles[] = {{512, 128, 2, 64}, {1024, 128, 1, 0}};
+    constexpr std::uint32_t most_in_registers = 1u << 20;  // bytes
+    if (capacity * bytes <= most_in_registers || largest_cluster_of(architecture) < large_cluster) return false;
+    s.cluster = large_cluster;
+    s.rows = s.each = 1;
+    s.group = group_of_chunks;
+    return std::ranges::any_of(bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices, [&](const choice& c) {
+        s.threads = c.threads;
+        s.lanes = c.threads * s.cluster;
+        s.blocks = c.blocks;
+        s.chunks = std::min(most, c.most_bytes / bytes) / s.group * s.group;
+        const std::uint32_t all = pieces(capacity, s.lanes);
+        s.more = all <= s.chunks ? 0 : pieces(all - s.chunks, s.group_of_more) * s.group_of_more;
+        return s.chunks > 0 && s.more * bytes <= c.bytes_of_more;
+    });
+}
+
 /// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
 /// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
 /// anywhere. Pieces are sectors where rows begin at vectors, and elsewhere some of the 64 bytes or 128 that memory is
@@ -401,6 +428,7 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
     const std::vector<const operand_class*> arrays = streams(k, g, r);
     const std::uint32_t capacity = r.most();
     const std::uint32_t bytes = std::max(4u, values.held_bytes()), most = row_budget / std::max(1u, values.cost);
+    if (bytes > 4) s.group_of_more /= 2;  // more would not fit registers beside what they hold
     s.kept = values.kept;
     bool held = false;
     if (!r.kept.empty() && runs_across(k, g, r.row_bits(), r.kept.back())) {
@@ -417,8 +445,13 @@ std::optional<register_rows> hold(const key& k, const graph& g, const row_progra
             held = share_across(s, r, bytes, at, most, !values.late.empty(), k.header.architecture);
         }
     } else {
-        choose_vectors(s, arrays, g, r);
-        held = share_along(s, capacity, bytes, most, writes_rows(k, g, r), k.header.architecture);
+        register_rows along = s;
+        choose_vectors(along, arrays, g, r);
+        held = share_along(along, capacity, bytes, most, writes_rows(k, g, r), k.header.architecture);
+        if (held)
+            s = std::move(along);
+        else
+            held = share_with_memory(s, capacity, bytes, most, k.header.architecture);
     }
     if (s.more > 0) values.place(s);
     constexpr std::uint32_t most_shared = 47 * 1024;

@@ -36,7 +36,7 @@ struct register_rows {
     std::uint32_t sure = 0;        // fitted: chunks that every lane has of each row of the class
     std::uint32_t group = 1;       // chunks, of one element each, that are computed side by side; a divisor of `chunks`
     std::uint32_t more = 0;        // chunks that a lane may have beyond these, in shared memory
-    static constexpr std::uint32_t group_of_more = 8;
+    std::uint32_t group_of_more = 8;  // that are computed side by side
     /// What is held of a chunk there, and the bytes of it before that.
     struct held_value {
         node_id node;

@@ -139,7 +139,7 @@ bool can_stage_rows(const key& k, const graph& g, const row_program& rows) {
         const std::uint32_t side = k.axes[static_cast<std::size_t>(rows.kept.back())].fine;
         if (side == 0 || rows.inner() + 1 != rows.kept.back() ||
             (rows.bucket > bucket::longest_short &&
-             (rows.bucket >= bucket::looped || side * rows.most() > longest_run)))
+             (rows.bucket >= bucket::very_long || side * rows.most() > longest_run)))
             return false;
     } else if (rows.bucket > bucket::longest_short) {
         return false;

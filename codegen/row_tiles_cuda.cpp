@@ -11,8 +11,8 @@ using namespace detail;
 bool row_fold::can_deal_tiles() const {
     const folded_space& s = spaces_[longest_];
     const std::uint32_t each = vector_elements(s);
-    if (!split_ || b_.rank == 0 || bucket_ < bucket::looped || spaces_.size() != 1 || !s.outputs.empty() || each == 1 ||
-        (is_exponentials() && !is_light()) || !b_.generators.empty() || !b_.unravellings.empty() ||
+    if (!split_ || b_.rank == 0 || bucket_ < bucket::very_long || spaces_.size() != 1 || !s.outputs.empty() ||
+        each == 1 || (is_exponentials() && !is_light()) || !b_.generators.empty() || !b_.unravellings.empty() ||
         unroll_of(s, each) == 1)
         return false;
     const std::vector<bool> below = nodes_below(b_.graph, s.values);

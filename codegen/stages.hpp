@@ -16,10 +16,6 @@
 
 namespace ingot::codegen {
 
-/// Added to the bucket of a later stage's axis longer than 1024 along which an earlier one has folded. No class of a
-/// key has this bit.
-inline constexpr std::uint8_t folded_before = 16;
-
 struct stage {
     codegen::key key;  // its operands: those of the whole key, then the temporaries
     codegen::graph graph;

@@ -215,7 +215,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
                   detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
     const bool gapless = reduces && (kinds & has_scans) == 0 && are_gapless_columns(s, outer_axes);
-    const bool eight_bytes = gapless && std::ranges::any_of(s.operands, [](const operand& o) {
+    const bool eight_bytes = reduces && std::ranges::any_of(s.operands, [](const operand& o) {
                                  return o.kind == operand_kind::array && detail::size_of(o.type) == 8;
                              });
     for (std::size_t a = 0; a < axes; ++a) {
@@ -231,11 +231,13 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
-            if (last_of_owner) axis.bucket = detail::bucket::of_length(length);
             axis.partner = partner_of(s, a);
-            if (env.where == detail::target::cuda && reduces && axis.partner != 0 &&
-                detail::bucket::has_quarters(axis.bucket))
-                axis.fine = length <= detail::bucket::three_quarters(axis.bucket) ? 1 : 2;
+            if (last_of_owner) {
+                const bool held = env.where == detail::target::cuda && reduces && axis.partner != 0;
+                const auto [bucket, fine] = held ? detail::bucket::of_row(length, eight_bytes)
+                                                 : detail::bucket::row_class{detail::bucket::of_length(length), 0};
+                axis.bucket = bucket, axis.fine = fine;
+            }
             const std::size_t partner = axis.partner - std::size_t{1};
             if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);

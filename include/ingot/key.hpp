@@ -104,7 +104,7 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 /// Length classes, and what else of an axis' extent decides between schedules.
 ///
 /// A binder's innermost bound axis stands for the product of all axes it binds: 1 up to 32, then k for up to 2^(k + 4),
-/// and `looped` beyond 2^18. The outputs' axes have flags:
+/// and `looped` beyond 2^19. The outputs' axes have flags:
 ///   short_inner    the innermost: it is shorter than 32 and the rank above 1 (threads then run over the linear index)
 ///   few_rows       the outermost: a program with a reduction or a scan has fewer than 264 results (rows alone do not
 ///                  fill a GPU)
@@ -121,7 +121,9 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 ///   of columns, which for all of a place of the other axes, as long as their class allows, are at most 2^15 elements;
 ///   of an axis that a reduction binds across memory beside no short one, of the first length class, the least k with
 ///   extent <= 2^(k - 1);
-///   of rows whose results are wanted along them, in a class that has quarters, 1 up to three quarters of it, then 2.
+///   of rows whose results are wanted along them, in some classes, 1 up to three quarters of it, then 2.
+///
+/// Such rows beside arrays of 8-byte elements are `looped` beyond 2^18, on a GPU.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
@@ -138,7 +140,9 @@ constexpr std::uint8_t of_gapless(std::int64_t inner, bool eight_bytes) {
            : eight_bytes && inner > widest_narrow_gapless ? gapless_columns | middling_gapless_columns
                                                           : gapless_columns;
 }
-inline constexpr std::uint8_t looped = 15;
+/// Beyond 2^18: only what holds rows asks how much longer they are.
+inline constexpr std::uint8_t very_long = 15;
+inline constexpr std::uint8_t looped = 16;
 /// Rows of at most 128 elements: a block stages many of them in shared memory.
 inline constexpr std::uint8_t longest_short = 3;
 constexpr std::uint8_t of_length(std::int64_t n) {
@@ -161,9 +165,20 @@ constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
     constexpr std::int64_t most_elements = std::int64_t{1} << 15;
     return inner << (length_class + 4) <= most_elements;
 }
-/// Those in which rows that fill half of their class lose most; with all a row program would have too many kernels.
-constexpr bool has_quarters(std::uint8_t b) { return b == 4 || (b >= 7 && b <= 14); }
-constexpr std::int64_t three_quarters(std::uint8_t b) { return std::int64_t{12} << b; }
+/// Of rows whose results are wanted along them, on a GPU: the class, and `fine`.
+struct row_class {
+    std::uint8_t bucket, fine;
+    friend constexpr bool operator==(row_class, row_class) = default;
+};
+constexpr row_class of_row(std::int64_t n, bool eight_bytes) {
+    const std::uint8_t b = of_length(n);
+    if (b >= very_long) return {eight_bytes ? looped : b, 0};
+    // Where rows that fill half of their class lose most: with all quarters there would be too many kernels.
+    constexpr std::uint8_t of_eight_bytes = 9;
+    if (b != 4 && (b < 7 || (b == of_eight_bytes && !eight_bytes))) return {b, 0};
+    const bool fills_quarter = n > std::int64_t{12} << b;
+    return {b, static_cast<std::uint8_t>(fills_quarter ? 2 : 1)};
+}
 /// The least k with n <= 2^k.
 constexpr std::uint8_t power_of(std::int64_t n) {
     std::uint8_t k = 0;

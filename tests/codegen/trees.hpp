@@ -229,6 +229,7 @@ inline const std::vector<named_tree>& golden_trees() {
         {"softmax", [row](target t) { return softmax_tree(t, f4, row(4096)); }},
         {"softmax_of_rows_of_a_warp", [row](target t) { return softmax_tree(t, f4, row(500)); }},
         {"softmax_of_long_rows", [row](target t) { return softmax_tree(t, f4, row(1 << 16)); }},
+        {"softmax_of_rows_of_a_cluster", [row](target t) { return softmax_tree(t, f4, row(1 << 19)); }},
         {"softmax_of_misaligned_rows", [row](target t) { return softmax_tree(t, f8, row(1000), false); }},
         {"softmax_of_columns", [row](target t) { return softmax_tree(t, f4, row(500), true, true); }},
         {"softmax_of_middle_axis", [row](target t) { return dense(softmax_of_middle_axis(t, f4, row(20), 2)); }},

@@ -53,8 +53,38 @@ TEST_CASE("rows along memory, of all lengths") {
     for (const index_t n : {130, 1026, 1600, 2048}) add_rows(c, wave<double>({3, n}), -1);
     add_rows(c, wave<float>({2, 140'001}), -1, false);
     add_rows(c, wave<float>({2, 262'141}), -1, false);
-    add_rows(c, wave<float>({2, 300'000}), -1, false);
+    add_rows(c, wave<float>({2, 524'289}), -1, false);
     c.run();
+}
+
+TEST_CASE("rows along memory of up to 2 MiB are read once where a cluster holds them") {
+    comparison c;
+    const bool clusters = current_device().is_cuda() && runtime::architecture_of(current_device()) == 90;
+    const auto add = [&]<class T>(const array<T>& x, std::size_t readings) {
+        CAPTURE(x.shape());
+        c.add("softmax", axes(1), x, eval(softmax(x, 1)));
+        c.add("standardise", axes(1), x, eval(standardise(x, 1)));
+        if (!clusters) return;
+        CHECK(explain(softmax(x, 1)).kernels.size() == readings);
+        CHECK(explain(softmax(x, 1)).bytes_read() / x.nbytes() == readings);
+    };
+    for (const index_t n : {262'145, 300'000, 524'288}) add(wave<float>({2, n}), 1);
+    for (const index_t n : {131'073, 190'001, 200'000, 262'144}) add(wave<double>({2, n}), 1);
+    add(wave<float>({2, 524'289}), 2);
+    add(wave<double>({2, 262'145}), 2);
+    c.run();
+
+    const auto are_close = [](const array<float>& a, const auto& e) { return max(abs(a - e)).item() < 1e-9f; };
+    const array<float> x = wave<float>({2, 200'000}), y = flip(wave<float>({2, 200'000}), 1);
+    const array<float> both = eval(softmax(x + y, 1));
+    CHECK(are_close(both, softmax(eval(x + y), 1)));
+    CHECK((explain(softmax(x + y, 1)).kernels.size() == 1 || !clusters));
+    const array<std::int16_t> whole = wave<std::int16_t>({2, 270'000});
+    CHECK(are_close(eval(softmax(astype<float>(whole), 1)), softmax(eval(astype<float>(whole)), 1)));
+    CHECK((explain(softmax(astype<float>(whole), 1)).kernels.size() == 1 || !clusters));
+    const auto drawn = random::uniform<float>({2, 300'000});
+    CHECK(are_close(eval(softmax(drawn, 1)), softmax(eval(drawn), 1)));
+    CHECK((explain(softmax(drawn, 1)).kernels.size() == 1 || !clusters));
 }
 
 TEST_CASE("rows across memory, of all lengths") {

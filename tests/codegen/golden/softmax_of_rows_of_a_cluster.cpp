@@ -1,0 +1,301 @@
+namespace step1 {
+// max(x0); exponentials(x0 - max(x0))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <features.h>
+#define vectorised __attribute__((simd("notinbranch"), const, nothrow))
+#endif
+#if defined(vectorised) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 35)
+#define vectorised_since_235 vectorised
+#endif
+#endif
+#ifndef vectorised
+#define vectorised __attribute__((const, nothrow))
+#endif
+#ifndef vectorised_since_235
+#define vectorised_since_235 __attribute__((const, nothrow))
+#endif
+extern "C" vectorised double exp(double a);
+
+static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
+
+static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
+
+static inline float exp_float(float a) {
+    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
+    float shifted = x * 1.44269502f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
+    float p = 1.38210540e-3f;
+    p = p * r + 8.36867467e-3f;
+    p = p * r + 4.16682623e-2f;
+    p = p * r + 1.66665211e-1f;
+    p = p * r + 4.99999940e-1f;
+    p = p * (r * r) + r + 1.0f;
+    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
+    uint32 half = ((k + 256u) >> 1) - 128u;
+    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
+}
+
+static inline float weight(float x) { return exp_float(x); }
+
+static inline double weight(double x) { return exp(x); }
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+template <class type>
+constexpr type largest();
+template <>
+constexpr float largest() {
+    return 3.402823466e+38f;
+}
+template <>
+constexpr double largest() {
+    return 1.7976931348623157e+308;
+}
+
+/// The greatest element, and the sum of exp(x - top).
+struct exponential_sum {
+    double top, sum;
+};
+
+struct exponentials {
+    static exponential_sum join(exponential_sum a, exponential_sum b) {
+        const bool above = a.top > b.top;
+        const double less = weight(above ? b.top - a.top : a.top - b.top);
+        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
+    }
+    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
+    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
+    /// elements.
+    template <class type>
+    static void keep(type v, type& of_strip, int& far, type near, type& top) {
+        of_strip = v;
+        top = v > top ? v : top;
+        far |= v - near > 2;
+    }
+    template <int strips, int width, bool one_row, class type>
+    static void end_strips(const type* __restrict v, int& far, int m, type* __restrict near, type* __restrict sum,
+                          type* __restrict top) {
+        if (far) {
+            far = 0;
+            type most = -largest<type>();
+            for (int j = 0; one_row && j < m; ++j) most = top[j] > most ? top[j] : most;
+            independent
+            for (int j = 0; j < m; ++j) {
+                top[j] = top[j] < largest<type>() ? top[j] : largest<type>();
+                const type high = one_row ? most < largest<type>() ? most : largest<type>() : top[j];
+                sum[j] *= weight(near[j] - high);
+                near[j] = high;
+            }
+        }
+        independent
+        for (int j = 0; j < m; ++j)
+            for (int s = 0; s < strips; ++s) sum[j] += weight(v[s * width + j] - near[j]);
+    }
+    static exponential_sum of_lane(double near, double sum, double top, uint64) {
+        return {top, sum == 0 ? 0 : sum * weight(near - top)};
+    }
+    template <int lanes, class type>
+    static exponential_sum of_lanes(const type* near, const type* sum, const type* top, uint64) {
+        type most = top[0];
+        for (int l = 1; l < lanes; ++l) most = top[l] > most ? top[l] : most;
+        double shares[lanes], all = 0;
+        for (int l = 0; l < lanes; ++l) shares[l] = sum[l] * weight(double(near[l]) - most);
+        for (int l = 0; l < lanes; ++l) all += shares[l];
+        return {most, all};
+    }
+    template <class type>
+    static type about(exponential_sum a, type c) {
+        return type(a.sum * weight(a.top - c));
+    }
+    /// NaN where an element is; of infinities alone the sum tells.
+    static double greatest(exponential_sum a) {
+        return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
+    }
+};
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    float* z1;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 folded;
+    int32 x0_stride0;
+    uint32 rows;
+};
+
+extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const uint32 row = block / pieces;
+        const int32 i0 = int32(row);
+        exponential_sum exponentials0;
+        {
+            const uint32 from = piece * 32768;
+            const uint32 to = p.folded - from < 32768 ? p.folded : from + 32768;
+            alignas(64) float lanes0_near[256], lanes0_sum[256], lanes0_top[256];
+            alignas(64) float lanes0_strip[1024];
+            int lanes0_far = 0;
+            for (int j = 0; j < 256; ++j) lanes0_near[j] = -largest<float>(), lanes0_sum[j] = 0, lanes0_top[j] = -largest<float>();
+            for (uint32 first = from; first < to; first += 256) {
+                const int m = to - first < 256 ? int(to - first) : 256;
+                const int32 i1 = int32(first);
+                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1;
+                independent
+                for (int j = 0; j < m; ++j) {
+                    exponentials::keep(x0_strip[j], lanes0_strip[j], lanes0_far, lanes0_near[j], lanes0_top[j]);
+                }
+                exponentials::end_strips<1, 256, true>(lanes0_strip, lanes0_far, m, lanes0_near, lanes0_sum, lanes0_top);
+            }
+            exponentials0 = exponentials::of_lanes<256>(lanes0_near, lanes0_sum, lanes0_top, to - from);
+        }
+        uint64* const slots = p.scratch + p.rows + row;
+        const uint64 stride = uint64(p.rows) * 2;
+        put(slots + piece * stride, exponentials0.top);
+        put(slots + piece * stride + 1 * p.rows, exponentials0.sum);
+        if (__atomic_add_fetch(p.scratch + row, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[row] = 0;
+        exponential_sum whole0 = exponential_sum{-3.402823466e+38f, 0};
+        for (uint32 s = 0; s < pieces; ++s) whole0 = exponentials::join(whole0, exponential_sum{take<double>(slots + s * stride), take<double>(slots + s * stride + 1 * p.rows)});
+        exponentials0 = whole0;
+        const float t0 = exponentials::greatest(exponentials0);
+        *(p.z0 + i0) = t0;
+        *(p.z1 + i0) = exponentials::about(exponentials0, t0);
+    }
+}
+}  // namespace step1
+
+namespace step2 {
+// exp(x0 - x1) / x2
+using int32 = int;
+using uint32 = unsigned int;
+
+/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
+#if defined(__AVX512F__)
+typedef long long part __attribute__((vector_size(64), may_alias));
+#else
+typedef long long part __attribute__((vector_size(32), may_alias));
+#endif
+static inline void stream(void* to, const void* from, unsigned long bytes) {
+    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
+    for (unsigned long i = 0; i < parts; ++i) {
+        part* const at = (part*)to + i;
+        const part value = ((const part*)from)[i];
+#if defined(__clang__)
+        __builtin_nontemporal_store(value, at);
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntdq512(at, value);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256(at, value);
+#else
+        *at = value;
+#endif
+    }
+    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
+}
+static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
+/// Others see what was streamed before what this thread writes from here on.
+static inline void settle() {
+#if defined(__SSE__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+static inline uint32 bits_of(float a) { return __builtin_bit_cast(uint32, a); }
+
+static inline float from_bits(uint32 a) { return __builtin_bit_cast(float, a); }
+
+static inline float exp_float(float a) {
+    float x = a < -104.0f ? -104.0f : a > 89.0f ? 89.0f : a;
+    float shifted = x * 1.44269502f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194442e-4f;
+    float p = 1.38210540e-3f;
+    p = p * r + 8.36867467e-3f;
+    p = p * r + 4.16682623e-2f;
+    p = p * r + 1.66665211e-1f;
+    p = p * r + 4.99999940e-1f;
+    p = p * (r * r) + r + 1.0f;
+    uint32 k = bits_of(shifted) - bits_of(12582912.0f);
+    uint32 half = ((k + 256u) >> 1) - 128u;
+    return p * from_bits((half + 127u) << 23) * from_bits((k - half + 127u) << 23);
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    const float* x2;
+    float* z0;
+    uint32 size;
+    uint32 n1;
+    uint32 row_pieces;
+    int32 x0_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" void step2_map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const bool large = p.size >= 16777216;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        uint32 rest = block / p.row_pieces;
+        const int32 i0 = int32(rest);
+        const int32 i1 = int32((block % p.row_pieces) * 32768);
+        const int32 n = p.n1 - i1 < 32768 ? int32(p.n1) - i1 : 32768;
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
+        const float x1 = *(p.x1 + i0);
+        const float x2 = *(p.x2 + i0);
+        float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
+        const bool streaming = large && starts_line(z0_row);
+        alignas(64) float z0_copy[256];
+        const int32 step = streaming ? 256 : n;
+        for (int32 first = 0; first < n; first += step) {
+            const int32 m = n - first < step ? n - first : step;
+            float* const z0_strip = streaming ? z0_copy : z0_row + first;
+            independent
+            for (int32 j = 0; j < m; ++j) {
+                const float x0 = x0_row[first + j];
+                const float t0 = x0 - x1;
+                const float t1 = exp_float(t0);
+                z0_strip[j] = t1 / x2;
+            }
+            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        }
+    }
+    if (large) settle();
+}
+}  // namespace step2

@@ -1,0 +1,327 @@
+// exp(x0 - max(x0)) / sum(exp(x0 - max(x0)))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// A barrier in shared memory that opens when so many bytes have come.
+__device__ __forceinline__ void expect(unsigned long long* arrived, unsigned int bytes) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :: "r"(at), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy4(void* to, const void* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
+/// Begins to bring a line of memory into the second-level cache.
+template <class type>
+__device__ __forceinline__ void prefetch(const type* at) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+}
+
+__device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+struct max_float {
+    static __device__ __forceinline__ float join(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float m;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+        return m;
+#else
+        return a > b || a != a ? a : b;
+#endif
+    }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+/// What the lane `far` away has.
+template <class type>
+__device__ __forceinline__ type from_lane(type v, int far) {
+    return __shfl_xor_sync(0xffffffffu, v, far);
+}
+
+/// Joins over a group of neighbouring lanes; each of them has the result.
+template <class fold, int lanes, class type>
+__device__ __forceinline__ type join_lanes(type v) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));
+    return v;
+}
+
+/// Writes to the same place in another block of the cluster, whose barrier counts the bytes.
+template <class type>
+__device__ __forceinline__ void send(type* mine, const type& value, unsigned long long* arrived, unsigned int block) {
+    unsigned int to, barrier;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(to) : "r"(unsigned(__cvta_generic_to_shared(mine))), "r"(block));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(barrier) : "r"(unsigned(__cvta_generic_to_shared(arrived))), "r"(block));
+    if constexpr (sizeof(type) == 8)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                     :: "r"(to), "l"(reinterpret_cast<const unsigned long long&>(value)), "r"(barrier) : "memory");
+    else
+#pragma unroll
+        for (unsigned int i = 0; i < sizeof(type) / 4; ++i)
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                         :: "r"(to + 4 * i), "r"(reinterpret_cast<const unsigned int*>(&value)[i]), "r"(barrier) : "memory");
+}
+
+/// Until all bytes that a barrier expects have come.
+__device__ __forceinline__ void wait_for(const unsigned long long* arrived) {
+    const unsigned int at = __cvta_generic_to_shared(arrived);
+    unsigned int open;
+    do asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                    "selp.u32 %0, 1, 0, p;\n}" : "=r"(open) : "r"(at) : "memory");
+    while (open == 0);
+}
+
+/// Joins n values in shared memory; every lane of the warp has the result.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_slots(const type* slots) {
+    constexpr int lanes = n < 32 ? n : 32;
+    type v = slots[threadIdx.x % lanes];
+#pragma unroll
+    for (int i = lanes; i < n; i += lanes) v = fold::join(v, slots[i + threadIdx.x % lanes]);
+    return join_lanes<fold, lanes>(v);
+}
+
+__device__ __forceinline__ float exp_float(float a) {
+    float h = __fmul_rz(a, 1.44269502f);
+    float l = fma(h, 1.90465421e-9f, fma(h, -0.693147182f, a));
+    float y = exp2(h);
+    return fma(y, fminf(l, 1.0f), y);
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+__device__ __forceinline__ float rcp_approx(float a) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
+    float r = rcp_approx(b);
+    r = fma(r, fma(-b, r, 1.0f), r);
+    float q = a * r;
+    q = fma(fma(-b, q, a), r, q);
+    rare |= !(abs(a) >= 7.88860905e-31f);
+    rare |= !(abs(q) >= 2.35098870e-38f);
+    return q;
+}
+
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
+    bool unusual = false;
+    const float q = quick_divide_float(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    int32 x0_stride0;
+    uint32 length;
+    uint32 resident;
+    uint32 rows;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(512, 2)
+rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 lane = blockIdx.x % 16u * 512u + threadIdx.x;
+    const uint32 row = blockIdx.x / 16u;
+    const int32 i0 = int32(row);
+    __shared__ uint64 arrived[2];
+    if (threadIdx.x == 0) {
+        expect(&arrived[0], 256 * sizeof(float));
+        expect(&arrived[1], 256 * sizeof(float));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    cluster_arrive();
+    float x0[32];
+#pragma unroll
+    for (unsigned int first = 0; first < 32; first += 4) {
+#pragma unroll
+        for (unsigned int u = first; u < first + 4; ++u) {
+            const uint32 at = u * 8192u + lane;
+            const int32 i1 = int32(at);
+            x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
+        }
+    }
+    extern __shared__ uint4 places[];
+    float* const x0_more = reinterpret_cast<float*>(places + 0) + threadIdx.x;
+    float* const kept0_more = reinterpret_cast<float*>(places + 0) + threadIdx.x;
+    uint32 more = 0;  // chunks of this lane there
+#pragma unroll 8
+    for (uint32 at = 32u * 8192u + lane; at < p.length; at += 8192u) {
+        const int32 i1 = int32(at);
+        copy4(&x0_more[more * 512u], p.x0 + (i0 * p.x0_stride0 + i1));
+        ++more;
+    }
+    for (uint32 v = more; v % 8 != 0; ++v) {
+        x0_more[v * 512u] = float();
+    }
+    if (const uint32 next = row + p.resident / 48; next < p.rows) {
+        const int32 i0 = int32(next);
+        for (uint32 at = lane * 32; at < p.length; at += 262144) {
+            const int32 i1 = int32(at);
+            prefetch(p.x0 + (i0 * p.x0_stride0 + i1));
+        }
+    }
+    cluster_wait();
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    float part0[8];
+#pragma unroll
+    for (unsigned int first = 0; first < 32; first += 4) {
+        float value0[4];
+#pragma unroll
+        for (unsigned int u = first; u < first + 4; ++u) {
+            const uint32 at = u * 8192u + lane;
+            value0[u - first] = x0[u];
+        }
+        part0[first / 4] = join_pairs<max_float, 4>(value0);
+    }
+    float max0 = join_pairs<max_float, 8>(part0);
+    for (uint32 v = 0; v < more; v += 8) {
+        float x0_now[8];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            x0_now[e] = x0_more[(v + e) * 512u];
+        }
+        float value0[8];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            const uint32 at = (v + e + 32u) * 8192u + lane;
+            value0[e] = x0_now[e];
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            if (v + e >= more) value0[e] = -__int_as_float(0x7f800000);
+        }
+        max0 = max_float::join(max0, join_pairs<max_float, 8>(value0));
+    }
+    max0 = join_lanes<max_float, 32>(max0);
+    __shared__ float whole0[256];
+    if (threadIdx.x % 32 < 16) {
+        send(&whole0[lane / 32], max0, &arrived[0], threadIdx.x % 32);
+    }
+    wait_for(&arrived[0]);
+    max0 = join_slots<max_float, 256>(whole0);
+    float kept0[32];
+    float part1[8];
+#pragma unroll
+    for (unsigned int first = 0; first < 32; first += 4) {
+        float value0[4];
+#pragma unroll
+        for (unsigned int u = first; u < first + 4; ++u) {
+            const uint32 at = u * 8192u + lane;
+            const float t0 = x0[u] - max0;
+            const float t1 = exp_float(t0);
+            kept0[u] = t1;
+            value0[u - first] = kept0[u];
+        }
+        part1[first / 4] = join_pairs<sum_float, 4>(value0);
+    }
+    float sum1 = join_pairs<sum_float, 8>(part1);
+    for (uint32 v = 0; v < more; v += 8) {
+        float x0_now[8];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            x0_now[e] = x0_more[(v + e) * 512u];
+        }
+        float value0[8];
+        float kept0_now[8];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            const uint32 at = (v + e + 32u) * 8192u + lane;
+            const float t2 = x0_now[e] - max0;
+            const float t3 = exp_float(t2);
+            kept0_now[e] = t3;
+            value0[e] = kept0_now[e];
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            kept0_more[(v + e) * 512u] = kept0_now[e];
+            if (v + e >= more) value0[e] = 0.0f;
+        }
+        sum1 = sum_float::join(sum1, join_pairs<sum_float, 8>(value0));
+    }
+    sum1 = join_lanes<sum_float, 32>(sum1);
+    __shared__ float whole1[256];
+    if (threadIdx.x % 32 < 16) {
+        send(&whole1[lane / 32], sum1, &arrived[1], threadIdx.x % 32);
+    }
+    wait_for(&arrived[1]);
+    sum1 = join_slots<sum_float, 256>(whole1);
+    bool again = false;
+#pragma unroll
+    for (unsigned int u = 0; u < 32; ++u) {
+        const uint32 at = u * 8192u + lane;
+        bool rare = false;
+        const float z0 = quick_shared_divide_float(kept0[u], sum1, rare);
+        again |= rare;
+        const int32 i1 = int32(at);
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+    }
+    for (uint32 v = 0; v < more; v += 8) {
+        float kept0_now[8];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            kept0_now[e] = kept0_more[(v + e) * 512u];
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            const uint32 at = (v + e + 32u) * 8192u + lane;
+            bool rare = false;
+            const float z0 = quick_shared_divide_float(kept0_now[e], sum1, rare);
+            if (v + e < more) {
+                again |= rare;
+                const int32 i1 = int32(at);
+                __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+            }
+        }
+    }
+    if (again) {
+        float kept0_again[32];
+#pragma unroll
+        for (unsigned int u = 0; u < 32; ++u) {
+            kept0_again[u] = kept0[u];
+        }
+#pragma unroll 1
+        for (unsigned int u = 0; u < 32; ++u) {
+            const uint32 at = u * 8192u + lane;
+            const float z0 = kept0_again[u] / sum1;
+            const int32 i1 = int32(at);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+        }
+#pragma unroll 1
+        for (uint32 v = 0; v < more; ++v) {
+            const uint32 at = (v + 32u) * 8192u + lane;
+            const float z0 = kept0_more[v * 512u] / sum1;
+            const int32 i1 = int32(at);
+            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
+        }
+    }
+}
