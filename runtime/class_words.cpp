@@ -234,7 +234,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             axis.partner = partner_of(s, a);
             if (last_of_owner) {
                 const bool held = env.where == detail::target::cuda && reduces && axis.partner != 0;
-                const auto [bucket, fine] = held ? detail::bucket::of_row(length, eight_bytes)
+                const bool along = axis.partner == outer_axes;
+                const auto [bucket, fine] = held ? detail::bucket::of_row(length, along && !eight_bytes)
                                                  : detail::bucket::row_class{detail::bucket::of_length(length), 0};
                 axis.bucket = bucket, axis.fine = fine;
             }

@@ -123,7 +123,7 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 ///   extent <= 2^(k - 1);
 ///   of rows whose results are wanted along them, in some classes, 1 up to three quarters of it, then 2.
 ///
-/// Such rows beside arrays of 8-byte elements are `looped` beyond 2^18, on a GPU.
+/// Such rows are `looped` beyond 2^18 on a GPU, but along memory and without arrays of 8-byte elements.
 namespace bucket {
 inline constexpr std::uint8_t short_inner = 1;
 inline constexpr std::uint8_t few_rows = 2;
@@ -165,17 +165,18 @@ constexpr bool is_whole(std::uint8_t length_class, std::int64_t inner) {
     constexpr std::int64_t most_elements = std::int64_t{1} << 15;
     return inner << (length_class + 4) <= most_elements;
 }
-/// Of rows whose results are wanted along them, on a GPU: the class, and `fine`.
+/// Of rows whose results are wanted along them, on a GPU: the class, and `fine`. `held_longest`: along memory, and
+/// without arrays of 8-byte elements.
 struct row_class {
     std::uint8_t bucket, fine;
     friend constexpr bool operator==(row_class, row_class) = default;
 };
-constexpr row_class of_row(std::int64_t n, bool eight_bytes) {
+constexpr row_class of_row(std::int64_t n, bool held_longest) {
     const std::uint8_t b = of_length(n);
-    if (b >= very_long) return {eight_bytes ? looped : b, 0};
+    if (b >= very_long) return {held_longest ? b : looped, 0};
     // Where rows that fill half of their class lose most: with all quarters there would be too many kernels.
-    constexpr std::uint8_t of_eight_bytes = 9;
-    if (b != 4 && (b < 7 || (b == of_eight_bytes && !eight_bytes))) return {b, 0};
+    constexpr std::uint8_t losing_least = 9;
+    if (b != 4 && (b < 7 || (b == losing_least && held_longest))) return {b, 0};
     const bool fills_quarter = n > std::int64_t{12} << b;
     return {b, static_cast<std::uint8_t>(fills_quarter ? 2 : 1)};
 }

@@ -61,10 +61,10 @@ TEST_CASE("over 1000 random shapes of one class a map with a row and a column co
 }
 
 TEST_CASE("over row lengths 1 to 10^6 there are at most 24 classes of rows whose results are wanted along them") {
-    for (const bool eight_bytes : {false, true}) {
+    for (const bool longest : {false, true}) {
         int classes = 1;
         for (std::int64_t n = 2; n <= 1'000'000; ++n)
-            classes += detail::bucket::of_row(n, eight_bytes) == detail::bucket::of_row(n - 1, eight_bytes) ? 0 : 1;
+            classes += detail::bucket::of_row(n, longest) == detail::bucket::of_row(n - 1, longest) ? 0 : 1;
         CHECK(classes == 24);
     }
 }
