@@ -34,8 +34,8 @@ struct draw {
     std::uint64_t item() const { return doubles ? 8 : 4; }
     bool is(const char* name) const { return std::string_view(expression) == name; }
     bool is_map() const { return is("softmax"); }
-    /// A row beyond what a cluster holds is read twice by a row program. Across memory a row brings its neighbours of
-    /// 32 bytes.
+    /// A row of more than 2 MiB along memory, or 1 MiB across it, is read twice by a row program: a cluster does not
+    /// hold it, or no faster. Across memory a row brings its neighbours of 32 bytes.
     bool read_twice() const {
         const std::uint64_t most = std::uint64_t{1} << (inner == 1 ? 21 : 20), sector = 32;
         return is_map() && length * std::min(std::max(item(), sector), item() * inner) > most;

@@ -240,9 +240,6 @@ private:
         return name + "_more[" + v + " * " + of(s_.threads) + ']';
     }
 
-    static bool is_array_of_words(const place& leaf) {
-        return leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 && bytes_of(leaf) <= 8;
-    }
     void load_more(const std::vector<const place*>& streams) {
         source_writer& out = b_.code;
         out.line("extern __shared__ uint4 places[];");

@@ -273,7 +273,6 @@ bool share_with_memory(register_rows& s, std::uint32_t capacity, std::uint32_t b
     constexpr std::uint32_t most_in_registers = 1u << 20;  // bytes
     if (capacity * bytes <= most_in_registers || largest_cluster_of(architecture) < large_cluster) return false;
     s.cluster = large_cluster;
-    s.rows = s.each = 1;
     s.group = group_of_chunks;
     return std::ranges::any_of(bytes > 4 ? std::span<const choice>(choices_of_doubles) : choices, [&](const choice& c) {
         s.threads = c.threads;

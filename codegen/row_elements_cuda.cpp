@@ -161,9 +161,12 @@ void row_elements::load_elements(const std::vector<const place*>& leaves, const 
     close_elements();
 }
 
+bool row_elements::is_array_of_words(const place& leaf) {
+    return leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 && bytes_of(leaf) <= 8;
+}
+
 bool row_elements::is_streamed(const place& leaf) const {
-    return s_.each == 1 && leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 &&
-           bytes_of(leaf) <= 8 && b_.reading_of(leaf, all_axes()) == reading::once;
+    return s_.each == 1 && is_array_of_words(leaf) && b_.reading_of(leaf, all_axes()) == reading::once;
 }
 
 std::string row_elements::streamed_element(const place& leaf) {

@@ -80,6 +80,7 @@ protected:
     /// Loads of one chunk into `name + suffix`, element by element. Beside the row's elements stand others of it, so
     /// that nothing is computed from what is not there.
     void load_elements(const std::vector<const place*>& leaves, const std::string& suffix, bool streamed = false);
+    static bool is_array_of_words(const place& leaf);
     /// Whether an element is loaded by an instruction that the compiler leaves where it is, before all uses.
     bool is_streamed(const place& leaf) const;
     std::string streamed_element(const place& leaf);

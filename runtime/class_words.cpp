@@ -215,16 +215,17 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
                   detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
     const bool gapless = reduces && (kinds & has_scans) == 0 && are_gapless_columns(s, outer_axes);
-    const bool eight_bytes = reduces && std::ranges::any_of(s.operands, [](const operand& o) {
-                                 return o.kind == operand_kind::array && detail::size_of(o.type) == 8;
-                             });
+    const auto has_eight_bytes = [&] {
+        return std::ranges::any_of(
+            s.operands, [](const operand& o) { return o.kind == operand_kind::array && detail::size_of(o.type) == 8; });
+    };
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
         axis.owner = static_cast<std::uint8_t>(owners_[static_cast<std::size_t>(kept[a])]);
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
-            if (last_of_owner && gapless) axis.bucket |= detail::bucket::of_gapless(inner, eight_bytes);
+            if (last_of_owner && gapless) axis.bucket |= detail::bucket::of_gapless(inner, has_eight_bytes());
             if (a == 0 && folds && results / scanned < few_rows) axis.bucket |= detail::bucket::few_rows;
         } else {
             index_t length = c_.extents[a];
@@ -235,7 +236,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (last_of_owner) {
                 const bool held = env.where == detail::target::cuda && reduces && axis.partner != 0;
                 const bool along = axis.partner == outer_axes;
-                const auto [bucket, fine] = held ? detail::bucket::of_row(length, along && !eight_bytes)
+                const auto [bucket, fine] = held ? detail::bucket::of_row(length, along && !has_eight_bytes())
                                                  : detail::bucket::row_class{detail::bucket::of_length(length), 0};
                 axis.bucket = bucket, axis.fine = fine;
             }

@@ -22,6 +22,7 @@ bool says(const std::string& text, const char* part) { return text.find(part) !=
 TEST_CASE("every tree of the matrix is one kernel") {
     for (const named_tree& tree : golden_trees())
         for (const target where : {target::cuda, target::host}) {
+            // No thread of the host keeps so long a row in its cache.
             if (where == target::host && tree.name == "softmax_of_rows_of_a_cluster") continue;
             CAPTURE(tree.name);
             const plan p = make_plan(tree.on(where));

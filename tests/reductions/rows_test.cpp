@@ -25,7 +25,11 @@ bool has_room_for_long_rows() {
     return !current_device().is_cuda() || runtime::architecture_of(current_device()) >= 90;
 }
 
-bool has_large_clusters() { return current_device().is_cuda() && runtime::architecture_of(current_device()) == 90; }
+bool has_large_clusters() {
+    if (!current_device().is_cuda()) return false;
+    const std::uint32_t architecture = runtime::architecture_of(current_device());
+    return architecture == 90 || architecture == 100;
+}
 
 template <class E>
 auto standardise(const E& x, index_t axis) {
