@@ -23,10 +23,10 @@
 #include "host_data.hpp"
 #include "report.hpp"
 #include "runtime/classify.hpp"
+#include "runtime/dispatch_cache.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
-#include "runtime/recent_statements.hpp"
 #include "stub_driver.hpp"
 
 namespace {
@@ -168,7 +168,7 @@ template <class F>
 parts time_parts(const inputs& in, std::size_t blocks, F expression) {
     using node = decltype(expression(in));
     runtime::classifier classifier;
-    runtime::recent_statements recent;
+    runtime::dispatch_cache recent;
     const runtime::executable* program = nullptr;
     std::array<std::vector<double>, 7> steps;
     const auto statement = [&] {
@@ -191,9 +191,9 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
                                        runtime::kinds_of(node::program)};
             at[2] = clock::now();
             const runtime::place place = runtime::place_of(s);
-            runtime::appearance seen;
+            runtime::call_signature seen;
             const bool fits = node::binders != 0 && seen.take(detail::slot_of<float, node>::cache, s, place);
-            runtime::recent_statements::entry* const known = fits ? recent.find(seen) : nullptr;
+            runtime::dispatch_cache::entry* const known = fits ? recent.find(seen) : nullptr;
             const runtime::classified& classes = known ? known->classes : classifier.classify(s, place.environment);
             at[3] = clock::now();
             memory = allocate_buffer(static_cast<std::size_t>(classes.size) * sizeof(float));

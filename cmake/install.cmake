@@ -1,4 +1,4 @@
-# `cmake --install` puts down what find_package(ingot) needs.
+# `cmake --install` puts down what find_package(ingot) needs, and pkg-config.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ingot")
 
@@ -8,3 +8,20 @@ install(EXPORT ingot_targets NAMESPACE ingot:: FILE ingot-targets.cmake DESTINAT
 write_basic_package_version_file(ingot-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/ingot-config.cmake cmake/FindHana.cmake "${CMAKE_CURRENT_BINARY_DIR}/ingot-config-version.cmake"
     DESTINATION "${package_dir}")
+
+# Found from where the file lies, so that an installed tree can be moved. A static library's own wants are its user's.
+file(RELATIVE_PATH prefix_from_package "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" prefix_from_package "${prefix_from_package}")
+file(RELATIVE_PATH includes "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+file(RELATIVE_PATH libraries "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+get_target_property(kind ingot TYPE)
+set(own_libraries "${CMAKE_THREAD_LIBS_INIT}")
+foreach(library IN LISTS CMAKE_DL_LIBS)
+    string(APPEND own_libraries " -l${library}")
+endforeach()
+string(STRIP "${own_libraries}" own_libraries)
+if(kind STREQUAL "STATIC_LIBRARY")
+    set(static_libraries " ${own_libraries}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/ingot.pc.in" ingot.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ingot.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

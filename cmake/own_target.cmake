@@ -1,8 +1,15 @@
-# What Ingot's own targets are built with, and nobody else's.
+# What Ingot's own targets are built with, and no others.
 
+# Without a build type (a parent project need not set one) they are optimised as in a Release, unless CMAKE_CXX_FLAGS
+# says how to optimise.
+#
 # The house's warnings. They are errors where Ingot is the top-level project, so that a newer compiler's opinion never
 # stops a user's build.
 function(ingot_own_target target)
+    if(NOT CMAKE_CXX_FLAGS MATCHES "(^| )-O")
+        separate_arguments(release NATIVE_COMMAND "${CMAKE_CXX_FLAGS_RELEASE}")
+        target_compile_options(${target} PRIVATE "$<$<NOT:$<BOOL:$<CONFIG>>>:${release}>")
+    endif()
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         # g++ 12 sees an overlap in `"text" + std::string` that is not there (its bug 105651), and a delete of no heap

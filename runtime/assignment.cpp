@@ -1,13 +1,19 @@
 // Un-sharing, and the choice between writing in place and into new memory.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <ingot/array.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/error.hpp>
 
+#include "runtime/copy_complement.hpp"
+#include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
-#include "runtime/left_out.hpp"
+#include "runtime/overlap.hpp"
+#include "runtime/small_array.hpp"
 #include "runtime/transfer.hpp"
+#include "runtime/tree.hpp"
 
 namespace ingot::detail {
 
@@ -34,9 +40,16 @@ layout with_leading_axes(const char* operation, extents_ref from, const destinat
     return seen;
 }
 
+device_id device_of(const operand& o) {
+    if (o.memory != nullptr) return o.memory->device;
+    if (o.kind == operand_kind::lazy) return static_cast<const runtime::tree_node*>(o.tree)->device;
+    return o.kind == operand_kind::generator ? o.device : no_device;
+}
+
 void check_devices(const char* operation, std::span<const operand> operands, const buffer& to) {
     for (const operand& o : operands)
-        if (o.memory && !(o.memory->device == to.device)) throw_two_devices(operation, to.device, o.memory->device);
+        if (const device_id from = device_of(o); from != no_device && !(from == to.device))
+            throw_two_devices(operation, to.device, from);
 }
 
 void evaluate_into(const tree& t, const output& out) {
@@ -65,7 +78,7 @@ runtime::stream_state& stream_on(device_id device) {
 
 device_id device_of_operands(const tree& t, device_id otherwise) {
     for (const operand& o : t.operands)
-        if (o.memory) return o.memory->device;
+        if (const device_id from = device_of(o); from != no_device) return from;
     return otherwise;
 }
 
@@ -83,16 +96,48 @@ void check_not_assigned(const char* operation, const destination& to, const buff
         throw shape_error("[" + std::string(operation) + "] the array was assigned to after the selection was made");
 }
 
+/// Whether an array of a joint assignment is written where it is. All selections among the targets end with the
+/// statement.
+bool stays(const joint_assignment& a, std::span<const joint_assignment> all) {
+    std::uint32_t own = 1 + a.own;
+    for (const joint_assignment& b : all) own += b.is_selection && b.from == a.from;
+    return in_place(a.to.memory, own);
+}
+
+std::string describe(std::size_t number, const joint_assignment& a) {
+    const auto each = static_cast<index_t>(size_of(a.to.type));
+    std::vector<index_t> strides(a.part.strides(), a.part.strides() + a.part.rank());
+    for (index_t& s : strides) s *= each;
+    return std::to_string(number) + " (" + std::string(facts(a.to.type).name) + ", shape " + to_text(a.part.extents()) +
+           ", strides " + to_text(strides) + " from byte " + std::to_string(a.part.offset * each) + ")";
+}
+
+/// Arrays that share a buffer are apart, for one of them is split; unless it is memory that is always written in place.
+void check_targets_are_apart(const char* operation, std::span<const joint_assignment> all) {
+    for (std::size_t k = 1; k < all.size(); ++k)
+        for (std::size_t i = 0; i < k; ++i) {
+            const joint_assignment &a = all[i], &b = all[k];
+            const buffer &of_a = *a.to.memory, &of_b = *b.to.memory;
+            const bool one_array = &a.to.memory == &b.to.memory;
+            if (!one_array && (!runtime::share_bytes(of_a, of_b) || !stays(a, all) || !stays(b, all))) continue;
+            if (runtime::share_a_byte({of_a, a.part, a.to.type}, {of_b, b.part, b.to.type}, runtime::places_for_error))
+                throw shape_error("[" + std::string(operation) + "] targets " + describe(i, a) + " and " +
+                                  describe(k, b) + " have elements in common: what is written together must be apart");
+        }
+}
+
 }  // namespace
 
 void assign_array(const tree& t, destination to, std::uint32_t own) {
+    if (keeps_memory(to.memory, to.where, t.shape)) {
+        check_devices("assign", t.operands, *to.memory);
+        return evaluate_into(t, {to.type, &to.memory, &to.where});
+    }
     layout where = contiguous_layout(t.shape.span());
     const std::size_t bytes = static_cast<std::size_t>(where.size()) * size_of(to.type);
     const bool fits = to.memory && device_of_operands(t, to.memory->device) == to.memory->device &&
-                      (to.memory->unowned ? same_shape(where, to.where)
-                                          : to.memory->bytes == bytes && !reads_otherwise(t, to.memory.get(), where));
+                      to.memory->bytes == bytes && !reads_otherwise(t, to.memory.get(), where);
     if (fits && in_place(to.memory, own)) {
-        if (to.memory->unowned) where = to.where;
         evaluate_into(t, {to.type, &to.memory, &where});
     } else {
         buffer_ref memory;
@@ -126,16 +171,20 @@ void assign_together(const char* operation, slot& cache, const several& trees,
                               ": one kernel writes one shape");
         if (a.to.memory) check_devices(operation, trees.operands, *a.to.memory);
     }
-    std::vector<layout> seen;
-    std::vector<output> outputs;
-    seen.reserve(assignments.size());
-    for (const joint_assignment& a : assignments) {
-        if (!a.to.memory) return;  // no elements
-        seen.push_back(a.part);
-        if (!in_place(a.to.memory, a.own)) a.to.memory = copy_of(a.to.memory, a.to.memory->device);
-        outputs.push_back({a.to.type, &a.to.memory, &seen.back()});
+    if (std::ranges::any_of(assignments, [](const joint_assignment& a) { return !a.to.memory; }))
+        return;  // no elements
+    check_targets_are_apart(operation, assignments);
+    runtime::small_array<layout, 4> seen(assignments.size());
+    runtime::small_array<output, 4> outputs(assignments.size());
+    for (std::size_t k = 0; k < assignments.size(); ++k) {
+        const joint_assignment& a = assignments[k];
+        // Once for each array, of which several parts may be written.
+        if (a.to.memory.get() == a.from && !stays(a, assignments))
+            a.to.memory = copy_of(a.to.memory, a.to.memory->device);
+        seen[k] = a.part;
+        outputs[k] = {a.to.type, &a.to.memory, &seen[k]};
     }
-    v1::evaluate(cache, trees.program, trees.operands, trees.attributes, outputs);
+    v1::evaluate(cache, trees.program, trees.operands, trees.attributes, outputs.all());
 }
 
 void assign_selected(const char* operation, const tree& t, destination to, const buffer* from, const layout& part,
@@ -147,13 +196,27 @@ void assign_selected(const char* operation, const tree& t, destination to, const
     if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
     const device_id device = to.memory->device;
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
-    runtime::copy_left_out(to.type, *to.memory, memory, to.where, part);
+    runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
     evaluate_into(t, {to.type, &memory, &seen});
     to.memory = std::move(memory);
 }
 
 void make_unique(buffer_ref& memory) {
     if (memory && !in_place(memory, 1)) memory = copy_of(memory, memory->device);
+}
+
+bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref assigned) {
+    if (!memory || !memory->unowned) return false;
+    if (!same_extents(extents_ref{where.shape(), where.rank()}, assigned))
+        throw shape_error("[assign] shape " + to_text(assigned.span()) + " over memory that is not Ingot's, of shape " +
+                          to_text(where.extents()) + ", which stays where it is");
+    return true;
+}
+
+void copy_elements(const buffer_ref& from, const layout& from_where, destination to) {
+    if (from->unowned) return runtime::copy_view(to.type, *from, from_where, to.memory, to.where);
+    to.memory = copy_of(from, from->device);
+    to.where = from_where;
 }
 
 buffer_ref copy_of(const buffer_ref& memory, device_id to) {

@@ -33,7 +33,7 @@ class backend {
 public:
     virtual ~backend() = default;
 
-    /// Work is complete when the call that gave it returns, so that nobody ever has to wait.
+    /// Work is complete when the call that gave it returns, so that there is nothing to wait for.
     virtual bool synchronous() const noexcept { return false; }
     /// The CPU may touch the memory directly.
     virtual bool host_accessible() const noexcept { return false; }
@@ -53,7 +53,7 @@ public:
 
     virtual native_event create_event(bool timed) = 0;
     virtual void destroy_event(native_event) noexcept = 0;
-    /// The same for an untimed event, which may be kept for the next who wants one.
+    /// The same for an untimed event, which may be kept to be used again.
     virtual void recycle_event(native_event e) noexcept { destroy_event(e); }
     virtual void record(native_event, native_stream) = 0;
     /// Work given to the stream from now on starts after the event's latest record.

@@ -175,7 +175,7 @@ private:
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
     std::mutex mutex_;
-    std::vector<native_event> events_;  // untimed ones, for the next who wants one
+    std::vector<native_event> events_;  // untimed ones, to be used again
 };
 
 }  // namespace

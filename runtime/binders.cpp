@@ -86,6 +86,7 @@ void view_gathered(view_room& source, view_room& index, const char* operation, e
             add(index, operation, index_shape.data[k], k);
         }
     }
+    check_extents(operation, {index.extents, static_cast<std::size_t>(index.new_rank)});
     add(source, operation, length, gathered);
 }
 
@@ -93,6 +94,70 @@ void view_unravelled(view_room& v, const char* operation, extents_ref shape, std
     begin(v, shape);
     for (const index_t extent : result) add(v, operation, extent, on_no_axis);
     for (int j = 0; j < shape.rank; ++j) add(v, operation, shape.data[j], j);
+}
+
+library_axes axes_of_library(const char* operation, library_function f, std::span<const extents_ref> operands) {
+    const library_facts& row = facts(f);
+    library_axes axes;
+    std::fill_n(axes.bound, row.axes, index_t{-1});
+    const auto disagree = [&] {
+        std::string shapes;
+        for (const extents_ref s : operands) shapes += (shapes.empty() ? "" : " and ") + to_text(s.span());
+        throw shape_error("[" + std::string(operation) + "] shapes " + shapes + " do not fit");
+    };
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const extents_ref shape = operands[i];
+        const int own = library_facts::count(row.operands[i]), lead = shape.rank - own;
+        if (lead < 0)
+            throw shape_error("[" + std::string(operation) + "] shape " + to_text(shape.span()) +
+                              " has too few axes, " + std::to_string(own) + " are wanted");
+        for (int a = 0, j = lead; a < row.axes; ++a) {
+            if ((row.operands[i] >> a & 1u) == 0) continue;
+            const index_t extent = shape.data[j++];
+            if (axes.bound[a] >= 0 && axes.bound[a] != extent) disagree();
+            axes.bound[a] = extent;
+        }
+        for (; axes.batch_rank < lead; ++axes.batch_rank) {  // one more axis in front
+            std::copy_backward(axes.batch, axes.batch + axes.batch_rank, axes.batch + axes.batch_rank + 1);
+            axes.batch[0] = 1;
+        }
+        for (int j = 0; j < lead; ++j) {
+            index_t& extent = axes.batch[axes.batch_rank - lead + j];
+            if (shape.data[j] != 1 && extent != 1 && extent != shape.data[j]) disagree();
+            if (extent == 1) extent = shape.data[j];
+        }
+    }
+    return axes;
+}
+
+void view_for_library(view_room& v, const char* operation, library_function f, const library_axes& axes, int number,
+                      extents_ref shape) {
+    const library_facts& row = facts(f);
+    const std::uint8_t mask = row.operands[number];
+    const int lead = shape.rank - library_facts::count(mask);
+    begin(v, shape);
+    for (int j = 0; j < axes.batch_rank; ++j) {
+        const int old = j - (axes.batch_rank - lead);
+        add(v, operation, axes.batch[j], old >= 0 && shape.data[old] == axes.batch[j] ? old : on_no_axis);
+    }
+    for (int a = 0; a < row.axes; ++a)
+        if (row.result >> a & 1u) add(v, operation, axes.bound[a], on_no_axis);
+    for (int a = 0, j = lead; a < row.axes; ++a) add(v, operation, axes.bound[a], mask >> a & 1u ? j++ : on_no_axis);
+}
+
+layout pick_of_library(library_function f, const library_axes& axes) {
+    const library_facts& row = facts(f);
+    layout place(axes.batch_rank + library_facts::count(row.result));
+    std::copy_n(axes.batch, axes.batch_rank, place.shape());
+    std::fill_n(place.strides(), axes.batch_rank, index_t{0});
+    index_t stride = 1;
+    for (int a = row.axes, j = place.rank(); a-- > 0;) {
+        if ((row.result >> a & 1u) == 0) continue;
+        place.shape()[--j] = axes.bound[a];
+        place.strides()[j] = stride;
+        stride *= axes.bound[a];
+    }
+    return place;
 }
 
 void view_whole(view_room& v, extents_ref shape) {

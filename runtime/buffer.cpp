@@ -3,13 +3,15 @@
 
 #include <ingot/memory.hpp>
 #include "runtime/device.hpp"
+#include "runtime/unowned.hpp"
 
 namespace ingot {
 
 void runtime::release_buffer(buffer& b) noexcept {
-    if (b.chunk) return b.chunk->pool->release(b);
-    if (b.end) b.end(b.end_argument);
-    delete &b;
+    if (b.chunk)
+        b.chunk->pool->release(b);
+    else
+        release_unowned(b);
 }
 
 buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
@@ -25,18 +27,6 @@ buffer_ref allocate_buffer(std::size_t bytes) {
 
 buffer_ref allocate_pinned_buffer(std::size_t bytes) {
     return runtime::pinned_pool().allocate(bytes, *runtime::state_of(device::host()).default_stream);
-}
-
-buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*), void* end_argument) {
-    auto* b = new buffer;
-    b->device = device;
-    b->unowned = true;
-    b->data = data;
-    b->bytes = b->capacity = bytes;
-    b->end = end;
-    b->end_argument = end_argument;
-    b->references.store(1, std::memory_order_relaxed);
-    return buffer_ref::adopt(b);
 }
 
 std::size_t memory_pool::used_bytes() const { return pool_->usage().used(); }

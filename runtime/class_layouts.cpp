@@ -29,7 +29,7 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
         else if ((static_cast<std::size_t>(std::abs(stride)) * element_bytes) % grain != 0)
             outer_aligned = false;
     }
-    // Without a unit axis nobody loads vectors: one class, not two.
+    // Without a unit axis no kernel loads vectors: one class, not two.
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
 }
 
@@ -73,7 +73,7 @@ bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
 
 /// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
 /// then one that is bound, then the others?
-bool classifier::are_gapless_columns(const statement& s, std::size_t outer_axes) const {
+bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_axes) const {
     if (outer_axes == 0) return false;
     bool folded = false;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {

@@ -41,9 +41,10 @@ void classifier::order_axes(const statement& s) {
     for (std::size_t j = 0; j < order_.size(); ++j) order_[j] = static_cast<int>(j);
     // Where the output is a transposed view, its own order of axes is the one to write in.
     const index_t* out = raw_strides_.data() + s.operands.size() * raw_extents_.size();
-    if (*s.outputs[0].memory)
-        std::stable_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(c_.shape.size()),
-                         [&](int a, int b) { return std::abs(out[a]) > std::abs(out[b]); });
+    if (!*s.outputs[0].memory) return;
+    for (std::size_t j = 1; j < c_.shape.size(); ++j)  // few; the library's stable sort would allocate
+        for (std::size_t k = j; k > 0 && std::abs(out[order_[k]]) > std::abs(out[order_[k - 1]]); --k)
+            std::swap(order_[k], order_[k - 1]);
 }
 
 void classifier::collapse() {
@@ -55,9 +56,10 @@ void classifier::collapse() {
     for (const int axis : order_) {
         const auto a = static_cast<std::size_t>(axis);
         const index_t extent = raw_extents_[a];
-        if (extent == 1) continue;
         const int owner = owners_[a];
-        bool merges = !kept.empty() && owners_[static_cast<std::size_t>(kept.back())] == owner;
+        if (extent == 1 && !is_library(owner)) continue;
+        bool merges = !kept.empty() && !is_library(owner) && owners_[static_cast<std::size_t>(kept.back())] == owner &&
+                      may_merge(static_cast<std::size_t>(kept.back()));
         for (std::size_t r = 0; merges && r < rows; ++r)
             merges =
                 raw_strides_[r * raw + static_cast<std::size_t>(kept.back())] == raw_strides_[r * raw + a] * extent;
@@ -100,6 +102,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
     head.type = o.type;
     head.exponent = o.exponent;
     head.same_as = first_like(s, i);
+    if (!index_use_.empty()) head.index = static_cast<detail::index_use>(index_use_[i]);
     const std::size_t bytes = detail::size_of(o.type);
     switch (o.kind) {
         case operand_kind::array: {
@@ -108,6 +111,8 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             head.dense =
                 (short_rows_ && is_dense(i, address)) || (whole_columns_ != 0 && is_run_of_columns(i, address));
             head.wide = is_wide(i, bytes);
+            if (!library_uses_.empty() && library_uses_[i].owner != 0)
+                head.suits_library = suits_library(i, library_uses_[i]);
             for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
             break;
         }
@@ -117,6 +122,8 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             break;
         case operand_kind::pick:
             head.wide = is_wide(i, 1);
+            if (!library_uses_.empty() && library_uses_[i].picks)
+                head.vector = is_vector_of_library(i, o.where->offset);
             break;
         default:
             break;
@@ -151,10 +158,14 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
     const auto owner_of = [&](std::size_t axis) { return owners_[static_cast<std::size_t>(axis_pool_[axis])]; };
     const auto apart = [&](std::size_t b) {  // and no earlier axis of this binder has it
         for (std::size_t c = a; c-- > 0 && owner_of(c) == owner_of(a);)
-            if (detail::axis_class::decode(c_.words[detail::key_header_words + c]).partner == b + 1) return false;
+            if (axis_of_key(c).partner == b + 1) return false;
         for (std::size_t i = 0; i < s.operands.size(); ++i)
             if (c_.strides_of(i)[a] != 0 && c_.strides_of(i)[b] != 0) return false;
-        return true;
+        // What a scan folds may be other elements for each place that its result is read at: no loop serves both.
+        const auto differs_along = [&](int scan, std::size_t axis) {
+            return is_scan(scan) && moves(below_[static_cast<std::size_t>(scan - 1)], axis);
+        };
+        return !differs_along(owner_of(a), b) && !differs_along(owner_of(b), a);
     };
     std::uint8_t partner = 0;
     for (std::size_t b = 0; b < a; ++b) {
@@ -188,6 +199,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             ++outer_axes;
             continue;
         }
+        if (is_library(owner)) continue;
         bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
         last_owner = owner;
         index_t& widest = is_scan(owner) ? scanned : widest_bound;
@@ -203,8 +215,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     header.operands = static_cast<std::uint32_t>(s.operands.size());
     header.axes = static_cast<std::uint32_t>(axes);
 
-    const std::uint32_t per_row = 1 + detail::stride_words(header.axes);
-    c_.words.resize(detail::key_header_words + axes + per_row * (s.operands.size() + s.outputs.size()));
+    const std::uint32_t per_row = detail::head_words + detail::stride_words(header.axes);
+    c_.words.resize(detail::key_header_words + detail::axis_words * axes +
+                    per_row * (s.operands.size() + s.outputs.size()));
     std::uint32_t* out = c_.words.data() + detail::key_header_words;
 
     // The largest space that a loop walks: the outputs', and each binder's own axes in the place of those of the
@@ -213,40 +226,47 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     const bool reduces = (kinds & has_reductions) != 0;
     const bool folds = reduces || (kinds & has_scans) != 0;
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
-                  detail::bucket::of_length(widest_bound) <= detail::bucket::longest_short;
-    const bool gapless = reduces && (kinds & has_scans) == 0 && are_gapless_columns(s, outer_axes);
+                  detail::length_class::of_length(widest_bound) <= detail::length_class::longest_short;
+    const bool gapless = reduces && (kinds & has_scans) == 0 && are_contiguous_columns(s, outer_axes);
     const auto has_eight_bytes = [&] {
         return std::ranges::any_of(
             s.operands, [](const operand& o) { return o.kind == operand_kind::array && detail::size_of(o.type) == 8; });
     };
     for (std::size_t a = 0; a < axes; ++a) {
         detail::axis_class axis;
-        axis.owner = static_cast<std::uint8_t>(owners_[static_cast<std::size_t>(kept[a])]);
+        axis.owner = static_cast<std::uint16_t>(owners_[static_cast<std::size_t>(kept[a])]);
         const bool last_of_owner = a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != axis.owner;
         if (axis.owner == 0) {
-            if (last_of_owner && outer_axes > 1 && inner < short_row) axis.bucket |= detail::bucket::short_inner;
-            if (last_of_owner && gapless) axis.bucket |= detail::bucket::of_gapless(inner, has_eight_bytes());
-            if (a == 0 && folds && results / scanned < few_rows) axis.bucket |= detail::bucket::few_rows;
+            if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
+            if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
+            if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
         } else {
             index_t length = c_.extents[a];
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
             axis.partner = partner_of(s, a);
+            if (is_library(axis.owner)) {
+                if (last_of_owner) walked = std::max(walked, largest_of_library(axis.owner));
+                axis.flags = length < short_row ? detail::axis_flags::short_inner : 0;
+                set_axis_of_key(a, axis);
+                continue;
+            }
             if (last_of_owner) {
                 const bool held = env.where == detail::target::cuda && reduces && axis.partner != 0;
                 const bool along = axis.partner == outer_axes;
-                const auto [bucket, fine] = held ? detail::bucket::of_row(length, along && !has_eight_bytes())
-                                                 : detail::bucket::row_class{detail::bucket::of_length(length), 0};
-                axis.bucket = bucket, axis.fine = fine;
+                const auto row = held ? detail::length_class::of_row(length, along && !has_eight_bytes())
+                                      : detail::length_class::row_class{detail::length_class::of_length(length), 0};
+                axis.length_class = row.length_class, axis.subclass = row.subclass;
             }
             const std::size_t partner = axis.partner - std::size_t{1};
             if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
         }
-        *out++ = axis.encode();
+        set_axis_of_key(a, axis);
     }
-    if (reduces && env.where == detail::target::cuda && write_fine_classes(s.operands.size(), outer_axes, inner))
+    out += detail::axis_words * axes;
+    if (reduces && env.where == detail::target::cuda && write_subclasses(s.operands.size(), outer_axes, inner))
         short_rows_ = c_.size >= few_rows;
     whole_columns_ =
         (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
@@ -258,7 +278,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     bound_axes_ = axes - outer_axes;
     distinct_.clear();
     const auto write_strides = [&](std::size_t row) {
-        std::fill_n(out, per_row - 1, 0u);
+        std::fill_n(out, per_row - detail::head_words, 0u);
         for (std::size_t a = 0; a < axes; ++a) {
             const index_t stride = c_.strides_of(row)[a];
             const auto c = stride == 0   ? detail::stride_class::broadcast
@@ -267,10 +287,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             out[a / detail::stride_classes_per_word] |= static_cast<std::uint32_t>(c)
                                                         << (2 * (a % detail::stride_classes_per_word));
         }
-        out += per_row - 1;
+        out += per_row - detail::head_words;
     };
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
-        *out++ = head_of_operand(s, i).encode();
+        head_of_operand(s, i).write(out);
+        out += detail::head_words;
         write_strides(i);
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
@@ -284,39 +305,39 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         head.dense =
             (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
         head.wide = is_wide(s.operands.size() + k, bytes);
-        *out++ = head.encode();
+        if (!library_roots_.empty()) head.suits_library = is_written_by_library(s, k);
+        head.write(out);
+        out += detail::head_words;
         write_strides(s.operands.size() + k);
     }
     if ((kinds & has_texts) != 0) append_texts(s);
+    if (!relations_.empty()) append_relations();
 }
 
 /// Of rows across memory whose results are wanted along them. Whether few of them lie side by side.
-bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes, index_t inner) {
+bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner) {
     if (outer_axes == 0) return false;
     bool runs = false;
-    std::uint32_t* const words = c_.words.data() + detail::key_header_words;
     const bool narrow = outer_axes > 1 && inner < short_row;
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
-        const detail::axis_class row = detail::axis_class::decode(words[a]);
-        bool across = row.bucket != 0 && (row.partner != 0 || (!narrow && !is_scan(row.owner)));
+        detail::axis_class row = axis_of_key(a);
+        bool across = row.length_class != 0 && (row.partner != 0 || (!narrow && !is_scan(row.owner)));
         for (std::size_t i = 0; i < operands; ++i) across = across && c_.strides_of(i)[a] != 1;
         if (!across) continue;
-        const bool columns = row.partner != 0 && outer_axes == (row.partner > outer_axes ? 1 : 2);
-        const bool sectors = row.partner != 0 && detail::bucket::want_many_blocks(row.bucket) && inner % 8 == 0;
-        if ((columns || sectors) && !narrow) {
-            detail::axis_class last = detail::axis_class::decode(words[outer_axes - 1]);
-            if (columns) last.bucket |= detail::bucket::of_columns(row.bucket, inner);
-            if (sectors) last.bucket |= detail::bucket::whole_sectors;
-            words[outer_axes - 1] = last.encode();
+        detail::axis_class last = axis_of_key(outer_axes - 1);
+        if (narrow) {
+            last.extent = static_cast<std::uint8_t>(inner);
+            runs = true;
+        } else {
+            if (row.partner != 0 && outer_axes == (row.partner > outer_axes ? 1 : 2))
+                last.flags |= detail::axis_flags::of_columns(row.length_class, inner);
+            if (row.partner != 0 && detail::length_class::want_many_blocks(row.length_class) && inner % 8 == 0)
+                last.flags |= detail::axis_flags::whole_sectors;
+            if (axis_of_key(a - 1).owner != row.owner && row.length_class == 1)
+                row.subclass = static_cast<std::uint8_t>(1 + detail::length_class::power_of(c_.extents[a]));
+            set_axis_of_key(a, row);
         }
-        const bool alone = detail::axis_class::decode(words[a - 1]).owner != row.owner;
-        detail::axis_class axis = narrow ? detail::axis_class::decode(words[outer_axes - 1]) : row;
-        runs = runs || narrow;
-        if (narrow)
-            axis.fine = static_cast<std::uint8_t>(inner);
-        else if (alone && axis.bucket == 1)
-            axis.fine = static_cast<std::uint8_t>(1 + detail::bucket::power_of(c_.extents[a]));
-        words[narrow ? outer_axes - 1 : a] = axis.encode();
+        set_axis_of_key(outer_axes - 1, last);
     }
     return runs;
 }
@@ -324,16 +345,15 @@ bool classifier::write_fine_classes(std::size_t operands, std::size_t outer_axes
 bool classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {
     bool whole = false;
     if (outer_axes < 2 || inner >= short_row) return false;
-    std::uint32_t* const words = c_.words.data() + detail::key_header_words;
     for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
-        const detail::axis_class row = detail::axis_class::decode(words[a]);
-        if (!is_scan(row.owner) || walks(row.owner, outer_axes - 1) || row.bucket == 0 ||
-            !detail::bucket::is_whole(row.bucket, inner))
-            continue;
-        detail::axis_class axis = detail::axis_class::decode(words[outer_axes - 1]);
-        axis.fine = static_cast<std::uint8_t>(inner);
-        words[outer_axes - 1] = axis.encode();
-        whole = true;
+        const detail::axis_class row = axis_of_key(a);
+        whole |= is_scan(row.owner) && !walks(row.owner, outer_axes - 1) && row.length_class != 0 &&
+                 detail::length_class::is_whole(row.length_class, inner);
+    }
+    if (whole) {
+        detail::axis_class last = axis_of_key(outer_axes - 1);
+        last.extent = static_cast<std::uint8_t>(inner);
+        set_axis_of_key(outer_axes - 1, last);
     }
     return whole;
 }
@@ -342,6 +362,10 @@ void classifier::append_texts(const statement& s) {
     for (const std::uint16_t i : distinct_) {
         if (s.operands[i].kind != operand_kind::text) continue;
         const auto& text = *reinterpret_cast<const detail::kernel_text*>(s.operands[i].bits[0]);
+        const std::uint64_t binding = s.operands[i].bits[1];
+        c_.words.insert(c_.words.end(),
+                        {detail::section_head(detail::key_section::text, 2 + text.words.size()),
+                         static_cast<std::uint32_t>(binding), static_cast<std::uint32_t>(binding >> 32)});
         c_.words.insert(c_.words.end(), text.words.begin(), text.words.end());
     }
 }

@@ -44,6 +44,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
         if (k == word_kind::reduce) kinds |= has_reductions;
         if (k == word_kind::text) kinds |= has_texts;
         if (k == word_kind::scan) kinds |= has_scans;
+        if (k == word_kind::library) kinds |= has_libraries;
     }
     return kinds;
 }
@@ -52,8 +53,8 @@ const classified& classifier::classify(const statement& s, environment_class env
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
     const bool binders = (kinds & has_binders) != 0;
     const bool several = !s.shapes.empty();
-    if (!binders && !several && classify_line(s, env)) return c_;
-    c_.is_line = false;
+    if (!binders && !several && classify_contiguous(s, env)) return c_;
+    c_.is_contiguous = false;
     owners_.clear();
     binder_axes_.clear();
     if (binders || several)
@@ -86,7 +87,13 @@ const classified& classifier::classify(const statement& s, environment_class env
         align_with_binders(s);
     else
         align(s);
+    library_uses_.clear(), library_owners_.clear(), library_roots_.clear();
+    if ((kinds & has_libraries) != 0) find_libraries(s);
     order_axes(s);
+    relations_.clear();
+    if (env.wishes.relations) find_relations(s);
+    index_use_.clear();
+    if (env.wishes.indices && binders) find_indices(s);
     collapse();
     write_words(s, env, kinds);
     return c_;
@@ -164,6 +171,13 @@ void classifier::find_shapes_with_binders(const statement& s) {
             }
             case word_kind::scan:
             case word_kind::unravel: {
+                bind(static_cast<int>(s.attributes[binder++]));
+                const operand& pick = s.operands[next_operand++];
+                stack.back() = keep(pick.where->extents(), stack.back().first);
+                break;
+            }
+            case word_kind::library: {
+                stack.resize(stack.size() + 1 - static_cast<std::size_t>(detail::arity_of_word(code)));
                 bind(static_cast<int>(s.attributes[binder++]));
                 const operand& pick = s.operands[next_operand++];
                 stack.back() = keep(pick.where->extents(), stack.back().first);
@@ -271,6 +285,13 @@ void classifier::align_with_binders(const statement& s) {
             case word_kind::unravel: {
                 place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
                 contexts_.push_back(bind(shapes_[w].rank));
+                set_bound_extents(shapes_[w - 1], binder);
+                break;
+            }
+            case word_kind::library: {
+                place(next_operand, *s.operands[next_operand].where, axes_here(), here.rank);
+                contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)),
+                                 bind(shapes_[w].rank));
                 set_bound_extents(shapes_[w - 1], binder);
                 break;
             }

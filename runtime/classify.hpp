@@ -25,7 +25,8 @@ enum program_kinds : std::uint8_t {
     has_binders = 4,
     has_reductions = 8,
     has_texts = 16,
-    has_scans = 32
+    has_scans = 32,
+    has_libraries = 64
 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
@@ -40,9 +41,9 @@ inline bool have_one_origin(const operand& a, const operand& b) noexcept {
     if (a.kind != b.kind || a.type != b.type) return false;
     switch (a.kind) {
         case detail::operand_kind::scalar:
-            return a.serial == b.serial && a.bits[0] == b.bits[0] && a.exponent == b.exponent;
+            return a.serial == b.serial && a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1] && a.exponent == b.exponent;
         case detail::operand_kind::text:
-            return a.bits[0] == b.bits[0];
+            return a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1];
         default:
             return a.memory == b.memory && a.where->offset == b.where->offset && a.bits[0] == b.bits[0] &&
                    a.bits[1] == b.bits[1];
@@ -55,9 +56,9 @@ struct statement {
     std::span<const operand> operands;
     std::span<const detail::word> attributes;
     std::span<const output> outputs;
-    std::uint8_t kinds = 0;                            // program_kinds, or 0 where nobody has looked yet
+    std::uint8_t kinds = 0;                            // program_kinds, or 0 where they are not known yet
     std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
-    bool no_line = false;                              // the slot knows no line that it is
+    bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
 };
 
 /// A statement whose tree is a list of leaves, into one output.
@@ -75,16 +76,23 @@ struct classified {
     std::vector<index_t> strides;      // [operands + outputs][axes]
     index_t size = 0;                  // of the result
 
-    bool is_line = false;  // by classify_line
+    bool is_contiguous = false;  // by classify_contiguous
 
-    void set_line(const index_t* of, int rank, index_t elements) {
+    void set_contiguous(const index_t* of, int rank, index_t elements) {
         shape.assign(of, of + rank);
         extents.assign(1, elements);
         size = elements;
-        is_line = true;
+        is_contiguous = true;
     }
     int axes() const noexcept { return static_cast<int>(extents.size()); }
     const index_t* strides_of(std::size_t i) const noexcept { return strides.data() + i * extents.size(); }
+};
+
+/// What a key says only where kernels are made that make use of it: each makes more keys of a program.
+struct key_wishes {
+    bool relations = false;  // between views of one buffer
+    bool indices = false;    // which operands are indices alone
+    friend bool operator==(key_wishes, key_wishes) = default;
 };
 
 /// What decides the code beside the tree.
@@ -92,20 +100,21 @@ struct environment_class {
     detail::target where;
     std::uint32_t architecture;
     detail::math_mode math;
+    key_wishes wishes{};
 };
 
 class classifier {
 public:
     /// The result stands until the next call.
     const classified& classify(const statement&, environment_class);
-    /// Whether a statement's words are these, which another statement of its program got with `is_line`; all but words
-    /// and strides of the result are then set.
-    bool confirm_line(const statement&, environment_class, std::span<const std::uint32_t> words);
-    bool confirm_line(const tree_statement&, environment_class, std::span<const std::uint32_t> words);
+    /// Whether a statement's words are these, which another statement of its program got with `is_contiguous`, and it
+    /// can run in place; all but words and strides of the result are then set.
+    bool confirm_contiguous(const statement&, environment_class, std::span<const std::uint32_t> words);
+    bool confirm_contiguous(const tree_statement&, environment_class, std::span<const std::uint32_t> words);
     /// After a tree was confirmed: an operand for each leaf, of which only those are written that are like none before
     /// them, and the numbers of the arrays among these.
-    std::span<const operand> line_operands() const noexcept { return line_operands_; }
-    std::span<const std::uint16_t> line_arrays() const noexcept { return line_arrays_; }
+    std::span<const operand> contiguous_operands() const noexcept { return contiguous_operands_; }
+    std::span<const std::uint16_t> contiguous_arrays() const noexcept { return contiguous_arrays_; }
     const classified& confirmed() const noexcept { return c_; }
     /// The key in full: the words with the program in its place.
     static void full_key(const classified&, std::span<const detail::word> program, std::vector<std::uint32_t>& key);
@@ -120,12 +129,20 @@ private:
     struct operand_range {
         std::uint32_t first, last;
     };
+    /// What an operand is to the library right above it.
+    struct library_use {
+        int owner = 0;  // of the axes that the library binds; 0: there is none
+        std::uint16_t function = 0;
+        std::uint8_t axes = 0;  // that it has, as bits; of a pick those of the result
+        bool picks = false;
+        dtype type = dtype::b1;
+    };
     struct context {
         std::uint32_t at;  // in axis_pool_
         int rank;
     };
 
-    bool classify_line(const statement&, environment_class);
+    bool classify_contiguous(const statement&, environment_class);
     void find_result_shape(const statement&);
     void find_shapes_with_binders(const statement&);
     void align(const statement&);
@@ -139,8 +156,20 @@ private:
     int likeness(const statement&, std::size_t own, std::size_t joint) const;
     void order_axes(const statement&);
     void collapse();
+    // Views of one buffer (view_relations.cpp).
+    void find_relations(const statement&);
+    bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
+    bool may_merge(std::size_t outer) const;
+    void append_relations();
+    void find_indices(const statement&);
     void write_words(const statement&, environment_class, std::uint8_t kinds);
-    bool write_fine_classes(std::size_t operands, std::size_t outer_axes, index_t inner);
+    detail::axis_class axis_of_key(std::size_t a) const noexcept {
+        return detail::axis_class::read(c_.words.data() + detail::key_header_words + detail::axis_words * a);
+    }
+    void set_axis_of_key(std::size_t a, const detail::axis_class& axis) noexcept {
+        axis.write(c_.words.data() + detail::key_header_words + detail::axis_words * a);
+    }
+    bool write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner);
     /// The width of columns that are scanned and that a block has whole.
     bool write_whole_columns(std::size_t outer_axes, index_t inner);
     void append_texts(const statement&);
@@ -149,13 +178,23 @@ private:
     bool is_dense(std::size_t row, std::uintptr_t address) const;
     /// Of columns that are scanned whole.
     bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
-    bool are_gapless_columns(const statement& s, std::size_t outer_axes) const;
+    bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
     bool is_scan(int owner) const;
+    void find_libraries(const statement&);
+    bool is_library(int owner) const {
+        return static_cast<std::size_t>(owner) < library_owners_.size() &&
+               library_owners_[static_cast<std::size_t>(owner)];
+    }
+    std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
+    bool suits_library(std::size_t i, const library_use&) const;
+    index_t largest_of_library(int owner) const;
+    bool is_written_by_library(const statement&, std::size_t output) const;
+    bool is_vector_of_library(std::size_t pick, index_t offset) const;
     bool walks(int owner, std::size_t axis) const;
     std::uint8_t partner_of(const statement&, std::size_t a) const;
 
@@ -175,14 +214,26 @@ private:
     std::vector<index_t> raw_strides_;  // before collapse
     std::vector<index_t> raw_extents_;
     std::vector<int> order_;
+    struct view_pair {
+        std::uint16_t operand, base;
+    };
+    std::vector<view_pair> relations_;
+    std::vector<std::int8_t> steps_;       // of each relation on every axis before collapse
+    std::vector<std::uint16_t> bases_;     // views that others are related to
+    std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
+    std::vector<int> word_operands_;
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
-    std::vector<operand> line_operands_;
-    std::vector<const detail::leaf_record*> line_firsts_;  // the leaves of these operands
-    std::vector<std::uint16_t> line_arrays_;
-    std::size_t bound_axes_ = 0;  // of the key's
-    std::vector<int> picks_;      // of each binder that is a scan its operand, else -1
+    std::vector<operand> contiguous_operands_;
+    std::vector<const detail::leaf_record*> contiguous_firsts_;  // the leaves of these operands
+    std::vector<std::uint16_t> contiguous_arrays_;
+    std::size_t bound_axes_ = 0;              // of the key's
+    std::vector<library_use> library_roots_;  // of each output that a library's result is, by its pick
+    std::vector<int> library_picks_;          // and the operand that the pick is
+    std::vector<library_use> library_uses_;   // of each operand, where there are libraries
+    std::vector<bool> library_owners_;        // of each owner of axes; the same
+    std::vector<int> picks_;                  // of each binder that is a scan its operand, else -1
 };
 
 }  // namespace ingot::runtime

@@ -22,7 +22,7 @@ struct source_text {
 };
 
 /// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The
-/// interpreter stands in; nobody outside the runtime sees this.
+/// interpreter stands in; nothing outside the runtime sees this.
 class compiler_unavailable : public error {
 public:
     using error::error;

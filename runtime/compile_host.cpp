@@ -70,8 +70,8 @@ std::vector<std::string> host_options(const source_text& source) {
     for (const std::string& feature : words_of(source.architecture)) options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
     // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
-    // privately and then offers its libm to nobody; its linker script brings libmvec where that is used, libgcc has the
-    // complex products.
+    // privately and then does not offer its libm to others; its linker script brings libmvec where that is used, libgcc
+    // has the complex products.
     for (const std::string& last : words_of("-nostdlib -x c++ - -x none -lm -lgcc")) options.push_back(last);
     return options;
 }

@@ -1,49 +1,30 @@
 #include "runtime/counters.hpp"
 
-namespace ingot::runtime {
+#include <new>
 
-thread_local constinit counter_block* my_counters = nullptr;
-constinit counter_block late_counters;
+namespace ingot::runtime {
 
 namespace {
 
-constinit std::atomic<counter_block*> all_blocks{&late_counters};
-
-/// Offers the block to later threads when its thread ends. Destructors that run after it still count.
-struct block_return {
-    counter_block* block;
-    ~block_return() {
-        my_counters = &late_counters;
-        block->taken.store(false, std::memory_order_release);
-    }
-};
-
-counter_block& acquire_block() {
-    for (counter_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-        if (!block->taken.exchange(true, std::memory_order_acq_rel)) return *block;
-    }
-    auto* const block = new counter_block;
-    block->next = all_blocks.load(std::memory_order_relaxed);
-    while (!all_blocks.compare_exchange_weak(block->next, block, std::memory_order_release)) {
-    }
-    return *block;
-}
+constinit counter_block shared;  // by threads for which there was no memory
 
 std::uint64_t total(counter which) {
-    std::uint64_t sum = 0;
-    for (counter_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-        sum += block->values[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
-    }
+    const auto index = static_cast<std::size_t>(which);
+    std::uint64_t sum = shared.values[index].load(std::memory_order_relaxed);
+    per_thread<counter_block>::for_each(
+        [&](const counter_block& block) { sum += block.values[index].load(std::memory_order_relaxed); });
     return sum;
 }
 
 }  // namespace
 
-counter_block& attach_counters() {
-    counter_block& block = acquire_block();
-    my_counters = &block;
-    thread_local const block_return at_thread_end{&block};
-    return block;
+void add_first(counter which, std::int64_t amount) noexcept {
+    try {
+        per_thread<counter_block>::own().add(which, amount);
+    } catch (const std::bad_alloc&) {
+        shared.values[static_cast<std::size_t>(which)].fetch_add(static_cast<std::uint64_t>(amount),
+                                                                 std::memory_order_relaxed);
+    }
 }
 
 }  // namespace ingot::runtime

@@ -1,6 +1,5 @@
 // The counters behind ingot::counters(). Each thread adds to a block of its own, so that counting needs no locked
-// instruction on the path of a launch; a snapshot sums the blocks. Blocks are never freed, only handed to later
-// threads.
+// instruction on the path of a launch; a snapshot sums the blocks.
 #pragma once
 
 #include <array>
@@ -9,6 +8,8 @@
 #include <cstdint>
 
 #include <ingot/counters.hpp>
+
+#include "runtime/per_thread.hpp"
 
 namespace ingot::runtime {
 
@@ -25,24 +26,24 @@ inline constexpr std::size_t counter_count = static_cast<std::size_t>(counter::i
 
 struct alignas(64) counter_block {
     std::array<std::atomic<std::uint64_t>, counter_count> values{};
-    std::atomic<bool> taken{true};
-    counter_block* next = nullptr;
+
+    /// The owner's.
+    void add(counter which, std::int64_t amount) noexcept {
+        std::atomic<std::uint64_t>& value = values[static_cast<std::size_t>(which)];
+        value.store(value.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(amount),
+                    std::memory_order_relaxed);
+    }
 };
 
-/// This thread's block, once it has counted anything; from the thread's end on, the one that ending threads share.
-extern thread_local constinit counter_block* my_counters;
-extern constinit counter_block late_counters;
-counter_block& attach_counters();
+/// What a thread without a block of its own adds.
+void add_first(counter which, std::int64_t amount) noexcept;
 
 /// `amount` may be negative: what one thread takes another may give back.
-inline void add(counter which, std::int64_t amount = 1) {
-    counter_block& block = my_counters != nullptr ? *my_counters : attach_counters();
-    std::atomic<std::uint64_t>& value = block.values[static_cast<std::size_t>(which)];
-    const auto more = static_cast<std::uint64_t>(amount);
-    if (&block == &late_counters) [[unlikely]]
-        value.fetch_add(more, std::memory_order_relaxed);
+inline void add(counter which, std::int64_t amount = 1) noexcept {
+    if (counter_block* const own = per_thread<counter_block>::own_if_any()) [[likely]]
+        own->add(which, amount);
     else
-        value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+        add_first(which, amount);
 }
 
 }  // namespace ingot::runtime

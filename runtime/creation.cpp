@@ -1,7 +1,9 @@
 // Memory for new arrays, and values between them and the host.
 #include <ingot/creation.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -9,12 +11,15 @@
 #include <ingot/error.hpp>
 #include <ingot/host.hpp>
 
+#include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
 #include "runtime/transfer.hpp"
 
 namespace ingot::detail {
 
 namespace {
+
+__extension__ typedef __int128 wide_integer;  // sums and products of any 64-bit numbers
 
 std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
 
@@ -48,17 +53,23 @@ void adopt_memory(destination to, const buffer_ref& memory, std::span<const inde
                 throw shape_error(in_brackets("asarray") + "stride " + std::to_string((*strides)[j]) +
                                   " is no multiple of the " + std::to_string(each) + " bytes of " +
                                   std::string(name(to.type)));
-            where.strides()[j] = (*strides)[j] / each;
+            // Where nothing moves the stride is of no account, however large.
+            if (where.size() > 0 && where.shape()[j] > 1) where.strides()[j] = (*strides)[j] / each;
         }
     }
-    index_t low = 0, high = 0;  // the elements reached
-    for (int j = 0; j < where.rank(); ++j) {
-        const index_t far = where.strides()[j] * (where.shape()[j] - 1);
-        (far < 0 ? low : high) += far;
+    // The elements reached. A product has up to 127 bits; 64 of them may exceed what 128 hold, so sums stop before.
+    wide_integer low = 0, high = 0;
+    const wide_integer beyond = wide_integer{1} << 120;
+    for (int j = 0; where.size() > 0 && j < where.rank(); ++j) {
+        const wide_integer far = static_cast<wide_integer>(where.strides()[j]) * (where.shape()[j] - 1);
+        low = std::max(-beyond, low + std::min(far, wide_integer{0}));
+        high = std::min(beyond, high + std::max(far, wide_integer{0}));
     }
-    if (where.size() > 0 && (low < 0 || static_cast<std::size_t>((high + 1) * each) > memory->bytes))
-        throw shape_error(in_brackets("asarray") + "shape " + to_text(shape) + " of " + std::string(name(to.type)) +
-                          " reaches beyond the " + std::to_string(memory->bytes) + " bytes given");
+    if (where.size() > 0 && (low < 0 || (high + 1) * each > static_cast<wide_integer>(memory->bytes)))
+        throw shape_error(in_brackets("asarray") + "shape " + to_text(shape) +
+                          (strides ? " with strides " + to_text(strides->values()) : "") + " of " +
+                          std::string(name(to.type)) + " reaches beyond the " + std::to_string(memory->bytes) +
+                          " bytes given");
     to.where = std::move(where);
     to.memory = memory;
 }
@@ -68,8 +79,44 @@ index_t arange_count(double start, double stop, double step) {
     if (step == 0 || std::isnan(count))
         throw shape_error(in_brackets("arange") + "no number of steps of " + std::to_string(step) + " leads from " +
                           std::to_string(start) + " to " + std::to_string(stop));
-    if (count >= 0x1p59) throw shape_error(in_brackets("arange") + "too many elements");
+    if (count >= 0x1p59) {
+        char number[32];
+        std::snprintf(number, sizeof number, "%.0f", count);
+        throw shape_error(in_brackets("arange") + "shape (" + number + ",) has too many elements");
+    }
     return count <= 0 ? 0 : static_cast<index_t>(count);
+}
+
+index_t arange_count(any_number start, any_number stop, any_number step) {
+    const auto value = [](any_number n) -> wide_integer {
+        return n.is_unsigned ? wide_integer{n.bits} : wide_integer{static_cast<std::int64_t>(n.bits)};
+    };
+    const auto text = [](any_number n) {
+        return n.is_unsigned ? std::to_string(n.bits) : std::to_string(static_cast<std::int64_t>(n.bits));
+    };
+    const wide_integer by = value(step), way = value(stop) - value(start);
+    if (by == 0)
+        throw shape_error(in_brackets("arange") + "no number of steps of 0 leads from " + text(start) + " to " +
+                          text(stop));
+    const wide_integer count = by > 0 ? (way + by - 1) / by : (-way - by - 1) / -by;
+    if (count > std::numeric_limits<index_t>::max())
+        throw shape_error(in_brackets("arange") + "too many elements from " + text(start) + " to " + text(stop) +
+                          " by " + text(step));
+    return count <= 0 ? 0 : static_cast<index_t>(count);
+}
+
+index_t rows_around_diagonal(index_t length, index_t offset) {
+    const wide_integer rows =
+        static_cast<wide_integer>(length) + (offset < 0 ? -static_cast<wide_integer>(offset) : offset);
+    if (rows > std::numeric_limits<index_t>::max())
+        throw shape_error(in_brackets("diag") + std::to_string(length) + " elements on diagonal " +
+                          std::to_string(offset) + " need a matrix with too many elements");
+    return static_cast<index_t>(rows);
+}
+
+void throw_no_host_memory(std::size_t count, std::size_t bytes_each) {
+    throw out_of_memory(in_brackets("allocate") + "out of memory on the host: " + std::to_string(count) +
+                        " values of " + std::to_string(bytes_each) + " bytes were wanted");
 }
 
 void throw_wrong_rank(const char* operation, int rank, const char* wanted) {
@@ -124,14 +171,7 @@ void write_values(destination to, const void* from) {
         layout where;
         create_from_host(memory, where, to.where.extents(), from, size_of(to.type));
         if (!(memory->device == to.memory->device)) memory = copy_of(memory, to.memory->device);
-        static constinit slot copies[dtype_count];
-        const word program[] = {make_word(word_kind::leaf, to.type)};
-        operand in;
-        in.type = to.type;
-        in.where = &where;
-        in.memory = memory.get();
-        const output out{to.type, &to.memory, &to.where};
-        return v1::evaluate(copies[static_cast<std::size_t>(to.type)], program, {&in, 1}, {}, {&out, 1});
+        return runtime::copy_view(to.type, *memory, where, to.memory, to.where);
     }
     if (!to.memory->unowned && !to.memory.unique()) {
         const device_id device = to.memory->device;

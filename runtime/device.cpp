@@ -113,10 +113,12 @@ std::string device::name() const { return runtime::state_of(*this).backend->name
 
 void device::synchronize() const {
     runtime::device_state& d = runtime::state_of(*this);
-    for (runtime::stream_index i = 0; i < runtime::stream_count(); ++i) {
-        runtime::stream_state& s = runtime::stream_at(i);
-        if (s.backend == d.backend.get()) runtime::synchronize(s);
-    }
+    const auto for_each_stream = [&](auto f) {
+        for (runtime::stream_index i = 0; i < runtime::stream_count(); ++i)
+            if (runtime::stream_state& s = runtime::stream_at(i); s.backend == d.backend.get()) f(s);
+    };
+    for_each_stream([](runtime::stream_state& s) { s.backend->synchronize(s.native); });
+    for_each_stream([](runtime::stream_state& s) { runtime::throw_reported(s); });
 }
 
 std::string to_string(device_id d) {

@@ -6,8 +6,8 @@
 //   lock      a byte of it, at the name's hash, is locked while somebody compiles that kernel
 //
 // Every failure is a slower success: a bad file is a miss and is replaced, a directory that cannot be trusted or
-// written is one warning. Nothing here throws but bad_alloc. Thread-safe; keeps the directory open, so that nobody can
-// swap it.
+// written is one warning. Nothing here throws but bad_alloc. Thread-safe; keeps the directory open, so that no other
+// process can swap it.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 #include <ingot/philox.hpp>
 #include <ingot/program.hpp>
 
-#include "runtime/places.hpp"
+#include "runtime/index_block.hpp"
 
 namespace ingot::runtime::interpreter {
 
@@ -44,7 +44,12 @@ void with_type(dtype t, F f) {
     }
 }
 
-/// Calls `f` with an unsigned integer as large as an element of `t`: what copying elements needs to know of it.
+/// 16 bytes.
+struct word_pair {
+    std::uint64_t first, second;
+};
+
+/// Calls `f` with a trivial value as large as an element of `t`: what copying elements needs to know of it.
 template <class F>
 void with_size(dtype t, F f) {
     switch (detail::size_of(t)) {
@@ -54,8 +59,10 @@ void with_size(dtype t, F f) {
             return f(std::uint16_t{});
         case 4:
             return f(std::uint32_t{});
-        default:
+        case 8:
             return f(std::uint64_t{});
+        default:
+            return f(word_pair{});
     }
 }
 

@@ -1,6 +1,5 @@
 // The door: a statement comes in, its kernel is found or made, and runs.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -12,13 +11,17 @@
 #include <ingot/shape.hpp>
 
 #include "runtime/classify.hpp"
+#include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device_facts.hpp"
+#include "runtime/dispatch_cache.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/ordering.hpp"
-#include "runtime/recent_statements.hpp"
+#include "runtime/overlap.hpp"
+#include "runtime/per_thread.hpp"
+#include "runtime/small_array.hpp"
 
 namespace ingot {
 
@@ -27,24 +30,15 @@ struct slot::entry {
     const runtime::executable* found;
     std::size_t count;
     const std::uint32_t* words;
-    bool is_line;
+    bool is_contiguous;
 
-    /// Two words at a time, as the others were written a moment ago (classify_line): a wider read would wait for the
-    /// writes to leave the processor's store buffer.
+    /// A word at a time, for the others were written a moment ago in pieces as small (classify_contiguous): a read
+    /// across two of them would wait for the writes to leave the processor's store buffer.
     bool matches(std::span<const std::uint32_t> other) const noexcept {
         if (count != other.size()) return false;
-        const std::uint32_t *p = words, *q = other.data();
-        const std::uint32_t* const end = p + count;
-        for (; p + 1 < end; p += 2, q += 2)
-            if (pair_at(p) != pair_at(q)) return false;
-        return p == end || *p == *q;
-    }
-
-private:
-    static std::uint64_t pair_at(const std::uint32_t* at) noexcept {
-        std::uint64_t pair;
-        std::memcpy(&pair, at, sizeof pair);
-        return pair;
+        for (std::size_t i = 0; i < count; ++i)
+            if (words[i] != other[i]) return false;
+        return true;
     }
 };
 
@@ -52,100 +46,106 @@ namespace runtime {
 
 namespace {
 
+/// What a thread evaluates with.
+struct workspace {
+    classifier classes;
+    dispatch_cache recent;
+    std::vector<std::uint32_t> key;
+#if INGOT_DEBUG
+    classifier again;  // not `classes`, whose results still stand
+    std::vector<operand> operands;
+#endif
+};
+workspace& of_thread() { return per_thread<workspace>::own(); }
+
 const executable& look_up(slot& cache, const classified& c, const statement& s) {
     for (const auto& way : cache.entries)
         if (const slot::entry* e = way.load(std::memory_order_acquire); e != nullptr && e->matches(c.words))
             return *e->found;
-    static thread_local std::vector<std::uint32_t> key;
+    std::vector<std::uint32_t>& key = of_thread().key;
     classifier::full_key(c, s.program, key);
     const executable& found = executable_for(key);
-    // Published in turn; an entry that is replaced stays valid for whoever reads it, so it is not freed. A statement
-    // that meets more classes than ways goes on being served by the table, and publishes no more.
+    // Published in turn; an entry that is replaced stays valid for threads that read it, so it is not freed. A
+    // statement that meets more classes than ways goes on being served by the table, and publishes no more.
     const std::uint32_t turn = cache.next.fetch_add(1, std::memory_order_relaxed);
     if (turn < slot::ways) {
         auto* words = new std::uint32_t[c.words.size()];
         std::copy(c.words.begin(), c.words.end(), words);
-        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words, c.is_line}, std::memory_order_release);
+        cache.entries[turn].store(new slot::entry{&found, c.words.size(), words, c.is_contiguous},
+                                  std::memory_order_release);
     }
     return found;
 }
 
-/// The commonest statements again: contiguous arrays of one shape, of a class that the slot has met. Null where it is
-/// another.
+/// Whether writing `o` in place could change what the tree still has to read: bytes are shared, but not element for
+/// element. Of the same view every thread reads its element before it writes it.
+bool overlaps(const output& o, const operand& in, bool binders) {
+    if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) return false;
+    const strided_view to(**o.memory, *o.where, o.type), from(*in.memory, *in.where, in.type);
+    if (!binders && are_same_elements(to, from)) return false;
+    return share_a_byte(to, from);
+}
+
+bool must_buffer(const statement& s) {
+    const bool binders = (s.kinds & has_binders) != 0;
+    return std::ranges::any_of(s.outputs, [&](const output& o) {
+        return *o.memory &&
+               std::ranges::any_of(s.operands, [&](const operand& in) { return overlaps(o, in, binders); });
+    });
+}
+
+#if INGOT_DEBUG
+/// That a fast path took a statement for what classifying it in full would find.
+void check_same(const classified& taken, std::span<const std::uint32_t> words, const statement& s,
+                environment_class env) {
+    const classified& c = of_thread().again.classify(s, env);
+    if (!std::ranges::equal(words, c.words) || taken.shape != c.shape || taken.extents != c.extents ||
+        taken.size != c.size || (!taken.is_contiguous && taken.strides != c.strides) || must_buffer(s))
+        throw error("[evaluate] a statement was taken for another");
+}
+void check_contiguous(const classified& taken, std::span<const std::uint32_t> words, const statement& s,
+                      environment_class env) {
+    check_same(taken, words, s, env);
+}
+void check_contiguous(const classified& taken, std::span<const std::uint32_t> words, const tree_statement& s,
+                      environment_class env) {
+    std::vector<operand>& operands = of_thread().operands;  // warm statements allocate nothing
+    operands.assign(static_cast<std::size_t>(s.leaves.total), {});
+    detail::cursor c{operands.data(), nullptr};
+    detail::leaf_span(s.leaves).gather(c);
+    check_same(taken, words, {s.program, operands, {}, {&s.out, 1}}, env);
+}
+#endif
+
+/// The commonest statements again: contiguous arrays of one shape, into new ones or in place, of a class that the slot
+/// has met. Null where it is another.
 template <class Statement>
-const executable* find_line(const slot& cache, classifier& workspace, const Statement& s, environment_class env) {
+const executable* find_contiguous(const slot& cache, classifier& workspace, const Statement& s, environment_class env) {
     for (const auto& way : cache.entries) {
         const slot::entry* e = way.load(std::memory_order_acquire);
         if (e == nullptr) break;
-        if (e->is_line && !e->found->interpreted && workspace.confirm_line(s, env, {e->words, e->count}))
-            return e->found;
+        if (!e->is_contiguous) continue;
+        const executable& found = e->found->latest();
+        if (found.interpreted || !workspace.confirm_contiguous(s, env, {e->words, e->count})) continue;
+#if INGOT_DEBUG
+        check_contiguous(workspace.confirmed(), {e->words, e->count}, s, env);
+#endif
+        return &found;
     }
     return nullptr;
 }
 
-struct workspace {
-    classifier classes;
-    recent_statements recent;
-};
-workspace& of_thread() {
-    static thread_local workspace own;
-    return own;
-}
-
-using address_range = std::array<std::uintptr_t, 2>;
-
-/// From the lowest byte of an element to one past the highest.
-address_range bytes_of(const buffer& memory, const detail::layout& l, std::size_t each) {
-    index_t low = l.offset, high = l.offset;
-    for (int j = 0; j < l.rank(); ++j) {
-        const index_t far = l.strides()[j] * (l.shape()[j] - 1);
-        (far < 0 ? low : high) += far;
-    }
-    const auto base = reinterpret_cast<std::uintptr_t>(memory.data);
-    return {base + static_cast<std::uintptr_t>(low) * each, base + static_cast<std::uintptr_t>(high + 1) * each};
-}
-
-/// Whether writing `o` in place could change what the tree still has to read: bytes shared, but not element for
-/// element.
-bool overlaps(const output& o, const operand& in, bool binders) {
-    if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) return false;
-    const detail::layout &to = *o.where, &from = *in.where;
-    const std::size_t out_bytes = detail::size_of(o.type), in_bytes = detail::size_of(in.type);
-    const address_range a = bytes_of(**o.memory, to, out_bytes), b = bytes_of(*in.memory, from, in_bytes);
-    if (a[1] <= b[0] || b[1] <= a[0]) return false;
-    // The same view: every thread reads its element before it writes it. Equal strides begin at their lowest bytes
-    // alike.
-    if (binders || out_bytes != in_bytes || a[0] != b[0] || !detail::same_shape(to, from)) return true;
-    for (int j = 0; j < to.rank(); ++j)
-        if (to.shape()[j] != 1 && to.strides()[j] != from.strides()[j]) return true;
-    return false;
-}
-
-bool must_buffer(const statement& s, const output& o) {
-    if (!*o.memory) return false;
-    const bool binders = (s.kinds & has_binders) != 0;
-    for (const operand& in : s.operands)
-        if (overlaps(o, in, binders)) return true;
-    return false;
-}
-
 /// Evaluates into new memory, then copies into the view that was asked for.
 void evaluate_buffered(slot& cache, const statement& s) {
-    std::vector<buffer_ref> results(s.outputs.size());
-    std::vector<detail::layout> layouts(s.outputs.size());
-    std::vector<output> fresh;
-    for (std::size_t k = 0; k < s.outputs.size(); ++k) fresh.push_back({s.outputs[k].type, &results[k], &layouts[k]});
-    v1::evaluate(cache, s.program, s.operands, s.attributes, fresh);
-    static constinit slot copies;
+    small_array<buffer_ref, 4> results(s.outputs.size());
+    small_array<detail::layout, 4> layouts(s.outputs.size());
+    small_array<output, 4> fresh(s.outputs.size());
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) fresh[k] = {s.outputs[k].type, &results[k], &layouts[k]};
+    v1::evaluate(cache, s.program, s.operands, s.attributes, fresh.all());
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
-        const detail::word program[] = {detail::make_word(detail::word_kind::leaf, o.type)};
-        operand in;
-        in.type = o.type;
-        in.where = &layouts[k];
-        in.memory = results[k].get();
         if (*o.memory) {
-            v1::evaluate(copies, program, {&in, 1}, {}, {&o, 1});
+            copy_view(o.type, *results[k], layouts[k], *o.memory, *o.where);
         } else {
             *o.memory = std::move(results[k]);
             *o.where = std::move(layouts[k]);
@@ -196,20 +196,19 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
     run(e, c, s, stream, kept);
 }
 
-#if INGOT_DEBUG
-void check_same(const classified& a, const classified& b) {
-    if (a.words != b.words || a.shape != b.shape || a.extents != b.extents || a.strides != b.strides ||
-        a.size != b.size)
-        throw error("[evaluate] a statement was taken for another");
-}
-#endif
-
 /// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
-bool evaluate_again(workspace& own, const appearance& seen, const statement& s, const place& where) {
-    recent_statements::entry* const known = own.recent.find(seen);
+bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s, const place& where) {
+    dispatch_cache::entry* const known = own.recent.find(seen);
     if (known == nullptr) return false;
+    if (known->found == nullptr) {
 #if INGOT_DEBUG
-    check_same(known->classes, own.classes.classify(s, where.environment));
+        if (!must_buffer(s)) throw error("[evaluate] a statement was taken for one whose sides overlap");
+#endif
+        evaluate_buffered(cache, s);
+        return true;
+    }
+#if INGOT_DEBUG
+    check_same(known->classes, known->classes.words, s, where.environment);
 #endif
     evaluate_with(*known->found, known->classes, s, *where.stream, &known->launches);
     return true;
@@ -222,17 +221,22 @@ void evaluate(slot& cache, statement s) {
     if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
     const place where = place_of(s);
     workspace& own = of_thread();
-    if (!s.no_line && (s.kinds & (has_lazies | has_binders)) == 0 && s.shapes.empty())
-        if (const executable* found = find_line(cache, own.classes, s, where.environment))
+    // Into outputs that exist a statement that comes again has its arguments packed already: the dispatch cache serves
+    // all of those.
+    const bool fresh = std::ranges::none_of(s.outputs, [](const output& o) { return bool(*o.memory); });
+    if (fresh && !s.not_contiguous && (s.kinds & (has_lazies | has_binders)) == 0 && s.shapes.empty())
+        if (const executable* found = find_contiguous(cache, own.classes, s, where.environment))
             return evaluate_with(*found, own.classes.confirmed(), s, *where.stream);
-    appearance seen;
+    call_signature seen;
     const bool fits = seen.take(cache, s, where);
-    if (fits && evaluate_again(own, seen, s, where)) return;
+    if (fits && evaluate_again(cache, own, seen, s, where)) return;
 
     if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
         return evaluate_without_slot(flat_statement(s).get());
-    for (const output& o : s.outputs)
-        if (must_buffer(s, o)) return evaluate_buffered(cache, s);
+    if (must_buffer(s)) {
+        if (fits) own.recent.keep_buffered(seen);
+        return evaluate_buffered(cache, s);
+    }
     const classified& c = own.classes.classify(s, where.environment);
     if (c.size == 0) return allocate_outputs(s, c, *where.stream);
     const executable& e = look_up(cache, c, s);
@@ -244,19 +248,19 @@ namespace {
 
 /// Evaluates a tree over contiguous arrays of one shape whose kernel the slot knows. Returns false, and does nothing,
 /// where it is another.
-bool evaluate_line(slot& cache, const tree_statement& s) {
+bool evaluate_contiguous(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
     const place where = place_on(s.leaves.holder->memory->device);
     classifier& classes = of_thread().classes;
-    const executable* found = find_line(cache, classes, s, where.environment);
+    const executable* found = find_contiguous(cache, classes, s, where.environment);
     if (found == nullptr) return false;
     const classified& c = classes.confirmed();
     *s.out.memory = allocate_buffer(static_cast<std::size_t>(c.size) * detail::size_of(s.out.type),
                                     where.stream->device, *where.stream);
     *s.out.where = detail::contiguous_layout(c.shape);
-    const std::span<const operand> operands = classes.line_operands();
-    for (const std::uint16_t i : classes.line_arrays())
+    const std::span<const operand> operands = classes.contiguous_operands();
+    for (const std::uint16_t i : classes.contiguous_arrays())
         order_read(const_cast<buffer&>(*operands[i].memory), *where.stream);
     order_write(**s.out.memory, *where.stream);
     run(*found, c, {s.program, operands, {}, {&s.out, 1}}, *where.stream);
@@ -276,23 +280,13 @@ void evaluate(slot& cache, std::span<const detail::word> program, std::span<cons
 
 void evaluate_leaves(slot& cache, std::span<const detail::word> program, detail::leaf_block& leaves,
                      const output& out) {
-    if (runtime::evaluate_line(cache, {program, leaves, out})) return;
+    if (runtime::evaluate_contiguous(cache, {program, leaves, out})) return;
     // A warm statement allocates nothing but its result, unless it is of very many leaves.
-    constexpr std::size_t most_here = 64;
-    alignas(operand) std::byte room[most_here * sizeof(operand)];
-    std::vector<operand> many;
-    operand* operands = reinterpret_cast<operand*>(room);
-    const auto n = static_cast<std::size_t>(leaves.total);
-    if (n <= most_here) {
-        std::uninitialized_value_construct_n(operands, n);
-    } else {
-        many.resize(n);
-        operands = many.data();
-    }
-    detail::cursor c{operands, nullptr};
+    runtime::small_array<operand, 64> operands(static_cast<std::size_t>(leaves.total));
+    detail::cursor c{operands.begin(), nullptr};
     detail::leaf_span(leaves).gather(c);
-    runtime::statement s{program, {operands, n}, {}, {&out, 1}};
-    s.no_line = true;
+    runtime::statement s{program, operands.all(), {}, {&out, 1}};
+    s.not_contiguous = true;
     runtime::evaluate(cache, s);
 }
 

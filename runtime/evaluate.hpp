@@ -20,12 +20,4 @@ place place_on(device_id);
 /// Evaluates a statement; the slot is its type's.
 void evaluate(slot&, statement);
 
-/// Calls `f` with the statement, or with the flat one that stands for it.
-template <class F>
-auto with_flat(const statement& s, F f) {
-    if (is_flat(s)) return f(s);
-    const flat_statement flat(s);
-    return f(flat.get());
-}
-
 }  // namespace ingot::runtime

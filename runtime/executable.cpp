@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "codegen/schedule.hpp"
+#include "codegen/plan/schedule.hpp"
 #include "runtime/compile_host.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/fork.hpp"
@@ -45,7 +45,10 @@ struct shard {
 
 constexpr std::size_t shard_count = 16;
 
-/// Who holds such a lock is known by the thread's number, which a child's thread does not have: it gets a new one.
+constexpr std::chrono::milliseconds first_pause{50};
+constexpr std::chrono::minutes longest_pause{1};
+
+/// The holder of such a lock is known by its thread's number, which a child's thread does not have: it gets a new one.
 void hold_shard_over_fork(shard& s) {
     hold_over_fork(
         mutex_of::executables, [&s] { s.mutex.lock(); }, [&s] { s.mutex.unlock(); },
@@ -68,23 +71,32 @@ std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t>
     e->key = codegen::decode(words);
     e->plan = codegen::make_plan(e->key);
     if (!e->plan.missing.empty()) throw error(e->plan.missing);
+    const auto start = retry_schedule::clock::now();
     try {
-        e->module = load(source_of(e->key, e->plan));
-        for (const codegen::launch& step : e->plan.steps) {
-#ifdef INGOT_HAS_CUDA_HEADERS
-            if (e->key.header.where == detail::target::cuda) {
-                e->kernels.emplace_back(e->module->kernel(step.kernel));
-                continue;
-            }
-#endif
-            e->kernels.emplace_back(e->module->host_function(step.kernel));
-        }
+        load_steps(*e);
     } catch (const compiler_unavailable& reason) {
         warn_once(std::string("expressions are interpreted: ") + reason.what());
         e->graph = codegen::lower(e->key);
         e->interpreted = true;
+        e->retry.failed(retry_schedule::clock::now() - start);
     }
     return e;
+}
+
+/// Null where the compiler still cannot be had.
+std::unique_ptr<const executable> make_successor(const executable& e) {
+    auto made = std::make_unique<executable>();
+    try {
+        made->key = e.key;
+        made->plan = e.plan;
+        load_steps(*made);
+    } catch (const compile_error&) {
+        made->interpreted = true;
+        made->rejected = std::current_exception();
+    } catch (const error&) {  // the compiler or the loader: the interpreter goes on
+        return nullptr;
+    }
+    return made;
 }
 
 }  // namespace
@@ -112,6 +124,57 @@ void* loaded_kernel::on_gpu([[maybe_unused]] int device, [[maybe_unused]] const 
 #endif
 }
 
+bool retry_schedule::claim() noexcept {
+    clock::rep due = next_.load(std::memory_order_relaxed);
+    const clock::time_point now = clock::now();
+    if (now.time_since_epoch().count() < due) return false;
+    return next_.compare_exchange_strong(due, (now + longest_pause).time_since_epoch().count());
+}
+
+void retry_schedule::failed(clock::duration attempt) noexcept {
+    clock::duration pause(2 * pause_.load(std::memory_order_relaxed));
+    pause = std::min<clock::duration>(std::max({pause, clock::duration(first_pause), 4 * attempt}), longest_pause);
+    pause_.store(pause.count(), std::memory_order_relaxed);
+    next_.store((clock::now() + pause).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+const executable& compile_again(const executable& e) {
+    if (e.successor.load(std::memory_order_acquire) == nullptr && e.retry.claim()) {
+        const auto start = retry_schedule::clock::now();
+        std::unique_ptr<const executable> made;
+        try {
+            made = make_successor(e);
+        } catch (...) {  // out of memory
+        }
+        const executable* none = nullptr;
+        if (made == nullptr)
+            e.retry.failed(retry_schedule::clock::now() - start);
+        else if (e.successor.compare_exchange_strong(none, made.get()))
+            made.release();  // never freed, as e is not
+    }
+    const executable& latest = e.latest();
+    if (latest.rejected) std::rethrow_exception(latest.rejected);
+    return latest;
+}
+
+void load_steps(executable& e) {
+    for (const codegen::plan_step& s : e.plan.steps)
+        if (const auto* call = std::get_if<codegen::library_call>(&s))
+            e.functions.push_back(&library_function_named(call->function));
+    const auto launches = codegen::launches_of(e.plan);
+    if (launches.empty()) return;
+    e.module = load(source_of(e.key, e.plan));
+    for (const codegen::launch& step : launches) {
+#ifdef INGOT_HAS_CUDA_HEADERS
+        if (e.key.header.where == detail::target::cuda) {
+            e.kernels.emplace_back(e.module->kernel(step.kernel));
+            continue;
+        }
+#endif
+        e.kernels.emplace_back(e.module->host_function(step.kernel));
+    }
+}
+
 key_observer observe_new_keys(key_observer o) { return observer.exchange(o); }
 
 source_text source_of(const codegen::key& key, const codegen::plan& plan) {
@@ -126,7 +189,7 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
         source.options = {plan.contract ? "-fmad=true" : "-fmad=false"};
     else
         source.options = {plan.contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
-    for (const codegen::launch& step : plan.steps) source.kernels.push_back(step.kernel);
+    for (const codegen::launch& step : codegen::launches_of(plan)) source.kernels.push_back(step.kernel);
     return source;
 }
 
@@ -140,7 +203,7 @@ const executable& executable_for(std::span<const std::uint32_t> key) {
     shard& s = shard_of(key);
     {
         std::shared_lock lock(s.mutex);
-        if (const auto found = s.table.find(key); found != s.table.end()) return *found->second;
+        if (const auto found = s.table.find(key); found != s.table.end()) return found->second->latest();
     }
     if (const key_observer o = observer.load()) o(key);
     // Outside the lock; threads that race on one key share its compile in `load`, and the first to get here wins.

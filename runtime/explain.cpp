@@ -1,15 +1,20 @@
-// explain, source, to_dot: a statement is classified and planned as if it were to run.
+// explain, source, to_dot: a statement is classified and planned as if it were to run, and so is each part that has to
+// be an array before it. Nothing runs: a part's result is a buffer without memory.
+#include <functional>
+#include <map>
 #include <ostream>
 #include <sstream>
 
 #include <ingot/measure.hpp>
 
-#include "codegen/dot.hpp"
-#include "codegen/schedule.hpp"
+#include "codegen/graph/dot.hpp"
+#include "codegen/plan/schedule.hpp"
 #include "runtime/device_facts.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/per_thread.hpp"
+#include "runtime/plan_steps.hpp"
 #include "runtime/several.hpp"
 
 namespace ingot {
@@ -24,21 +29,70 @@ struct planned {
     bool in_memory;
 };
 
-/// Classifies, and gives the numbers and the plan to `f`.
-template <class F>
-auto with_plan(const statement& s, F f) {
-    static thread_local classifier workspace;
-    const place where = place_of(s);
-    const classified& c = workspace.classify(s, where.environment);
-    if (c.size == 0) return f(planned{}, c, where);
-    std::vector<std::uint32_t> words;
-    classifier::full_key(c, s.program, words);
-    planned p;
-    p.key = codegen::decode(words);
-    p.plan = codegen::make_plan(p.key);
-    p.in_memory = is_loaded(words);
-    return f(p, c, where);
+/// A part of a statement that is evaluated by a plan of its own. `again`: an earlier part has the same plan, with which
+/// loops are evaluated; it is made once.
+struct part {
+    const statement& s;
+    const classified& classes;
+    const planned& plan;
+    const stream_state& stream;
+    bool again;
+    bool empty() const { return classes.size == 0; }  // and has no plan
+};
+
+/// Classed as memory of the pool is: aligned, of that device, shared with no other buffer.
+buffer_ref without_memory(device_id device) {
+    buffer_ref b = unowned_buffer(nullptr, 0, device, nullptr, nullptr);
+    b->unowned = false;
+    return b;
 }
+
+/// Calls a function with each part of a statement, in the order in which they would be evaluated.
+class looker {
+public:
+    using function = std::function<void(const part&)>;
+    explicit looker(function f) : f_(std::move(f)) {}
+
+    void look_at(const several& trees) {
+        const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
+        if (trees.shapes.empty()) return look_at(s);
+        for (const joint_trees& joint : split_by_shape(trees)) look_at(joint.get());
+    }
+
+private:
+    void look_at(const statement& s) {
+        if (is_flat(s)) return plan(s);
+        const flat_statement flat(s, [this](const statement& below) { look_at(below); });
+        plan(flat.get());
+    }
+
+    void plan(const statement& s) {
+        struct plan_workspace {  // not that of evaluations, whose results may still stand
+            classifier classes;
+        };
+        classifier& workspace = per_thread<plan_workspace>::own().classes;
+        const place where = place_of(s);
+        const classified& c = workspace.classify(s, where.environment);
+        std::vector<std::uint32_t> words;
+        if (c.size != 0) classifier::full_key(c, s.program, words);
+        const auto [known, is_new] = plans_.try_emplace(words);
+        planned& p = known->second;
+        if (is_new && c.size != 0) {
+            p.key = codegen::decode(words);
+            p.plan = codegen::make_plan(p.key);
+            p.in_memory = is_loaded(words);
+        }
+        f_({s, c, p, *where.stream, !is_new});
+        for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+            const detail::extents_ref shape = s.shapes.empty() ? detail::extents_ref::of(c.shape) : s.shapes[k];
+            *s.outputs[k].memory = without_memory(where.stream->device);
+            *s.outputs[k].where = detail::contiguous_layout(shape.span());
+        }
+    }
+
+    function f_;
+    std::map<std::vector<std::uint32_t>, planned> plans_;
+};
 
 /// Bytes of the distinct elements of one row of strides: an axis it does not move along repeats them.
 std::uint64_t distinct_bytes(const classified& c, std::size_t row, dtype type) {
@@ -79,34 +133,66 @@ std::uint64_t distinct_bytes_read(const codegen::launch& step, const statement& 
     return all;
 }
 
+std::uint64_t bytes_of_temporary(std::uint16_t i, const planned& p, const classified& c, std::uint32_t processors) {
+    const codegen::temporary& t = p.plan.temporaries[i];
+    return t.bytes != 0 ? t.bytes : t.elements.value(c.extents, processors) * detail::size_of(t.type);
+}
+
+std::uint64_t flops_of(const std::vector<codegen::work>& work, const classified& c) {
+    std::uint64_t flops = 0;
+    for (const codegen::work& w : work) flops += w.flops * points_of(w.axes, c.extents);
+    return flops;
+}
+
 kernel_explanation explain_step(const codegen::launch& step, const statement& s, const planned& p, const classified& c,
                                 std::uint32_t processors) {
     kernel_explanation k;
     k.name = step.kernel;
     k.pattern = step.pattern;
+    k.shape = codegen::describe(step.shape);
     k.reason = step.reason;
     k.grid = grid_of(step, c.extents, processors);
     k.grid[0] *= step.cluster;
+    k.grid_formula = codegen::grid_text(step);
     k.block = step.threads;
     k.bytes_read = distinct_bytes_read(step, s, c);
     for (const std::uint16_t i : step.writes)
         k.bytes_written += distinct_bytes(c, s.operands.size() + i, s.outputs[i].type);
-    for (const std::uint16_t i : step.reads_temporaries)
-        k.bytes_read += value_of(p.plan.temporaries[i].elements, c.extents, processors) *
-                        detail::size_of(p.plan.temporaries[i].type);
-    for (const std::uint16_t i : step.writes_temporaries)
-        k.bytes_written += value_of(p.plan.temporaries[i].elements, c.extents, processors) *
-                           detail::size_of(p.plan.temporaries[i].type);
-    for (const codegen::work& w : step.work) k.flops += w.flops * value_of({.axes = w.axes}, c.extents, processors);
+    for (const std::uint16_t i : step.reads_temporaries) k.bytes_read += bytes_of_temporary(i, p, c, processors);
+    for (const std::uint16_t i : step.writes_temporaries) k.bytes_written += bytes_of_temporary(i, p, c, processors);
+    k.flops = flops_of(step.work, c);
     return k;
 }
 
-/// Calls `f` with each statement that the trees are evaluated by, flat.
-template <class F>
-void for_each_part(const several& trees, F f) {
-    const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
-    if (trees.shapes.empty()) return with_flat(s, f);
-    for (const joint_trees& part : split_by_shape(trees)) with_flat(part.get(), f);
+kernel_explanation explain_step(const codegen::library_call& step, const statement&, const planned&,
+                                const classified& c, std::uint32_t) {
+    kernel_explanation k;
+    k.kind = step_kind::library_call;
+    k.name = step.function;
+    k.pattern = "library call";
+    k.reason = step.reason;
+    const auto bytes_of = [&](const codegen::library_array& a) {  // an axis it does not move along repeats them
+        std::uint64_t axes = 0;
+        for (const codegen::library_axis& axis : a.axes)
+            if (axis.moves) axes |= std::uint64_t{1} << axis.extent;
+        return points_of(axes, c.extents) * detail::size_of(a.type);
+    };
+    for (const codegen::library_array& a : step.operands) k.bytes_read += bytes_of(a);
+    for (const codegen::library_array& a : step.results) k.bytes_written += bytes_of(a);
+    k.flops = flops_of(step.work, c);
+    return k;
+}
+
+kernel_explanation explain_step(const codegen::fill& step, const statement& s, const planned& p, const classified& c,
+                                std::uint32_t processors) {
+    kernel_explanation k;
+    k.kind = step_kind::fill;
+    k.name = "fill";
+    k.pattern = "fill";
+    k.bytes_written = step.memory == codegen::argument_kind::output_pointer
+                          ? distinct_bytes(c, s.operands.size() + step.index, s.outputs[step.index].type)
+                          : bytes_of_temporary(step.index, p, c, processors);
+    return k;
 }
 
 }  // namespace
@@ -130,14 +216,20 @@ std::uint64_t explanation::flops() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const explanation& e) {
-    out << e.expression << "\n  key      " << e.key << "\n  pattern  " << e.pattern << ", " << e.kernels.size()
-        << (e.kernels.size() == 1 ? " kernel" : " kernels") << (e.in_memory ? ", loaded" : ", not compiled yet")
-        << '\n';
+    const auto kernels = std::ranges::count(e.kernels, step_kind::kernel, &kernel_explanation::kind);
+    const auto calls = std::ranges::count(e.kernels, step_kind::library_call, &kernel_explanation::kind);
+    out << e.expression << "\n  key      " << e.key << "\n  pattern  " << e.pattern << ", " << kernels
+        << (kernels == 1 ? " kernel" : " kernels");
+    if (calls != 0) out << ", " << calls << (calls == 1 ? " library call" : " library calls");
+    out << (e.in_memory ? ", loaded" : ", not compiled yet") << '\n';
     if (!e.missing.empty()) out << "  missing  " << e.missing << '\n';
     for (const kernel_explanation& k : e.kernels) {
-        out << "  " << k.name << ": " << k.pattern << ", grid (" << k.grid[0] << ", " << k.grid[1] << ", " << k.grid[2]
-            << "), block " << k.block << "; reads " << k.bytes_read << " bytes, writes " << k.bytes_written << ", "
-            << k.flops << " operations\n";
+        out << "  " << k.name << ": " << k.pattern;
+        if (k.kind == step_kind::kernel)
+            out << ", grid (" << k.grid[0] << ", " << k.grid[1] << ", " << k.grid[2] << "), block " << k.block;
+        out << "; reads " << k.bytes_read << " bytes, writes " << k.bytes_written << ", " << k.flops << " operations\n";
+        if (k.kind == step_kind::kernel) out << "    grid " << k.grid_formula << '\n';
+        if (!k.shape.empty()) out << "    " << k.shape << '\n';
         if (!k.reason.empty()) out << "    " << k.reason << '\n';
     }
     return out;
@@ -148,21 +240,21 @@ inline namespace v1 {
 explanation explain_statement(const several& several) {
     using namespace runtime;
     explanation all;
-    for_each_part(several, [&](const statement& s) {
-        with_plan(s, [&](const planned& p, const classified& c, const place& where) {
-            if (c.size == 0) return;
-            const bool first = all.kernels.empty();
-            all.in_memory = p.in_memory && (first || all.in_memory);
-            for (const auto& [to, from] : {std::pair{&all.expression, p.plan.expression},
-                                           {&all.pattern, p.plan.pattern},
-                                           {&all.missing, p.plan.missing},
-                                           {&all.key, codegen::describe(p.key)}})
-                *to += (to->empty() || from.empty() ? "" : "; ") + from;
-            const std::uint32_t processors = processors_of(where.stream->device);
-            for (const codegen::launch& step : p.plan.steps)
-                all.kernels.push_back(explain_step(step, s, p, c, processors));
-        });
-    });
+    looker([&](const part& now) {
+        if (now.empty()) return;
+        const planned& p = now.plan;
+        const bool first = all.kernels.empty();
+        all.in_memory = p.in_memory && (first || all.in_memory);
+        for (const auto& [to, from] : {std::pair{&all.expression, p.plan.expression},
+                                       {&all.pattern, p.plan.pattern},
+                                       {&all.missing, p.plan.missing},
+                                       {&all.key, codegen::describe(p.key)}})
+            if (!now.again) *to += (to->empty() || from.empty() ? "" : "; ") + from;
+        const std::uint32_t processors = processors_of(now.stream.device);
+        for (const codegen::plan_step& step : p.plan.steps)
+            all.kernels.push_back(std::visit(
+                [&](const auto& kind) { return explain_step(kind, now.s, p, now.classes, processors); }, step));
+    }).look_at(several);
     if (all.pattern.empty()) all.pattern = "nothing to compute: size 0";
     return all;
 }
@@ -170,20 +262,19 @@ explanation explain_statement(const several& several) {
 std::string source_of_statement(const several& several) {
     using namespace runtime;
     std::string text;
-    for_each_part(several, [&](const statement& s) {
-        with_plan(s, [&](const planned& p, const classified&, const place&) { text += p.plan.source; });
-    });
+    looker([&](const part& now) {
+        if (!now.again) text += now.plan.plan.source;
+    }).look_at(several);
     return text;
 }
 
 std::string dot_of_statement(const several& several) {
     using namespace runtime;
     std::string text;
-    for_each_part(several, [&](const statement& s) {
-        with_plan(s, [&](const planned& p, const classified& c, const place&) {
-            text += c.size == 0 ? "digraph expression {}\n" : codegen::to_dot(codegen::lower(p.key), p.key);
-        });
-    });
+    looker([&](const part& now) {
+        if (now.again) return;
+        text += now.empty() ? "digraph expression {}\n" : codegen::to_dot(codegen::lower(now.plan.key), now.plan.key);
+    }).look_at(several);
     return text;
 }
 

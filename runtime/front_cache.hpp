@@ -1,6 +1,6 @@
 // The pool's front cache: a thread's own few free blocks of each size class, for the streams it works on. Taking and
-// putting a block needs no lock: only the owner puts, anybody may take, so an atomic exchange settles who has it, and
-// the pool can count and collect what threads keep without stopping them.
+// putting a block needs no lock: only the owner puts, any thread may take, so an atomic exchange settles which one has
+// it, and the pool can count and collect what threads keep without stopping them.
 #pragma once
 
 #include <array>
@@ -77,21 +77,15 @@ private:
     std::array<std::array<std::atomic<buffer*>, depth>, size_classes> slots_{};
 };
 
-/// All front caches of a thread. They are never freed: a thread that ends hands them to a later one.
+/// All front caches of a thread.
 struct thread_cache {
     static constexpr std::size_t ways = 4;
     std::array<front_cache, ways> fronts;
-    std::atomic<bool> owned{true};
-    thread_cache* next = nullptr;
 
     front_cache& front(stream_index s) noexcept { return fronts[s % ways]; }
+    /// Anybody's: gives all blocks to their pools.
+    void collect_blocks() noexcept;
+    void leave() noexcept { collect_blocks(); }
 };
-
-/// The calling thread's, made at its first use; null once the thread is ending.
-thread_cache* own_cache();
-/// First of the list of all threads' caches.
-thread_cache* first_cache() noexcept;
-
-extern constinit thread_local thread_cache* cache_of_thread;  // null before the first use and after the last
 
 }  // namespace ingot::runtime

@@ -1,5 +1,5 @@
 // A 128-bit hash of bytes (MurmurHash3, x64, by Austin Appleby, public domain): names and checksums of cache files.
-// Not cryptographic: whoever relies on a match compares the hashed text as well.
+// Not cryptographic: where a match decides, the hashed text is compared as well.
 #pragma once
 
 #include <compare>

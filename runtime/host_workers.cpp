@@ -1,6 +1,6 @@
 // See host_workers.hpp.
 //
-// Jobs stand on a board of fixed places. A worker enters a place (users + 1) before it looks whether a job is open
+// Jobs stand on a board of fixed slots. A worker enters a slot (users + 1) before it looks whether a job is open
 // there, and the caller closes the job before it waits for the users to leave; with sequentially consistent operations
 // one of the two sees the other, so that no worker touches a job that is over.
 #include "runtime/host_workers.hpp"
@@ -38,20 +38,20 @@ void pause_briefly() {
 #endif
 }
 
-struct alignas(64) place {
+struct alignas(64) job_slot {
     std::atomic<bool> taken{false};       // by a caller
     std::atomic<bool> open{false};        // workers may join
     std::atomic<std::uint32_t> users{0};  // workers that are inside or looking
     std::atomic<std::size_t> next{0};     // first block not handed out
     std::atomic<bool> failed{false};
-    std::exception_ptr failure;  // by whoever set `failed`
+    std::exception_ptr failure;  // by the thread that set `failed`
     std::size_t blocks = 0, grain = 1;
     void (*body)(void*, std::size_t, std::size_t) = nullptr;
     void* argument = nullptr;
 };
 
 struct board {
-    std::array<place, 16> places;
+    std::array<job_slot, 16> slots;
     alignas(64) std::atomic<std::uint32_t> posted{0};  // changes with every job
     std::atomic<std::uint32_t> sleepers{0};
     std::atomic<bool> started{false};
@@ -73,7 +73,7 @@ board& the_board() {
 
 constinit thread_local bool inside = false;  // a job's body runs on this thread
 
-void take_part(place& p) {
+void take_part(job_slot& p) {
     inside = true;
     for (;;) {
         const std::size_t begin = p.next.fetch_add(p.grain, std::memory_order_relaxed);
@@ -90,7 +90,7 @@ void take_part(place& p) {
 /// Helps with every open job; false when there was none.
 bool help(board& b) {
     bool helped = false;
-    for (place& p : b.places) {
+    for (job_slot& p : b.slots) {
         if (!p.open.load(std::memory_order_relaxed)) continue;
         p.users.fetch_add(1);
         if (p.open.load() && p.next.load(std::memory_order_relaxed) < p.blocks) {
@@ -153,8 +153,8 @@ void start(board& b) {
     b.started.store(true, std::memory_order_release);
 }
 
-place* take_place(board& b) {
-    for (place& p : b.places)
+job_slot* take_slot(board& b) {
+    for (job_slot& p : b.slots)
         if (!p.taken.load(std::memory_order_relaxed) && !p.taken.exchange(true, std::memory_order_acquire)) return &p;
     return nullptr;
 }
@@ -179,11 +179,11 @@ std::size_t worker_count() {
 
 void run(std::size_t blocks, void (*body)(void* argument, std::size_t begin, std::size_t end), void* argument) {
     if (blocks == 0) return;
-    place* p = nullptr;
+    job_slot* p = nullptr;
     board& b = the_board();
     if (blocks > 1 && !inside && worker_count() > 1) {
         if (!b.started.load(std::memory_order_acquire)) start(b);
-        p = take_place(b);
+        p = take_slot(b);
     }
     if (!p) return body(argument, 0, blocks);
 

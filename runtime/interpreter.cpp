@@ -17,7 +17,8 @@
 
 #include "runtime/elements.hpp"
 #include "runtime/folds.hpp"
-#include "runtime/places.hpp"
+#include "runtime/index_block.hpp"
+#include "runtime/library_functions.hpp"
 #include "runtime/region.hpp"
 
 namespace ingot::runtime {
@@ -55,8 +56,9 @@ std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t si
 class interpretation {
 public:
     interpretation(const key& k, const graph& g, std::span<const bound_operand> operands,
-                   std::span<const bound_output> outputs, std::span<const std::int64_t> extents)
-        : key_(k), graph_(g), operands_(operands), outputs_(outputs), extents_(extents) {
+                   std::span<const bound_output> outputs, std::span<const std::int64_t> extents,
+                   std::uint64_t statement)
+        : key_(k), graph_(g), operands_(operands), outputs_(outputs), extents_(extents), statement_(statement) {
         if (operands.size() != k.operands.size() || outputs.size() != k.outputs.size() ||
             outputs.size() != g.roots.size() || extents.size() != k.axes.size())
             throw error("[interpreter] operands, outputs or extents do not match the key");
@@ -72,10 +74,11 @@ public:
             const node_kind kind = graph_.nodes[id].kind;
             if (kind == node_kind::reduce) tabulate_reduction(id);
             if (kind == node_kind::scan) tabulate_scan(id);
+            if (kind == node_kind::library) tabulate_library(id);
         }
         region all = make_region(graph_, graph_.roots);
         indices at(block_elements);
-        for_each_block(extents_, axes, [&](const places& where) {
+        for_each_block(extents_, axes, [&](const index_block& where) {
             evaluate(all, where);
             for (std::size_t i = 0; i < outputs_.size(); ++i) {
                 locate(0, outputs_[i].strides, where, at);
@@ -104,7 +107,7 @@ private:
         return axes;
     }
 
-    void locate_operand(std::uint16_t operand, const places& where, indices& at) const {
+    void locate_operand(std::uint16_t operand, const index_block& where, indices& at) const {
         locate(operands_[operand].offset, operands_[operand].strides, where, at);
     }
 
@@ -117,7 +120,7 @@ private:
         return regions_.emplace(argument, make_region(graph_, {argument})).first->second;
     }
 
-    void evaluate(region& r, const places& where) {
+    void evaluate(region& r, const index_block& where) {
         for (const step& s : r.steps) {
             const node& n = graph_.nodes[s.id];
             void* to = r.buffers[s.to].get();
@@ -144,15 +147,20 @@ private:
                 case node_kind::scan:
                     read_table(s.id, n, &operands_[n.pick], where, to);
                     break;
+                case node_kind::view:
+                    read_table(n.arguments[0], n, &operands_[n.pick], where, to);
+                    break;
                 case node_kind::gather:
                     evaluate_gather(n, from(1), where, to);
                     break;
                 case node_kind::unravel:
                     evaluate_unravel(n, where, to);
                     break;
+                case node_kind::library:
+                case node_kind::store:
                 case node_kind::user:
                 case node_kind::text:
-                case node_kind::about:
+                case node_kind::shifted:
                     break;  // refused
             }
         }
@@ -160,7 +168,7 @@ private:
 
     // ---- leaves
 
-    void evaluate_operand(const node& n, const places& where, void* to) {
+    void evaluate_operand(const node& n, const index_block& where, void* to) {
         const bound_operand& bound = operands_[n.index];
         if (key_.operands[n.index].head.kind == detail::operand_kind::scalar) {
             with_size(n.type, [&](auto word) {
@@ -182,12 +190,12 @@ private:
 
     // ---- binders
 
-    /// Calls `f` with each block of the argument of binder `id` over the axes of `kept` and then `bound`.
+    /// Calls `f` with each block of an argument of binder `id` over the axes of `kept` and then `bound`.
     template <class F>
-    void for_each_argument_block(node_id id, indices kept, const indices& bound, F f) {
+    void for_each_argument_block(node_id id, indices kept, const indices& bound, F f, int number = 0) {
         kept.insert(kept.end(), bound.begin(), bound.end());
-        region& argument = argument_region(graph_.nodes[id].arguments[0]);
-        for_each_block(extents_, kept, [&](const places& where) {
+        region& argument = argument_region(graph_.nodes[id].arguments[number]);
+        for_each_block(extents_, kept, [&](const index_block& where) {
             evaluate(argument, where);
             f(argument.buffers[argument.results[0]].get(), where.count);
         });
@@ -203,7 +211,7 @@ private:
         return t;
     }
 
-    void read_table(node_id id, const node& n, const bound_operand* pick, const places& where, void* to) {
+    void read_table(node_id id, const node& n, const bound_operand* pick, const index_block& where, void* to) {
         const table& t = tables_.at(id);
         locate(0, t.strides.data(), where, at_);
         if (pick != nullptr) {
@@ -316,6 +324,44 @@ private:
         });
     }
 
+    /// What a library's function makes of its arguments, each computed whole over the batch's axes and its own.
+    void tabulate_library(node_id id) {
+        const node& n = graph_.nodes[id];
+        const detail::library_facts& row = facts(static_cast<detail::library_function>(n.code));
+        const indices bound = axes_owned_by(n.index + 1u);
+        const indices batch = axes_of_mask(n.axes & ~mask_of(bound));
+        const auto own = [&](std::uint32_t mask) {
+            indices axes;
+            for (std::size_t i = 0; i < bound.size(); ++i)
+                if (mask >> i & 1u) axes.push_back(bound[i]);
+            return axes;
+        };
+        library_call_on_host call(row.name, batch.size());
+        for (int a = 0; a < n.arity; ++a) {
+            indices axes = batch;
+            for (const std::int64_t axis : own(row.operands[a])) axes.push_back(axis);
+            std::byte* to = call.add_operand(n.type, extents_of(axes));
+            for_each_argument_block(
+                id, batch, own(row.operands[a]),
+                [&](const void* values, std::size_t count) {
+                    const std::size_t bytes = count * detail::size_of(n.type);
+                    std::memcpy(to, values, bytes);
+                    to += bytes;
+                },
+                a);
+        }
+        indices axes = batch;
+        for (const std::int64_t axis : own(row.result)) axes.push_back(axis);
+        table& t = make_table(id, axes);
+        for (const std::int64_t a : bound) t.strides[static_cast<std::size_t>(a)] = 0;  // the pick goes along them
+        call.run(n.type, extents_of(axes), t.data.data(), statement_);
+    }
+    indices extents_of(const indices& axes) const {
+        indices of;
+        for (const std::int64_t a : axes) of.push_back(extent(a));
+        return of;
+    }
+
     static std::uint64_t mask_of(const indices& axes) {
         std::uint64_t mask = 0;
         for (const std::int64_t a : axes) mask |= std::uint64_t{1} << a;
@@ -323,13 +369,13 @@ private:
     }
 
     /// The argument at these places, with indices of its own on the bound axes.
-    void evaluate_argument(const node& n, const places& where, void* to) {
+    void evaluate_argument(const node& n, const index_block& where, void* to) {
         region& argument = argument_region(n.arguments[0]);
         evaluate(argument, where);
         std::memcpy(to, argument.buffers[argument.results[0]].get(), where.count * detail::size_of(n.type));
     }
 
-    void evaluate_gather(const node& n, const void* index, const places& where, void* to) {
+    void evaluate_gather(const node& n, const void* index, const index_block& where, void* to) {
         const indices bound = axes_owned_by(n.index + 1u);
         if (bound.size() != 1) throw error("[interpreter] a gather binds one axis");
         const std::int64_t size = extent(bound[0]);
@@ -337,17 +383,17 @@ private:
         bodies::cast_for(graph_.nodes[n.arguments[1]].type, dtype::i8)(index, at.data(), where.count);
         const auto mode = static_cast<index_mode>(n.code);
         for (std::size_t i = 0; i < where.count; ++i) at[i] = place_of_index(mode, at[i], size);
-        places there = where;
+        index_block there = where;
         there.on_axis[static_cast<std::size_t>(bound[0])] = at.data();
         evaluate_argument(n, there, to);
     }
 
-    void evaluate_unravel(const node& n, const places& where, void* to) {
+    void evaluate_unravel(const node& n, const index_block& where, void* to) {
         const indices bound = axes_owned_by(n.index + 1u);
         indices left(block_elements);
         locate_operand(n.pick, where, left);
         std::vector<indices> digits(bound.size(), indices(block_elements));
-        places there = where;
+        index_block there = where;
         if (n.code == static_cast<std::uint16_t>(detail::place_rule::nearest))
             for (std::size_t i = 0; i < where.count; ++i)
                 left[i] = std::clamp<std::int64_t>(left[i], 0, extent(bound[0]) - 1);
@@ -366,6 +412,7 @@ private:
     std::span<const bound_operand> operands_;
     std::span<const bound_output> outputs_;
     std::span<const std::int64_t> extents_;
+    std::uint64_t statement_;
     std::unordered_map<node_id, region> regions_;  // of binders' arguments
     std::unordered_map<node_id, table> tables_;
     indices at_ = indices(block_elements), picked_ = indices(block_elements);  // of the leaf or table being read
@@ -374,8 +421,8 @@ private:
 }  // namespace
 
 void interpret(const codegen::key& k, const codegen::graph& g, std::span<const bound_operand> operands,
-               std::span<const bound_output> outputs, std::span<const std::int64_t> extents) {
-    interpretation(k, g, operands, outputs, extents).run();
+               std::span<const bound_output> outputs, std::span<const std::int64_t> extents, std::uint64_t statement) {
+    interpretation(k, g, operands, outputs, extents, statement).run();
 }
 
 }  // namespace ingot::runtime

@@ -8,8 +8,8 @@
 
 #include <ingot/operators.hpp>
 
-#include "codegen/graph.hpp"
-#include "codegen/key.hpp"
+#include "codegen/graph/graph.hpp"
+#include "codegen/graph/key.hpp"
 
 namespace ingot::runtime {
 
@@ -29,9 +29,11 @@ struct bound_output {
 };
 
 /// Computes every output; `extents` has one number for each axis of the key. An output may be written over an operand
-/// only where both have the same mapping. Throws index_error where a gather reads outside its axis.
+/// only where both have the same mapping. Throws index_error where a gather reads outside its axis. `statement`: the
+/// number by which library functions report errors, 0 where there is none (error_record.hpp).
 void interpret(const codegen::key& key, const codegen::graph& graph, std::span<const bound_operand> operands,
-               std::span<const bound_output> outputs, std::span<const std::int64_t> extents);
+               std::span<const bound_output> outputs, std::span<const std::int64_t> extents,
+               std::uint64_t statement = 0);
 
 /// For tests: while set, each row is evaluated with the body of the row that the function names, of the same dtypes.
 /// A sweep that does not notice checks nothing. Not to be changed while something is interpreted.

@@ -7,6 +7,7 @@
 
 #include <ingot/error.hpp>
 
+#include "codegen/text/user_text.hpp"
 #include "runtime/fork.hpp"
 
 namespace ingot::detail {
@@ -28,7 +29,11 @@ const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (const std::string_view& part : parts) {
         if (&part != parts.begin()) text += '\0';
-        text += part.substr(0, part.find('\0'));
+        const std::string_view given = part.substr(0, part.find('\0'));
+        if (codegen::end_of_text(given) == codegen::text_end::block_comment)
+            throw compile_error("[kernel] a text of '" + std::string(name) + "' has a comment /* without an end */",
+                                "unterminated comment", std::string(given));
+        text += given;
     }
     static std::mutex& mutex = runtime::hold_over_fork(runtime::mutex_of::texts, *new std::mutex);
     static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them

@@ -2,91 +2,29 @@
 #include "runtime/launch.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <iterator>
 
-#include "codegen/divisor.hpp"
+#include "codegen/plan/divisor.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/device_facts.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/error_record.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/interpreter.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/plan_steps.hpp"
+#include "runtime/small_array.hpp"
 
 namespace ingot::runtime {
 
 using codegen::argument;
 using codegen::argument_kind;
-using codegen::formula;
 using codegen::launch;
-
-namespace {
-
-/// How many points a room holds, each of which takes so many parts of it and stands for `side` rows.
-std::uint64_t points_of_room(const formula& f, std::uint64_t parts, std::uint64_t side) {
-    const std::uint64_t most = std::max<std::uint64_t>(1, f.room / parts), rows = most * side;
-    if (f.threads == 0) return most;
-    const std::uint64_t even = (rows < f.threads ? std::bit_floor(rows) : rows / f.threads * f.threads) / side;
-    const std::uint64_t points = std::max<std::uint64_t>(1, even);
-    // Where threads are to spare, a power of two of them works on a row.
-    const auto busy = [&](std::uint64_t n) { return n * std::bit_floor(f.threads / n); };
-    return rows >= f.threads || busy(points * side) > busy(rows) ? points : most;
-}
-
-/// A power of two from `fewest` to `most`, which are.
-std::uint64_t power_below_root(std::uint64_t n, std::uint64_t fewest, std::uint64_t most) {
-    std::uint64_t power = fewest;
-    while (power < most && 4 * power * power <= n) power *= 2;
-    return power;
-}
-
-/// How many of an axis' parts are in a strip of it, but for the last.
-std::uint64_t parts_of_strip(const formula& f, std::uint64_t parts) {
-    const std::uint64_t fewest = (parts + f.strip - 1) / f.strip;
-    std::uint64_t best = (parts + fewest - 1) / fewest, turns = fewest, rows = f.threads / best;
-    for (std::uint64_t strips = fewest + 1; f.threads != 0 && 2 * strips <= 3 * fewest; ++strips) {
-        const std::uint64_t strip = (parts + strips - 1) / strips, at_once = f.threads / strip;
-        if (turns * at_once > strips * rows) best = strip, turns = strips, rows = at_once;
-    }
-    return best;
-}
-
-}  // namespace
-
-std::uint64_t value_of(const formula& f, std::span<const index_t> extents, std::uint32_t processors) {
-    if ((f.axes | f.inner) == 0 && f.divide_by == 1) return 1;  // a grid's second and third dimension most often
-    std::uint64_t outer = 1, inner = 1, side = 1;
-    for (std::size_t a = 0; a < extents.size(); ++a) {
-        if (f.each_stands_for >> a & 1u) side *= static_cast<std::uint64_t>(extents[a]);
-        if (f.axes >> a & 1u) outer *= static_cast<std::uint64_t>(extents[a]);
-        if (f.inner >> a & 1u) inner *= static_cast<std::uint64_t>(extents[a]);
-    }
-    if (f.strip == 0) inner += f.spare;
-    const std::uint64_t parts = (inner + f.inner_divide - 1) / f.inner_divide;
-    if (f.strip != 0 && parts != 0) {
-        const std::uint64_t strip = parts_of_strip(f, parts);
-        return f.strips ? outer * ((parts + strip - 1) / strip) : strip + f.spare;
-    }
-    if (f.room != 0 && parts != 0) {
-        const std::uint64_t together = points_of_room(f, parts, side);
-        if (f.of_room) return together;
-        const std::uint64_t rooms = (outer + together - 1) / together;
-        return (rooms + f.divide_by - 1) / f.divide_by;
-    }
-    std::uint64_t value = (outer * parts + f.divide_by - 1) / f.divide_by;
-    if (f.per_processor != 0) value = std::min<std::uint64_t>(value, std::uint64_t{f.per_processor} * processors);
-    if (f.evenly != 0 && value != 0) {
-        const std::uint64_t most = f.fewest == 0 ? f.evenly : power_below_root(2 * value, f.fewest, f.evenly),
-                            pieces = (value + most - 1) / most;
-        value = f.strips ? pieces : (value + pieces - 1) / pieces;
-    }
-    return value;
-}
 
 std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t> extents, std::uint32_t processors) {
     std::array<std::uint64_t, 3> grid{};
-    for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = value_of(step.grid[d], extents, processors);
+    for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = step.grid[d].value(extents, processors);
     if (step.resident_blocks != 0 && grid[0] != 0) {
         std::uint64_t pieces = 0, busy = 0, of = 1;  // the greatest share of the places that have a block
         const auto try_waves = [&](std::uint64_t n, std::uint64_t resident) {
@@ -108,20 +46,11 @@ std::array<std::uint64_t, 3> grid_of(const launch& step, std::span<const index_t
 
 namespace {
 
-/// Everything that arguments are made from.
+/// Everything that the arguments of a launch are made from.
 struct sources {
-    const executable& e;
-    const classified& c;
-    const statement& s;
-    std::span<const buffer_ref> temporaries;
-    const launch& step;
+    const step_context& of;
+    std::span<const std::uint64_t> sizes;  // the values of the step's formulas
     void* scratch;
-    std::uint32_t processors;
-
-    std::byte* address(const void* base, index_t offset, dtype type) const {
-        return static_cast<std::byte*>(const_cast<void*>(base)) + offset * static_cast<index_t>(detail::size_of(type));
-    }
-    const formula& formula_of(const argument& a) const { return step.formulas[a.index]; }
 };
 
 /// By its size, for a copy of any number of bytes takes longer than all the rest of an argument.
@@ -143,41 +72,52 @@ void put(std::byte* at, const void* pointer) { std::memcpy(at, &pointer, sizeof 
 void pack(const sources& from, const argument& a, std::byte* arguments) {
     std::byte* at = arguments + a.at;
     switch (a.kind) {
-        case argument_kind::operand_pointer: {
-            const operand& o = from.s.operands[a.index];
-            return put(at, from.address(o.memory->data, o.where->offset, o.type));
-        }
-        case argument_kind::output_pointer: {
-            const output& o = from.s.outputs[a.index];
-            return put(at, from.address((*o.memory)->data, o.where->offset, o.type));
-        }
+        case argument_kind::operand_pointer:
+        case argument_kind::output_pointer:
         case argument_kind::temporary_pointer:
-            return put(at, from.temporaries[a.index]->data);
+            return put(at, from.of.address_of(a.kind, a.index));
         case argument_kind::scratch_pointer:
             return put(at, from.scratch);
         case argument_kind::scalar_value:
-            return put(at, from.s.operands[a.index].bits[0], a.bytes);
+            if (a.bytes == 16) put(at + 8, from.of.s.operands[a.index].bits[1], 8);
+            return put(at, from.of.s.operands[a.index].bits[0], std::min<std::uint8_t>(a.bytes, 8));
         case argument_kind::generator_key:
-            put(at, from.s.operands[a.index].bits[0], 8);
-            return put(at + 8, from.s.operands[a.index].bits[1], 8);
+            put(at, from.of.s.operands[a.index].bits[0], 8);
+            return put(at + 8, from.of.s.operands[a.index].bits[1], 8);
         case argument_kind::generator_offset:
         case argument_kind::pick_offset:
-            return put(at, static_cast<std::uint64_t>(from.s.operands[a.index].where->offset), a.bytes);
+            return put(at, static_cast<std::uint64_t>(from.of.s.operands[a.index].where->offset), a.bytes);
         case argument_kind::operand_stride:
-            return put(at, static_cast<std::uint64_t>(from.c.strides_of(a.index)[a.axis]), a.bytes);
+            return put(at, static_cast<std::uint64_t>(from.of.c.strides_of(a.index)[a.axis]), a.bytes);
         case argument_kind::output_stride:
-            return put(at, static_cast<std::uint64_t>(from.c.strides_of(from.s.operands.size() + a.index)[a.axis]),
+            return put(at,
+                       static_cast<std::uint64_t>(from.of.c.strides_of(from.of.s.operands.size() + a.index)[a.axis]),
                        a.bytes);
         case argument_kind::count:
-            return put(at, value_of(from.formula_of(a), from.c.extents, from.processors), a.bytes);
+            return put(at, from.sizes[a.index], a.bytes);
         case argument_kind::divisor: {
-            const codegen::divisor d =
-                codegen::make_divisor(value_of(from.formula_of(a), from.c.extents, from.processors), 8 * a.bytes);
+            const codegen::divisor d = codegen::make_divisor(from.sizes[a.index], 8 * a.bytes);
             put(at, d.multiplier, a.bytes);
             return put(at + a.bytes, d.shift, a.bytes);
         }
         case argument_kind::processors:
-            return put(at, from.processors, a.bytes);
+            return put(at, from.of.processors, a.bytes);
+        case argument_kind::view_stride: {
+            std::uint64_t stride = a.index == codegen::no_number ? 0 : from.sizes[a.index];
+            if (a.axis != codegen::no_number)
+                stride += static_cast<std::uint64_t>(from.of.c.strides_of(a.pick)[a.axis]);
+            return put(at, stride, a.bytes);
+        }
+        case argument_kind::view_pointer: {
+            const auto offset = from.of.s.operands[a.pick].where->offset;
+            const std::size_t each = detail::size_of(from.of.e.plan.temporaries[a.index].type);
+            return put(at, from.of.address_of(argument_kind::temporary_pointer, a.index) +
+                               offset * static_cast<index_t>(each));
+        }
+        case argument_kind::error_record:
+            return put(at, &error_record_of(from.of.stream));
+        case argument_kind::statement:
+            return put(at, statement_number(from.of.e), a.bytes);
     }
 }
 
@@ -203,7 +143,7 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
                    z = static_cast<unsigned>(grid[2]);
         CUlaunchAttribute attributes[2]{};
         unsigned n = 0;
-        if (step.waits_itself) {  // its blocks are on their way while the kernel before it ends
+        if (step.programmatic_launch) {  // its blocks are on their way while the kernel before it ends
             attributes[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             attributes[n++].value.programmaticStreamSerializationAllowed = 1;
         }
@@ -239,7 +179,7 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
         outputs.push_back({base + o.where->offset * static_cast<index_t>(detail::size_of(o.type)),
                            c.strides_of(s.operands.size() + k)});
     }
-    interpret(e.key, e.graph, operands, outputs, c.extents);
+    interpret(e.key, e.graph, operands, outputs, c.extents, statement_number(e));
     add(counter::interpreter_runs);
 }
 
@@ -249,48 +189,72 @@ void order(const statement& s, const stream_state& stream) {
     for (const output& o : s.outputs) order_write(**o.memory, stream);
 }
 
-void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
-         std::vector<kept_launch>* kept) {
-    if (e.interpreted) return run_interpreted(e, c, s);
-    const bool again = kept != nullptr && kept->size() == e.plan.steps.size();
-    if (kept != nullptr && !again) kept->clear();
+namespace {
 
-    const std::uint32_t processors = processors_of(stream.device);
-    std::vector<buffer_ref> temporaries;
-    for (const codegen::temporary& t : e.plan.temporaries) {
-        temporaries.push_back(allocate_buffer(value_of(t.elements, c.extents, processors) * detail::size_of(t.type),
-                                              stream.device, stream));
-        order_write(*temporaries.back(), stream);
-    }
+constexpr std::size_t small_arguments = 1024;
 
-    constexpr std::size_t small_arguments = 1024;
+/// `known`: the launch of the run before, if it is kept; `kept`: where to keep this one.
+void run_launch(const launch& step, const loaded_kernel& kernel, const step_context& with, kept_launch* known,
+                std::vector<kept_launch>* kept) {
     alignas(16) std::byte room[small_arguments];
     std::vector<std::byte> large;
-    stream.backend->bind_thread();
-    for (std::size_t i = 0; i < e.plan.steps.size(); ++i) {
-        const launch& step = e.plan.steps[i];
-        kept_launch* const known = again ? &(*kept)[i] : nullptr;
-        std::byte* arguments = known ? known->arguments.data() : room;
-        if (!known && step.argument_bytes > small_arguments) {
-            large.resize(step.argument_bytes);
-            arguments = large.data();
-        }
-        void* scratch = nullptr;
-        if (step.scratch_bytes != 0)
-            scratch = zeroed_scratch(
-                stream, step.scratch_before + step.scratch_bytes * value_of(step.scratch_count, c.extents, processors));
-        const sources from{e, c, s, temporaries, step, scratch, processors};
-        for (const argument& a : known ? known->written : step.arguments) pack(from, a, arguments);
-        const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, c.extents, processors);
-        if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
-        if (grid[0] * grid[1] * grid[2] == 0) continue;  // it would write a temporary without elements
+    std::byte* arguments = known ? known->arguments.data() : room;
+    if (!known && step.argument_bytes > small_arguments) {
+        large.resize(step.argument_bytes);
+        arguments = large.data();
+    }
+    void* scratch = nullptr;
+    if (step.scratch_bytes != 0)
+        scratch = zeroed_scratch(
+            with.stream,
+            step.scratch_before + step.scratch_bytes * step.scratch_count.value(with.c.extents, with.processors));
+    small_array<std::uint64_t, 32> sizes(known ? 0 : step.formulas.size());
+    for (std::size_t f = 0; f < sizes.size(); ++f) sizes[f] = step.formulas[f].value(with.c.extents, with.processors);
+    const sources from{with, sizes.all(), scratch};
+    for (const argument& a : known ? known->written : step.arguments) pack(from, a, arguments);
+    const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, with.c.extents, with.processors);
+    if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
+    if (grid[0] * grid[1] * grid[2] == 0) return;  // it would write a temporary without elements
 #ifdef INGOT_HAS_CUDA_HEADERS
-        if (stream.device.is_cuda())
-            run_cuda(e.kernels[i], step, grid, arguments, stream);
-        else
+    if (with.stream.device.is_cuda())
+        run_cuda(kernel, step, grid, arguments, with.stream);
+    else
 #endif
-            run_host(e.kernels[i].on_host(), arguments, grid[0] * grid[1] * grid[2]);
-        add(counter::kernel_launches);
+        run_host(kernel.on_host(), arguments, grid[0] * grid[1] * grid[2]);
+    add(counter::kernel_launches);
+}
+
+}  // namespace
+
+void run(const executable& e, const classified& c, const statement& s, stream_state& stream,
+         std::vector<kept_launch>* kept) {
+    if (e.interpreted) [[unlikely]] {
+        const executable& latest = compile_again(e);
+        return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, kept);
+    }
+    const bool again = kept != nullptr && kept->size() == e.kernels.size();
+    if (kept != nullptr && !again) kept->clear();
+
+    small_array<buffer_ref, 8> temporaries(e.plan.temporaries.size());
+    const step_context with{e, c, s, stream, processors_of(stream.device), temporaries.all()};
+    for (std::size_t i = 0; i < temporaries.size(); ++i) {
+        const codegen::temporary& t = e.plan.temporaries[i];
+        if (t.workspace) continue;
+        temporaries[i] = allocate_buffer(with.bytes_of(t), stream.device, stream);
+        order_write(*temporaries[i], stream);
+    }
+
+    stream.backend->bind_thread();
+    std::size_t kernel = 0, function = 0;
+    for (const codegen::plan_step& step : e.plan.steps) {
+        if (const auto* l = std::get_if<launch>(&step)) {
+            run_launch(*l, e.kernels[kernel], with, again ? &(*kept)[kernel] : nullptr, kept);
+            ++kernel;
+        } else if (const auto* call = std::get_if<codegen::library_call>(&step)) {
+            run_library_call(*call, *e.functions[function++], with);
+        } else {
+            run_fill(std::get<codegen::fill>(step), with);
+        }
     }
 }
 

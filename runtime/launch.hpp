@@ -29,9 +29,6 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
 /// Evaluates by the interpreter; operands and outputs are in host memory.
 void run_interpreted(const executable& e, const classified& c, const statement& s);
 
-/// The value of a formula for these extents.
-std::uint64_t value_of(const codegen::formula& f, std::span<const index_t> extents, std::uint32_t processors);
-
 /// The blocks of a launch, along each dimension of its grid.
 std::array<std::uint64_t, 3> grid_of(const codegen::launch& step, std::span<const index_t> extents,
                                      std::uint32_t processors);

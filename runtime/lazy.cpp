@@ -2,6 +2,7 @@
 #include "runtime/lazy.hpp"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 #include <ingot/error.hpp>
@@ -21,15 +22,16 @@ const tree_node& tree_of(const operand& o) { return *static_cast<const tree_node
 
 /// The value of word number `earlier` again; `like` has its dtype.
 word reference_to(std::uint32_t earlier, word like) {
+    if (earlier >= detail::most_codes)
+        throw error("[evaluate] a statement of more than " + std::to_string(detail::most_codes) +
+                    " nodes; a part that is evaluated first, eval(part), is one");
     return detail::make_word(word_kind::reference, detail::dtype_of_word(like), earlier);
 }
 
 /// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
 void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
-    static thread_local node_table met;
-    static thread_local std::vector<const tree_node*> open;
-    met.clear();
-    open.assign(1, &root);
+    auto& [met, open] = tree_walk::begin();
+    open.push_back(&root);
     while (!open.empty()) {
         const tree_node& n = *open.back();
         open.pop_back();
@@ -40,13 +42,17 @@ void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     }
 }
 
-/// Writes trees as program words.
+/// Writes trees as program words. A thread has one at a time, and the next takes over its memory.
 class splicer {
 public:
-    splicer(spliced& out, const kept_results& results) : out_(out), results_(results) {
-        out_.program.clear();
-        out_.operands.clear();
-        out_.attributes.clear();
+    splicer(spliced& out, const kept_results& results)
+        : out_(out),
+          results_(results),
+          written_(per_thread<memory>::own().written),
+          open_(per_thread<memory>::own().open) {
+        out_.clear();
+        written_.clear();
+        open_.clear();
     }
 
     /// A context is a list of axes that nodes are computed over; equal nodes in one context are equal values.
@@ -69,7 +75,7 @@ public:
             }
             if (f.next < arity) {
                 const int i = f.next++;
-                const bool inner = i == 0 && detail::is_binder(kind_of(n));
+                const bool inner = detail::binds_value(kind_of(n), i);
                 open_.push_back({arguments_of(n)[i], inner ? new_context() : f.context, 0});
                 continue;
             }
@@ -98,8 +104,8 @@ private:
                 o.kind = kind_of(n) == word_kind::scalar ? operand_kind::scalar : operand_kind::text;
                 o.type = s.type;
                 o.exponent = s.exponent;
-                o.bits[0] = s.bits;
-                o.serial = s.serial;
+                std::copy_n(s.value.bits, 2, o.bits);
+                o.serial = s.value.serial;
                 break;
             }
             case word_kind::leaf:
@@ -120,10 +126,14 @@ private:
         }
     }
 
+    struct memory {
+        node_table written;
+        std::vector<frame> open;
+    };
     spliced& out_;
     const kept_results& results_;
-    node_table written_;
-    std::vector<frame> open_;
+    node_table& written_;
+    std::vector<frame>& open_;
     std::uint32_t contexts_ = 0;
 };
 
@@ -147,16 +157,23 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
     return false;
 }
 
+struct context_lists {
+    std::vector<std::uint32_t> contexts, open;
+};
+
 /// The context of each word of a program; its outputs have one in common, but those of several shapes each its own.
-std::vector<std::uint32_t> contexts_of(std::span<const word> program, bool several, splicer& s) {
+/// Stands until the thread's next call.
+std::span<const std::uint32_t> contexts_of(std::span<const word> program, bool several, splicer& s) {
     const std::uint32_t outermost = s.new_context();
-    std::vector<std::uint32_t> contexts(program.size()), open;
+    auto& [contexts, open] = per_thread<context_lists>::own();
+    contexts.resize(program.size());
+    open.clear();
     for (std::size_t w = program.size(); w-- > 0;) {
         if (open.empty()) open.push_back(several ? s.new_context() : outermost);
         const std::uint32_t here = contexts[w] = open.back();
         open.pop_back();
         for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
-            open.push_back(i == 0 && detail::is_binder(detail::kind_of_word(program[w])) ? s.new_context() : here);
+            open.push_back(detail::binds_value(detail::kind_of_word(program[w]), i) ? s.new_context() : here);
     }
     return contexts;
 }
@@ -191,7 +208,7 @@ void splice(spliced& out, const tree_node& root, const kept_results& results) { 
 
 void splice(spliced& out, const statement& s, const kept_results& results) {
     splicer writer(out, results);
-    const std::vector<std::uint32_t> contexts = contexts_of(s.program, !s.shapes.empty(), writer);
+    const std::span<const std::uint32_t> contexts = contexts_of(s.program, !s.shapes.empty(), writer);
     std::size_t next_operand = 0, next_attribute = 0;
     for (std::size_t w = 0; w < s.program.size(); ++w) {
         const word code = s.program[w];
@@ -214,6 +231,7 @@ public:
         const auto e = entries_.find(source.hash);
         if (--e->second.uses == 0) entries_.erase(e);
     }
+    void clear() noexcept { entries_.clear(); }
     /// Null where it was stored already.
     buffer_ref* memory_for(const tree_node& source) {
         entry& e = entries_.at(source.hash);
@@ -231,28 +249,78 @@ private:
     std::unordered_map<detail::tree_hash, entry, low_half> entries_;
 };
 
-flat_statement::~flat_statement() = default;
+struct flat_statement::workspace {
+    store pieces;
+    spliced words;
+    std::vector<buffer_ref> reshaped;
+    std::deque<detail::layout> places;
+};
 
-flat_statement::flat_statement(const statement& s)
-    : pieces_(std::make_unique<store>()), outputs_(s.outputs), shapes_(s.shapes) {
-    evaluate_pieces(s);
-    splice(words_, s, *pieces_);
-    if (!is_flat(get())) evaluate_reshaped();
+namespace {
+
+struct kept_sources {
+    std::vector<tree_node*> found;
+};
+
+/// Whether a statement's trees have kept leaves, so that other pieces are to be evaluated before it.
+bool has_pieces_below(const statement& s) {
+    std::vector<tree_node*>& found = per_thread<kept_sources>::own().found;
+    found.clear();
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) find_kept(tree_of(o), found);
+    return !found.empty();
+}
+
+}  // namespace
+
+auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
+    // More than one where what a piece is made of is no flat statement itself.
+    auto& spare = per_thread<std::vector<std::unique_ptr<workspace>>>::own();
+    if (spare.empty()) {
+        spare.reserve(spare.capacity() + 1);  // so that giving it back does not fail
+        return std::unique_ptr<workspace, give_back>(new workspace);
+    }
+    std::unique_ptr<workspace, give_back> own(spare.back().release());
+    spare.pop_back();
+    return own;
+}
+
+void flat_statement::give_back::operator()(workspace* w) const noexcept {
+    w->pieces.clear();
+    w->words.clear();
+    w->reshaped.clear();
+    w->places.clear();
+    per_thread<std::vector<std::unique_ptr<workspace>>>::own().emplace_back(w);
+}
+
+flat_statement::flat_statement(const statement& s, statement_function evaluate)
+    : evaluate_(std::move(evaluate)),
+      own_(take_workspace()),
+      pieces_(own_->pieces),
+      words_(own_->words),
+      reshaped_(own_->reshaped),
+      places_(own_->places),
+      outputs_(s.outputs),
+      shapes_(s.shapes) {
+    if (has_pieces_below(s)) evaluate_pieces(s);
+    splice(words_, s, pieces_);
+    if (has_digits_beside_binders(get())) evaluate_reshaped();
+    if (!is_flat(get())) narrow_scans(words_, places_);
 }
 
 void flat_statement::evaluate_pieces(const statement& s) {
     const std::vector<piece> pieces = pieces_of(s);
     for (const piece& p : pieces)
-        for (const tree_node* r : p.reads) pieces_->expect_use(*r);
+        for (const tree_node* r : p.reads) pieces_.expect_use(*r);
     for (const piece& p : pieces) {
         if (!p.source) break;  // the statement itself; what it reads stays
-        if (buffer_ref* memory = pieces_->memory_for(*p.source)) {
-            splice(words_, *p.source, *pieces_);
+        if (buffer_ref* memory = pieces_.memory_for(*p.source)) {
+            splice(words_, *p.source, pieces_);
             detail::layout where;
             const output out{detail::dtype_of_word(p.source->code), memory, &where};
-            evaluate_without_slot({words_.program, words_.operands, words_.attributes, {&out, 1}});
+            evaluate_({words_.program, words_.operands, words_.attributes, {&out, 1}});
         }
-        for (const tree_node* r : p.reads) pieces_->use(*r);
+        for (const tree_node* r : p.reads) pieces_.use(*r);
     }
 }
 
@@ -339,7 +407,7 @@ void flat_statement::evaluate_words(beginning b, dtype type,
     buffer_ref& memory = reshaped_.emplace_back();
     detail::layout contiguous;
     const output out{type, &memory, &contiguous};
-    evaluate_without_slot({own.program, own.operands, own.attributes, {&out, 1}});
+    evaluate_({own.program, own.operands, own.attributes, {&out, 1}});
 
     words_.program.resize(b.program);
     words_.operands.resize(b.operands);

@@ -1,4 +1,5 @@
-// From statements with run-time trees in them, or with reshapes that no kernel makes, to plain ones.
+// From statements with run-time trees in them, with reshapes that no kernel makes, or with scans of which little is
+// read, to plain ones.
 #pragma once
 
 #include <deque>
@@ -7,24 +8,37 @@
 #include <vector>
 
 #include "runtime/classify.hpp"
+#include "runtime/narrow_scans.hpp"
 #include "runtime/tree.hpp"
 
 namespace ingot::runtime {
 
-/// Whether a statement can be classified as it is: no run-time trees, and no reshape at digits of a place beside
-/// binders of other kinds, for kernels find such digits in elementwise trees alone.
-inline bool is_flat(const statement& s) {
+/// Whether a statement finds the digits of a place beside binders of other kinds: kernels do so in elementwise trees
+/// alone.
+inline bool has_digits_beside_binders(const statement& s) {
     using detail::word_kind;
     bool digits = false, others = false;
     std::size_t binder = 0;
     for (const detail::word w : s.program) {
         const word_kind kind = detail::kind_of_word(w);
-        if (kind == word_kind::lazy) return false;
         if (!detail::is_binder(kind)) continue;
         const bool binds = s.attributes[binder++] != 0;
         (kind == word_kind::unravel ? digits : others) |= binds;
     }
-    return !(digits && others);
+    return digits && others;
+}
+
+/// Whether a statement can be classified as it is: no run-time trees, no such reshapes, and no scan of which little is
+/// read.
+inline bool is_flat(const statement& s) {
+    std::size_t operands = 0;
+    for (const detail::word w : s.program) {
+        operands += static_cast<std::size_t>(detail::operands_of_word(w));
+        if (detail::kind_of_word(w) == detail::word_kind::lazy) return false;
+        if (detail::kind_of_word(w) == detail::word_kind::scan && shows_little(w, s.operands.first(operands)))
+            return false;
+    }
+    return !has_digits_beside_binders(s);
 }
 
 /// A program without lazy words and what it takes. The operands point into the trees and into `results`.
@@ -32,7 +46,17 @@ struct spliced {
     std::vector<detail::word> program;
     std::vector<operand> operands;
     std::vector<detail::word> attributes;
+
+    void clear() noexcept {
+        program.clear();
+        operands.clear();
+        attributes.clear();
+    }
 };
+
+/// Puts folds of what comes before in the place of prefixes that nothing reads (narrow_scans.hpp). Layouts that change
+/// are added to `layouts`.
+void narrow_scans(spliced&, std::deque<detail::layout>& layouts);
 
 /// A part of a statement's trees that is one kernel: it ends in `source` (null: in the statement) and begins at leaves.
 struct piece {
@@ -57,13 +81,18 @@ void splice(spliced&, const statement&, const kept_results&);
 /// The same for one tree.
 void splice(spliced&, const tree_node&, const kept_results&);
 
+/// What is done with a statement whose outputs are new arrays: they have memory and a layout afterwards.
+using statement_function = std::function<void(const statement&)>;
+/// Evaluates a statement that has no slot of its own: the table of all keys serves it.
+void evaluate_without_slot(const statement&);
+
 /// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
 /// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be:
 /// the place is then where its array is read. What is read at the nearest element is evaluated itself.
 class flat_statement {
 public:
-    explicit flat_statement(const statement&);
-    ~flat_statement();
+    /// `evaluate`: what evaluates the pieces, in order; those need not be flat themselves.
+    explicit flat_statement(const statement&, statement_function evaluate = evaluate_without_slot);
     flat_statement(const flat_statement&) = delete;
     flat_statement& operator=(const flat_statement&) = delete;
     statement get() const noexcept {
@@ -72,6 +101,11 @@ public:
 
 private:
     class store;
+    struct workspace;  // a thread has one to spare, so that a statement that comes again allocates nothing
+    struct give_back {
+        void operator()(workspace*) const noexcept;
+    };
+    static std::unique_ptr<workspace, give_back> take_workspace();
     struct beginning {  // of a value in words_
         std::size_t program, operands, attributes;
     };
@@ -80,18 +114,17 @@ private:
     void evaluate_operand(beginning, const operand& place, dtype type);
     /// A value of this rank, as an array that along axes on which nothing moves lies but once.
     void evaluate_value(beginning, int rank, dtype type);
-    /// Puts an array in the place of the words from there on; who calls says how it lies. `seen` makes their layouts.
+    /// Puts an array in the place of the words from there on; the caller says how it lies. `seen` makes their layouts.
     void evaluate_words(beginning, dtype type, const std::function<detail::layout(const detail::layout&)>& seen);
 
-    std::unique_ptr<store> pieces_;
-    spliced words_;
-    std::vector<buffer_ref> reshaped_;
-    std::deque<detail::layout> places_;
+    const statement_function evaluate_;
+    const std::unique_ptr<workspace, give_back> own_;
+    store& pieces_;
+    spliced& words_;
+    std::vector<buffer_ref>& reshaped_;
+    std::deque<detail::layout>& places_;
     std::span<const output> outputs_;
     std::span<const detail::extents_ref> shapes_;
 };
-
-/// Evaluates a statement that has no slot of its own: the table of all keys serves it.
-void evaluate_without_slot(const statement&);
 
 }  // namespace ingot::runtime

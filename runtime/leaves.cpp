@@ -10,24 +10,27 @@
 
 #include <ingot/expression.hpp>
 
+#include "runtime/thread_exit.hpp"
+
 namespace ingot {
 namespace detail {
 
 namespace {
 
 void drop_references(buffer* b, std::uint32_t count) noexcept {
-    // The only holder needs no atomic subtraction: nobody is left who could copy a reference meanwhile.
+    // The only holder needs no atomic subtraction: no other thread can copy a reference meanwhile.
     if (b->references.load(std::memory_order_acquire) == count ||
         b->references.fetch_sub(count, std::memory_order_acq_rel) == count) [[unlikely]]
         runtime::release_buffer(*b);
 }
 
+/// Has the thread give back what it has to spare when it ends.
 void end_with_thread() noexcept;
 
 /// References that a thread has to spare. A tree has the same few buffers in many leaves, and a locked addition costs
 /// more than all else that is done to a leaf: so they are taken from a buffer by the handful, leaves take them from
 /// here and leave them here, and when a tree is dropped all that is here goes back. A buffer may so look shared, for a
-/// while, that is not; whoever wants to know settles first (buffer_ref::use_count).
+/// while, that is not; a caller that wants to know settles first (buffer_ref::use_count).
 class spare_references {
 public:
     void take(buffer& b) noexcept {
@@ -59,12 +62,12 @@ private:
         return lines_[reinterpret_cast<std::uintptr_t>(&b) / sizeof(buffer) % line_count];
     }
     [[gnu::noinline]] void refill(line& l, buffer& b) noexcept {
-        end_with_thread();
         claim(l, b);
         b.references.fetch_add(handful, std::memory_order_relaxed);
         l.count = handful - 1;
     }
     [[gnu::noinline]] void claim(line& l, buffer& b) noexcept {
+        end_with_thread();
         empty(l);
         l.of = &b;
         claimed_ |= 1u << (&l - lines_);
@@ -93,20 +96,29 @@ public:
     /// A whole list, all of whose leaves have ended.
     void put(leaf_block& list, int parts) noexcept {
         if (parts > free_) [[unlikely]]
-            return release(&list);
+            if (!begin() || parts > free_) return release(&list);
         free_ -= parts;
         list.last->next = first_;
         first_ = &list;
     }
-    /// Keeps none from here on.
+    /// Keeps none until it is used again.
     void give_back() noexcept {
         release(std::exchange(first_, nullptr));
-        free_ = 0;
+        free_ = none;
+        begun_ = false;
     }
 
 private:
-    [[gnu::noinline]] static leaf_block& make() {
+    static constexpr int none = 0, most = 128;
+
+    /// False where it has begun already.
+    [[gnu::noinline]] bool begin() noexcept {
+        if (std::exchange(begun_, true)) return false;
         end_with_thread();
+        free_ = most;
+        return true;
+    }
+    [[gnu::noinline]] static leaf_block& make() {
         return *::new (::operator new(sizeof(leaf_block) + leaf_block::room * sizeof(leaf_record),
                                       std::align_val_t{alignof(leaf_block)})) leaf_block;
     }
@@ -116,7 +128,8 @@ private:
     }
 
     leaf_block* first_ = nullptr;
-    int free_ = 128;  // places for more of them
+    int free_ = none;  // places for more of them
+    bool begun_ = false;
 };
 
 struct tree_memory {
@@ -125,16 +138,15 @@ struct tree_memory {
 };
 constinit thread_local tree_memory of_thread;
 
-/// Gives back what the thread has to spare when it ends.
+/// Statements between two ends are as those of any thread: destructors of thread_local objects evaluate expressions.
 void end_with_thread() noexcept {
-    struct thread_end {
-        ~thread_end() {
-            of_thread.references.settle();
-            of_thread.blocks.give_back();
-        }
-    };
-    thread_local const thread_end at_end;
-    static_cast<void>(at_end);
+    constinit static thread_local bool is_set = false;
+    constinit static thread_local runtime::thread_exit_hook at_exit{[](runtime::thread_exit_hook&) noexcept {
+        is_set = false;
+        of_thread.references.settle();
+        of_thread.blocks.give_back();
+    }};
+    if (!std::exchange(is_set, true)) runtime::at_thread_exit(at_exit);
 }
 
 /// Moves a leaf, as bytes and no more of them than its rank fills, to where none is, and leaves none behind. Nothing in
@@ -421,7 +433,7 @@ void leaf_span::gather(cursor& c) const noexcept {
             o.where = &leaf.where;
             o.memory = leaf.memory.get();
         } else {
-            o.bits[0] = leaf.value.bits;
+            std::copy_n(leaf.value.bits, 2, o.bits);
             o.serial = leaf.value.serial;
         }
     });

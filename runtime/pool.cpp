@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <new>
+#include <vector>
 
 #include <ingot/error.hpp>
 #include "runtime/counters.hpp"
 #include "runtime/front_cache.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/per_thread.hpp"
+#include "runtime/unowned.hpp"
 
 namespace ingot::runtime {
 
@@ -46,15 +49,12 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
     buffer* b = nullptr;
     const std::size_t size_class = size_class_of(bytes);
     if (size_class < size_classes && stream.pool == this && options_.guard_bytes == 0) {
-        thread_cache* const cache = cache_of_thread ? cache_of_thread : own_cache();
-        if (cache) {
-            front_cache& front = cache->front(stream.index);
-            if (!front.serves(stream.index)) [[unlikely]] {
-                front.collect([](buffer& other) { other.chunk->pool->put_or_hold(other); });
-                front.serve(stream.index);
-            }
-            b = front.take(size_class);
+        front_cache& front = per_thread<thread_cache>::own().front(stream.index);
+        if (!front.serves(stream.index)) [[unlikely]] {
+            front.collect([](buffer& other) { other.chunk->pool->return_block(other); });
+            front.serve(stream.index);
         }
+        b = front.take(size_class);
     }
     if (!b) b = allocate_behind_front(bytes, stream);
     b->bytes = bytes;
@@ -67,21 +67,23 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
 
 void pool::release(buffer& b) noexcept {
     add(counter::bytes_in_use, -static_cast<std::int64_t>(b.bytes));
-    if (b.size_class < size_classes && b.readers.load(std::memory_order_relaxed) == 0 && cache_of_thread) {
+    thread_cache* const cache = per_thread<thread_cache>::own_if_any();
+    if (b.size_class < size_classes && b.readers.load(std::memory_order_relaxed) == 0 && cache) {
         const stream_index home = b.writer.load(std::memory_order_relaxed);
-        front_cache& front = cache_of_thread->front(home);
+        front_cache& front = cache->front(home);
         if (front.serves(home) && stream_at(home).pool == this && options_.guard_bytes == 0 && front.put(b)) return;
     }
     if (options_.guard_bytes) check_guards(b);
-    put_or_hold(b);
+    return_block(b);
 }
 
-buffer* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
+pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
     if (bytes > SIZE_MAX / 2) throw_out_of_memory(bytes);
     const std::size_t capacity = block_capacity(bytes + 2 * options_.guard_bytes);
+    end_passed_unowned();
     std::unique_lock lock(mutex_);
     if (!held_.empty()) collect_held(false);
-    buffer* b = take_from_home(capacity, s);
+    pool_block* b = take_from_home(capacity, s);
     if (!b) b = take_from_others(capacity, s, false);
     if (!b) b = grow(capacity, s);
     if (!b) {
@@ -104,31 +106,36 @@ buffer* pool::allocate_behind_front(std::size_t bytes, const stream_state& s) {
     lock.unlock();
     b->writer.store(s.index, std::memory_order_relaxed);
     b->bytes = bytes;
-    if (options_.guard_bytes) write_guards(*b, s);
+    if (options_.guard_bytes) try {
+            write_guards(*b, s);
+        } catch (...) {
+            return_block(*b);
+            throw;
+        }
     return b;
 }
 
-pool::free_map::iterator pool::find_fitting(stream_index home, std::size_t least, std::size_t most) {
+free_map::iterator pool::find_fitting(stream_index home, std::size_t least, std::size_t most) {
     const auto found = free_.lower_bound({home, least});
     const bool fits = found != free_.end() && found->first <= std::pair{home, most};
     return fits ? found : free_.end();
 }
 
-buffer* pool::take(free_map::iterator at) {
-    buffer* const b = at->second;
-    free_.erase(at);
+pool_block* pool::take(free_map::iterator at) noexcept {
+    pool_block* const b = at->second;
+    b->node = free_.extract(at);
     --b->chunk->free;
     free_bytes_ -= b->capacity;
     return b;
 }
 
-buffer* pool::take_from_home(std::size_t capacity, const stream_state& s) {
+pool_block* pool::take_from_home(std::size_t capacity, const stream_state& s) {
     const auto found = find_fitting(s.index, capacity, largest_fit(capacity));
     return found == free_.end() ? nullptr : take(found);
 }
 
 /// From a stream that has nothing left to do; `waiting`: from any, after its present work.
-buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting, std::size_t most) {
+pool_block* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting, std::size_t most) {
     for (auto at = free_.begin(); at != free_.end(); at = free_.upper_bound({at->first.first, SIZE_MAX})) {
         const auto found = find_fitting(at->first.first, capacity, std::max(most, largest_fit(capacity)));
         if (found == free_.end()) continue;
@@ -142,18 +149,22 @@ buffer* pool::take_from_others(std::size_t capacity, const stream_state& s, bool
     return nullptr;
 }
 
-buffer* pool::grow(std::size_t capacity, const stream_state& s) {
+pool_block* pool::grow(std::size_t capacity, const stream_state& s) {
     const std::uint32_t pieces = pieces_of_chunk(capacity, limit_ ? limit_ : device_memory_);
     for (const std::uint32_t n : {pieces, std::uint32_t{1}})
-        if (buffer* b = cut(capacity * n, capacity, n, s)) return b;
+        if (pool_block* b = cut(capacity * n, capacity, n, s)) return b;
     return nullptr;
 }
 
 /// A new chunk; null when there is no memory for it. The first piece is the caller's, the others are free.
-buffer* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state& s) {
+pool_block* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state& s) {
     if (limit_ != 0 && (bytes > limit_ || total_ > limit_ - bytes)) return nullptr;
     auto made = std::make_unique<chunk>();
-    made->buffers = std::make_unique<buffer[]>(pieces);
+    made->blocks = std::make_unique<pool_block[]>(pieces);
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+        free_map alone;
+        made->blocks[i].node = alone.extract(alone.emplace(free_map::key_type{}, &made->blocks[i]));
+    }
     void* const base = allocate_raw(bytes);
     if (!base) return nullptr;
     chunk& c = *made.release();  // owned by its pieces: give_back deletes it with the last
@@ -164,7 +175,7 @@ buffer* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces,
     total_ += bytes;
     const std::size_t size_class = size_class_of(capacity);
     for (std::uint32_t i = 0; i < pieces; ++i) {
-        buffer& b = c.buffers[i];
+        pool_block& b = c.blocks[i];
         b.device = device_;
         b.pinned = options_.pinned;
         b.data = static_cast<char*>(base) + i * capacity + options_.guard_bytes;
@@ -174,84 +185,103 @@ buffer* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces,
         b.writer.store(s.index, std::memory_order_relaxed);
         if (i > 0) put(b);
     }
-    return &c.buffers[0];
+    return &c.blocks[0];
 }
 
-void pool::put(buffer& b) {
+void pool::put(pool_block& b) noexcept {
     ++b.chunk->free;
     free_bytes_ += b.capacity;
     const std::pair key{b.writer.load(std::memory_order_relaxed), b.capacity};
-    free_.emplace_hint(free_.lower_bound(key), key, &b);  // before its equals: the warmest is taken first
+    b.node.key() = key;
+    free_.insert(free_.lower_bound(key), std::move(b.node));  // before its equals: the warmest is taken first
 }
 
-/// Files a free block under its home, at once or when the other streams that read it have passed this point. Where that
-/// fails (the driver is gone, the host is out of memory) the block is lost, which hurts nobody.
-void pool::put_or_hold(buffer& b) noexcept try {
-    std::uint64_t readers = b.readers.exchange(0, std::memory_order_acquire);
-    held_block held{&b, {}};
-    for_each_reader(readers, [&](const stream_state& r) {
-        if (r.synchronous || r.index == b.writer.load(std::memory_order_relaxed)) return;
-        const native_event e = r.backend->create_event(false);
-        held.readers.emplace_back(r.backend, e);
-        r.backend->record(e, r.native);
+namespace {
+
+/// Notes the present work of the streams that read the block; its home's own is in order. Where that fails, readers
+/// stay marked in the block, to be noted later.
+void await_readers(pool_block& b) {
+    for_each_reader(b.readers.load(std::memory_order_acquire), [&](const stream_state& r) {
+        if (r.index != b.writer.load(std::memory_order_relaxed)) b.awaited.add(r);
     });
-    const std::lock_guard lock(mutex_);
-    if (held.readers.empty())
-        put(b);
-    else {
-        held_.push_back(std::move(held));
-        free_bytes_ += b.capacity;
+    b.readers.store(0, std::memory_order_relaxed);
+}
+
+/// Whether no stream reads a held block any more; `waiting`: waits until that is so.
+bool have_readers_passed(pool_block& b, bool waiting) {
+    try {
+        if (b.readers.load(std::memory_order_relaxed) != 0) await_readers(b);
+    } catch (const std::bad_alloc&) {  // the host is full: what can be had without memory is to wait
+        if (!waiting) return false;
+        for_each_reader(b.readers.load(std::memory_order_relaxed),
+                        [](const stream_state& r) { r.backend->synchronize(r.native); });
+        b.readers.store(0, std::memory_order_relaxed);
     }
-} catch (...) {
+    if (waiting) b.awaited.wait();
+    return b.awaited.is_over();
+}
+
+}  // namespace
+
+/// Under its home, at once or when the other streams that read it have passed this point.
+void pool::return_block(buffer& freed) noexcept {
+    auto& b = static_cast<pool_block&>(freed);
+    if (b.readers.load(std::memory_order_relaxed) != 0) try {
+            await_readers(b);
+        } catch (...) {  // the host is full or the driver is gone: tried again when blocks are wanted
+        }
+    const std::lock_guard lock(mutex_);
+    if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) return put(b);
+    held_.push_back(b);
+    free_bytes_ += b.capacity;
 }
 
 /// Looks at a few of the held blocks, so that an allocation costs the same however many there are; `waiting`: at all.
 void pool::collect_held(bool waiting) {
     for (std::size_t n = waiting ? held_.size() : std::min<std::size_t>(held_.size(), 8); n > 0; --n) {
-        held_block held = std::move(held_.front());
-        held_.pop_front();
-        while (!held.readers.empty()) {
-            const auto [owner, e] = held.readers.back();
-            if (waiting) owner->synchronize(e);
-            if (!owner->done(e)) break;
-            owner->recycle_event(e);
-            held.readers.pop_back();
+        pool_block& b = held_.pop_front();
+        bool passed = false;
+        try {
+            passed = have_readers_passed(b, waiting);
+        } catch (...) {
+            held_.push_back(b);
+            throw;
         }
-        if (held.readers.empty()) {
-            free_bytes_ -= held.block->capacity;
-            put(*held.block);
-        } else {
-            held_.push_back(std::move(held));
+        if (!passed) {
+            held_.push_back(b);
+            continue;
         }
+        free_bytes_ -= b.capacity;
+        put(b);
     }
 }
 
 /// Without the mutex, for a front cache may change hands to a stream of another pool at any time.
 void pool::collect_fronts() noexcept {
-    for (thread_cache* c = first_cache(); c; c = c->next)
-        for (front_cache& front : c->fronts) front.collect([](buffer& b) { b.chunk->pool->put_or_hold(b); });
+    per_thread<thread_cache>::for_each([](thread_cache& of_a_thread) { of_a_thread.collect_blocks(); });
 }
 
 /// Gives every chunk that is free as a whole back to the device, after the streams that used it.
 void pool::give_back() {
-    std::set<chunk*> whole;
-    std::set<stream_index> homes;
+    stream_index waited_for = no_stream;
+    for (const auto& [key, b] : free_) {  // in the order of their homes
+        b->chunk->is_given_back = b->chunk->free == b->chunk->pieces;
+        if (!b->chunk->is_given_back || key.first == waited_for) continue;
+        const stream_state& home = stream_at(waited_for = key.first);
+        home.backend->synchronize(home.native);
+    }
     for (auto at = free_.begin(); at != free_.end();) {
-        buffer& b = *at->second;
-        if (b.chunk->free != b.chunk->pieces) {
+        chunk& c = *at->second->chunk;
+        if (!c.is_given_back) {
             ++at;
             continue;
         }
-        whole.insert(b.chunk);
-        homes.insert(at->first.first);
-        free_bytes_ -= b.capacity;
+        free_bytes_ -= at->second->capacity;
         at = free_.erase(at);
-    }
-    for (const stream_index home : homes) stream_at(home).backend->synchronize(stream_at(home).native);
-    for (chunk* c : whole) {
-        release_raw(c->base, c->bytes);
-        total_ -= c->bytes;
-        delete c;
+        if (--c.free != 0) continue;
+        release_raw(c.base, c.bytes);
+        total_ -= c.bytes;
+        delete &c;
     }
 }
 
@@ -265,14 +295,15 @@ void pool::free_all_blocks() {
 pool_usage pool::usage() const {
     const std::lock_guard lock(mutex_);
     pool_usage u{total_, free_bytes_, free_.size() + held_.size()};
-    for (const thread_cache* c = first_cache(); c; c = c->next)
-        for (const front_cache& front : c->fronts) {
+    per_thread<thread_cache>::for_each([&](const thread_cache& cache) {
+        for (const front_cache& front : cache.fronts) {
             if (front.stream() == no_stream || stream_at(front.stream()).pool != this) continue;
             front.count([&](std::size_t size_class) {
                 u.free += class_bytes(size_class);
                 ++u.free_blocks;
             });
         }
+    });
     u.free = std::min(u.free, u.total);  // blocks may move while they are counted
     return u;
 }

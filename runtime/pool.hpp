@@ -14,15 +14,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/pending_work.hpp"
 #include "runtime/stream.hpp"
 
 namespace ingot::runtime {
@@ -48,14 +47,27 @@ struct pool_usage {
     std::size_t used() const noexcept { return total - free; }
 };
 
+struct pool_block;
+using free_map = std::multimap<std::pair<stream_index, std::size_t>, pool_block*>;  // by home and capacity
+
+/// A buffer of a pool, with room for what the pool notes of it while it is free: a block that comes back allocates
+/// nothing, so that it cannot be lost.
+struct pool_block : buffer {
+    free_map::node_type node;  // in the map while the block is in it, else here
+    pending_work awaited;      // of streams that still read it
+    pool_block* next_held = nullptr;
+};
+static_assert(sizeof(pool_block) == sizeof(buffer));  // it lies where the buffer ends before its alignment does
+
 /// An allocation of the backend and the control blocks of the pieces it was cut into.
 struct chunk {
     runtime::pool* pool;
     void* base;
     std::size_t bytes;
     std::uint32_t pieces;
-    std::uint32_t free = 0;  // pieces in the pool, not in use nor in a front cache
-    std::unique_ptr<buffer[]> buffers;
+    std::uint32_t free = 0;      // pieces in the pool, not in use nor in a front cache
+    bool is_given_back = false;  // give_back's
+    std::unique_ptr<pool_block[]> blocks;
 };
 
 class pool {
@@ -66,6 +78,8 @@ public:
     buffer_ref allocate(std::size_t bytes, stream_state& stream);
     /// Takes back a buffer without references.
     void release(buffer&) noexcept;
+    /// Files a block that is free already and was in a front cache.
+    void return_block(buffer&) noexcept;
 
     pool_usage usage() const;
     void free_all_blocks();
@@ -79,23 +93,37 @@ public:
     std::mutex& mutex() noexcept { return mutex_; }
 
 private:
-    struct held_block {
-        buffer* block;
-        std::vector<std::pair<backend*, native_event>> readers;
-    };
-    using free_map = std::multimap<std::pair<stream_index, std::size_t>, buffer*>;  // by home and capacity
+    /// Blocks that are free once the streams that read them have passed, in the order in which they came.
+    class held_blocks {
+    public:
+        bool empty() const noexcept { return first_ == nullptr; }
+        std::size_t size() const noexcept { return size_; }
+        void push_back(pool_block& b) noexcept {
+            b.next_held = nullptr;
+            (first_ ? last_->next_held : first_) = &b;
+            last_ = &b;
+            ++size_;
+        }
+        pool_block& pop_front() noexcept {
+            --size_;
+            return *std::exchange(first_, first_->next_held);
+        }
 
-    buffer* allocate_behind_front(std::size_t bytes, const stream_state&);
-    buffer* take_from_home(std::size_t capacity, const stream_state&);
-    buffer* take_from_others(std::size_t capacity, const stream_state&, bool waiting, std::size_t most = 0);
+    private:
+        pool_block *first_ = nullptr, *last_ = nullptr;
+        std::size_t size_ = 0;
+    };
+
+    pool_block* allocate_behind_front(std::size_t bytes, const stream_state&);
+    pool_block* take_from_home(std::size_t capacity, const stream_state&);
+    pool_block* take_from_others(std::size_t capacity, const stream_state&, bool waiting, std::size_t most = 0);
     free_map::iterator find_fitting(stream_index home, std::size_t least, std::size_t most);
-    buffer* take(free_map::iterator);
-    buffer* grow(std::size_t capacity, const stream_state&);
-    buffer* cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state&);
+    pool_block* take(free_map::iterator) noexcept;
+    pool_block* grow(std::size_t capacity, const stream_state&);
+    pool_block* cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state&);
     void collect_fronts() noexcept;
     void collect_held(bool waiting);
-    void put(buffer&);
-    void put_or_hold(buffer&) noexcept;
+    void put(pool_block&) noexcept;
     void give_back();
     [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
@@ -111,7 +139,7 @@ private:
     std::size_t device_memory_;
     mutable std::mutex mutex_;
     free_map free_;
-    std::deque<held_block> held_;
+    held_blocks held_;
     std::size_t total_ = 0;
     std::size_t free_bytes_ = 0;  // in free_ and held_
     std::size_t limit_ = 0;

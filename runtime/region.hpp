@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "codegen/graph.hpp"
+#include "codegen/graph/graph.hpp"
 #include "runtime/bodies.hpp"
-#include "runtime/places.hpp"
+#include "runtime/index_block.hpp"
 
 namespace ingot::runtime::interpreter {
 
-inline constexpr std::size_t element_bytes = 8;
+inline constexpr std::size_t element_bytes = 16;
 
 /// A block's values of one node, 8 bytes each whatever the dtype, so that any node can have any buffer.
 using buffer = std::unique_ptr<std::byte[]>;

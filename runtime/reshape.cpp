@@ -33,6 +33,7 @@ std::span<const index_t> infer_shape(shape_room& room, const char* operation, ex
     } else if (known != size) {
         fail("the sizes differ");
     }
+    check_extents(operation, {room, wanted.size()});
     return {room, wanted.size()};
 }
 

@@ -36,6 +36,10 @@ void integer_list::throw_too_many() {
     throw shape_error("more than " + std::to_string(max_rank) + " axes were given; an array has at most that many");
 }
 
+void throw_too_large(std::uint64_t extent) {
+    throw shape_error(std::to_string(extent) + " is too large for an extent or an axis");
+}
+
 int broadcast_shapes(const char* operation, const extents_ref* shapes, int n, shape_room& room, int& rank) {
     rank = 0;
     for (int i = 0; i < n; ++i) rank = std::max(rank, shapes[i].rank);

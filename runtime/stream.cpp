@@ -9,7 +9,10 @@
 
 #include <ingot/error.hpp>
 #include "runtime/device.hpp"
+#include "runtime/error_record.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/per_thread.hpp"
+#include "runtime/unowned.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -41,6 +44,7 @@ stream_state& acquire_stream(device_state& device) {
     const std::lock_guard lock(table_mutex);
     if (stream_state* retired = find_retired(device.backend.get())) {
         retired->owners.store(1, std::memory_order_relaxed);
+        if (codegen::error_record* const left = retired->errors.load(std::memory_order_acquire)) clear(*left);
         return *retired;
     }
     const stream_index index = entries.load(std::memory_order_relaxed);
@@ -70,12 +74,24 @@ void synchronize(stream_state& s) {
     throw_reported(s);
 }
 
-void throw_reported(stream_state& s) { s.pool->throw_broken_guards(); }
+void throw_reported(stream_state& s) {
+    end_passed_unowned();
+    s.pool->throw_broken_guards();
+    if (codegen::error_record* const errors = s.errors.load(std::memory_order_acquire)) throw_recorded(*errors);
+}
+
+namespace {
+
+struct host_scratch {
+    std::vector<std::uint64_t> words;
+};
+
+}  // namespace
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     // A synchronous backend runs the work of several threads on one stream at the same time.
     if (s.synchronous) {
-        thread_local std::vector<std::uint64_t> own;
+        std::vector<std::uint64_t>& own = per_thread<host_scratch>::own().words;
         const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
         if (own.size() < words) own.assign(std::bit_ceil(words), 0);
         return own.data();
@@ -119,12 +135,15 @@ void event::record(const stream& s) {
         *this = std::move(fresh);
     }
     backend_->record(runtime::native_event{native_}, state.native);
+    stream_ = &state;
 }
 
 void event::record() { record(current_stream()); }
 
 void event::synchronize() const {
-    if (backend_) backend_->synchronize(runtime::native_event{native_});
+    if (!backend_) return;
+    backend_->synchronize(runtime::native_event{native_});
+    if (stream_) runtime::throw_reported(*stream_);
 }
 
 bool event::done() const { return !backend_ || backend_->done(runtime::native_event{native_}); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ingot/buffer.hpp>
+#include "codegen/text/error_report.hpp"
 #include "runtime/backend.hpp"
 
 namespace ingot::runtime {
@@ -34,6 +35,8 @@ struct stream_state {
     native_event marker;  // recorded anew whenever another stream has to wait for this one
     std::atomic<std::uint32_t> owners{0};
 
+    std::atomic<codegen::error_record*> errors{nullptr};  // once work of the stream may report any (error_record.hpp)
+
     // Zeroed scratch; an outgrown one is kept, for another thread may be about to launch with it.
     std::mutex scratch_mutex;
     std::vector<buffer_ref> scratch;
@@ -50,7 +53,7 @@ std::mutex& stream_table_mutex() noexcept;
 
 /// Waits for the stream, then throws what its work left to be thrown.
 void synchronize(stream_state&);
-/// What whoever has waited for work of the stream calls next: throws the errors that finished work reported.
+/// What follows a wait for work of the stream: ends memory that it used, throws the errors that it reported.
 void throw_reported(stream_state&);
 
 /// Memory that is zero and that every kernel leaves zero, of at least that size. It belongs to the stream, on a

@@ -89,6 +89,7 @@ void fill_on_host(void* to, unsigned char value, std::size_t bytes) {
 
 void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to, stream_state& preferred) {
     stream_state& s = stream_for(from.device, preferred);
+    const stream_index writer = from.writer.load(std::memory_order_relaxed);
     order_read(from, s);
     if (s.synchronous) {
         copy_on_host(to, at(from, offset), bytes);
@@ -107,6 +108,7 @@ void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to,
         }
     }
     throw_reported(s);
+    if (writer != no_stream && writer != s.index) throw_reported(stream_at(writer));  // it was waited for as well
 }
 
 void copy_from_host(buffer& to, std::size_t offset, std::size_t bytes, const void* from, stream_state& preferred) {

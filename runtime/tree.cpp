@@ -68,14 +68,14 @@ tree_ref make_number(word code, const operand& o) {
     auto* n = new_node<number>(code);
     n->device = detail::no_device;
     n->nodes = 1;
-    n->argument_bytes = 8;
-    n->bits = o.bits[0];
-    n->serial = o.serial;
+    n->argument_bytes = detail::size_of(o.type) > 8 ? 16 : 8;
+    n->value = {{o.bits[0], o.bits[1]}, o.serial};
     n->type = o.type;
     n->exponent = o.exponent;
     add(n->hash, n->code);
-    add(n->hash, n->bits);
-    add(n->hash, n->serial);
+    add(n->hash, n->value.bits[0]);
+    if (n->value.bits[1] != 0) add(n->hash, n->value.bits[1]);  // few have more than eight bytes
+    add(n->hash, n->value.serial);
     add(n->hash, static_cast<std::uint64_t>(n->type) | static_cast<std::uint64_t>(n->exponent) << 8);
     return tree_ref::adopt(n);
 }
@@ -101,10 +101,7 @@ piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
 
 /// Each node counted once; stops where that passes the bounds.
 piece_size size_by_walk(std::span<tree_ref> arguments) {
-    static thread_local node_table seen;
-    static thread_local std::vector<const tree_node*> open;
-    seen.clear();
-    open.clear();
+    auto& [seen, open] = tree_walk::begin();
     piece_size s;
     for (const tree_ref& a : arguments) open.push_back(a.get());
     while (!open.empty() && s.fits()) {
@@ -130,8 +127,11 @@ const char* name_of(word code, std::span<tree_ref> arguments) {
         case word_kind::map:
             return facts(detail::op_of_word(code)).name.data();
         case word_kind::user:  // the text is its last operand
-            return reinterpret_cast<const detail::kernel_text*>(static_cast<const number&>(*arguments.back()).bits)
+            return reinterpret_cast<const detail::kernel_text*>(
+                       static_cast<const number&>(*arguments.back()).value.bits[0])
                 ->name.c_str();
+        case word_kind::library:
+            return facts(static_cast<detail::library_function>(detail::code_of_word(code))).name.data();
         default:
             return "take";
     }
@@ -200,8 +200,8 @@ std::vector<bool> beneath_binders(std::span<const word> program) {
         const bool here = open.back();
         beneath[w] = here;
         open.pop_back();
-        const bool binder = detail::is_binder(detail::kind_of_word(program[w]));
-        for (int i = 0; i < detail::arity_of_word(program[w]); ++i) open.push_back(here || (i == 0 && binder));
+        for (int i = 0; i < detail::arity_of_word(program[w]); ++i)
+            open.push_back(here || detail::binds_value(detail::kind_of_word(program[w]), i));
     }
     return beneath;
 }
@@ -214,6 +214,7 @@ void destroy(tree_node& n) {
             break;
         case word_kind::scan:
         case word_kind::unravel:
+        case word_kind::library:
             static_cast<picking_branch&>(n).~picking_branch();
             break;
         default:
@@ -259,7 +260,7 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
 
     tree_node* n;
     tree_node** to;
-    // A node whose extents are nobody's else has them behind it.
+    // A node that shares its extents with no other has them behind it.
     const auto make = [&]<class N>(std::type_identity<N>) {
         const bool own = shape.data == room;
         N* const made = new_node<N>(code, own ? static_cast<std::size_t>(shape.rank) * sizeof(index_t) : 0);
@@ -298,7 +299,7 @@ namespace ingot::detail {
 using namespace runtime;
 
 void release_tree(tree_node& last) noexcept {
-    // The nodes to be destroyed wait in a list that is threaded through their shape pointers, which nobody reads any
+    // The nodes to be destroyed wait in a list that is threaded through their shape pointers, which are not read any
     // more; so the depth of a tree costs no stack and no memory.
     tree_node* waiting = nullptr;
     const auto drop = [&](tree_node* n) {
@@ -364,6 +365,7 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
             case word_kind::scan:
             case word_kind::gather:
             case word_kind::unravel:
+            case word_kind::library:
                 result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
                                      o ? o->where : nullptr, size_with_pick(arguments, o));
                 break;

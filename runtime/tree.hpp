@@ -16,6 +16,9 @@
 #include <vector>
 
 #include <ingot/lazy.hpp>
+#include <ingot/leaves.hpp>
+
+#include "runtime/per_thread.hpp"
 
 namespace ingot::runtime {
 
@@ -33,7 +36,7 @@ struct branch : tree_node {
 struct user_branch : tree_node {
     tree_node* arguments[detail::most_arguments] = {};
 };
-/// scan, unravel.
+/// scan, unravel, library.
 struct picking_branch : branch {
     detail::layout pick;
 };
@@ -44,10 +47,9 @@ struct placed : tree_node {
     tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
 };
-/// scalar, text (its address).
+/// scalar, text (its address and binding).
 struct number : tree_node {
-    std::uint64_t bits = 0;
-    std::uint64_t serial = 0;
+    detail::scalar_value value{};
     dtype type = dtype::b1;
     detail::exponent_class exponent = detail::exponent_class::none;
 };
@@ -64,7 +66,7 @@ inline tree_node* kept_below(const tree_node& n) {
     return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
 }
 /// How many more axes than the node its operand `i` binds.
-inline int binds(const tree_node& n, int i) { return i == 0 && detail::is_binder(kind_of(n)) ? n.bound : 0; }
+inline int binds(const tree_node& n, int i) { return detail::binds_value(kind_of(n), i) ? n.bound : 0; }
 /// Whether a walk may meet the node twice. A node with one reference has one user for as long as the walk holds its
 /// root.
 inline bool may_be_shared(const tree_node& n) { return n.references.load(std::memory_order_relaxed) > 1; }
@@ -86,8 +88,8 @@ struct piece_size {
 tree_ref finish_leaf(placed*);
 /// A leaf over the array that a tree will be evaluated into.
 tree_ref make_kept(tree_ref source);
-/// A node over `arguments`, which it takes. `pick`: of a scan or an unravel. `size`: of the piece, the node not
-/// counted.
+/// A node over `arguments`, which it takes. `pick`: of a scan, an unravel or a library. `size`: of the piece, the node
+/// not counted.
 tree_ref make_branch(detail::word code, std::span<tree_ref> arguments, int bound, const detail::layout* pick,
                      piece_size size);
 
@@ -125,9 +127,11 @@ private:
         while (slots_[i & mask].node && (slots_[i & mask].node != n || slots_[i & mask].which != which)) ++i;
         return slots_[i & mask];
     }
+    /// Makes room for all that is inserted before it grows again; where there is no memory, all is as it was.
     void grow() {
-        std::vector<slot> old = std::move(slots_);
-        slots_.assign(old.empty() ? 256 : 2 * old.size(), {});
+        std::vector<slot> old(slots_.empty() ? 256 : 2 * slots_.size());
+        used_.reserve(old.size() / 2);
+        slots_.swap(old);
         used_.clear();
         for (const slot& s : old)
             if (s.node) insert(s.node, s.which, s.value);
@@ -135,6 +139,19 @@ private:
 
     std::vector<slot> slots_;
     std::vector<std::uint32_t> used_;
+};
+
+/// What a walk over a tree needs. A thread has one, empty between walks but for its memory.
+struct tree_walk {
+    node_table met;
+    std::vector<const tree_node*> open;
+
+    static tree_walk& begin() {
+        tree_walk& own = per_thread<tree_walk>::own();
+        own.met.clear();
+        own.open.clear();
+        return own;
+    }
 };
 
 }  // namespace ingot::runtime

@@ -1,8 +1,9 @@
-// The tests' main, shared by the executables of all layers. Every kernel that a test makes on the host is made for CUDA
-// too, and compiled by NVRTC where there is one: for the architectures that INGOT_TEST_ARCHITECTURES lists. Its arrays
-// are to be registers.
+// The tests' main, shared by the executables of all layers. It ends by saying what was not tested, and why. Every
+// kernel that a test makes on the host is made for CUDA too, and compiled by NVRTC where there is one: for the
+// architectures that INGOT_TEST_ARCHITECTURES lists. Its arrays are to be registers.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,16 +11,20 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "codegen/key.hpp"
-#include "codegen/schedule.hpp"
+#include "codegen/graph/key.hpp"
+#include "codegen/plan/schedule.hpp"
 #include "runtime/compile_cuda.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/nvrtc.hpp"
+#include "tests/untested.hpp"
 
 namespace {
 
@@ -30,18 +35,18 @@ std::atomic<int> host_keys{0}, cuda_kernels{0}, in_memory{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
 /// The finer classes that only a GPU's key has: some of rows across memory.
-void add_fine_classes(codegen::key& key) {
+void add_subclasses(codegen::key& key) {
     std::size_t inner = 0;
     while (inner + 1 < key.axes.size() && key.axes[inner + 1].owner == 0) ++inner;
-    const bool narrow = (key.axes[inner].bucket & detail::bucket::short_inner) != 0;
+    const bool narrow = (key.axes[inner].flags & detail::axis_flags::short_inner) != 0;
     for (codegen::axis_class& row : key.axes) {
         if (row.owner == 0) continue;
-        if (narrow && row.partner != 0) key.axes[inner].fine = 3;
+        if (narrow && row.partner != 0) key.axes[inner].extent = 3;
         const std::size_t axis = static_cast<std::size_t>(&row - key.axes.data());
         const bool along = std::ranges::any_of(key.operands, [axis](const codegen::operand_class& o) {
             return o.strides[axis] == detail::stride_class::unit;
         });
-        if (!narrow && !along && row.bucket == 1) row.fine = 4;
+        if (!narrow && !along && row.length_class == 1) row.subclass = 4;
     }
 }
 
@@ -50,23 +55,39 @@ void add_fine_classes(codegen::key& key) {
 bool keeps_arrays_in_memory(const std::vector<std::byte>& code, const codegen::plan& plan) {
     const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
     return text.find("__local_depot") != text.npos &&
-           std::ranges::none_of(plan.steps, [](const codegen::launch& s) { return s.pattern == "row program"; }) &&
+           std::ranges::none_of(codegen::launches_of(plan),
+                                [](const codegen::launch& s) { return s.pattern == "row program"; }) &&
            std::ranges::none_of(std::array{"sin(", "cos(", "tan(", "sincos"},
                                 [&](const char* function) { return plan.source.find(function) != plan.source.npos; });
 }
 
+/// A line of words in a file of the process's own, in the folder that INGOT_KEEP_KEYS names
+/// (tests/programs/corpus.cpp).
+void keep(std::span<const std::uint32_t> words) {
+    static const char* const folder = std::getenv("INGOT_KEEP_KEYS");
+    if (folder == nullptr) return;
+    std::ostringstream line;
+    line << std::hex;
+    for (const std::uint32_t w : words) line << w << ' ';
+    static std::mutex one_by_one;
+    const std::lock_guard lock(one_by_one);
+    static std::ofstream file(std::string(folder) + '/' + std::to_string(getpid()));
+    file << line.str() << std::endl;
+}
+
 void compile_for_cuda(std::span<const std::uint32_t> words) {
+    keep(words);
     codegen::key key = codegen::decode(words);
     if (key.header.where != detail::target::host) return;
     ++host_keys;
     const auto start = std::chrono::steady_clock::now();
-    if (!key.axes.empty()) add_fine_classes(key);
+    if (!key.axes.empty()) add_subclasses(key);
     for (const std::string& architecture : architectures) {
         key.header.where = detail::target::cuda;
         key.header.architecture =
             static_cast<std::uint32_t>(std::stoul(architecture.substr(architecture.find('_') + 1)));
         const codegen::plan plan = codegen::make_plan(key);
-        if (!plan.missing.empty()) continue;
+        if (!plan.missing.empty() || codegen::launches_of(plan).empty()) continue;
         runtime::source_text source = runtime::source_of(key, plan);
         source.architecture = architecture;
         const std::vector<std::byte> code = runtime::kernels().code(source);
@@ -78,17 +99,41 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
     cuda_nanoseconds += (std::chrono::steady_clock::now() - start).count();
 }
 
+/// Lines that name a case and why it did not test, once each.
+struct untested_cases {
+    std::mutex mutex;
+    std::set<std::string> lines;
+
+    void add(const char* kind, std::string_view name, std::string_view why) {
+        const std::lock_guard lock(mutex);
+        lines.insert(std::string(kind) + " \"" + std::string(name) + "\": " + std::string(why));
+    }
+} all_untested;
+
+std::string_view running_case() { return doctest::getContextOptions()->currentTest->m_name; }
+
 }  // namespace
+
+namespace ingot::test {
+
+void untested(std::string_view why) { all_untested.add("not tested:", running_case(), why); }
+void untested_part(std::string_view why) { all_untested.add("not tested in part:", running_case(), why); }
+
+}  // namespace ingot::test
 
 int main(int argc, char** argv) {
     std::istringstream list(std::getenv("INGOT_TEST_ARCHITECTURES") ? std::getenv("INGOT_TEST_ARCHITECTURES") : "");
     for (std::string architecture; list >> architecture;) architectures.push_back(architecture);
-    if (!runtime::nvrtc_path()) architectures.clear();
+    if (!runtime::nvrtc_path() && !architectures.empty()) {
+        architectures.clear();
+        all_untested.add("not tested in part:", "every case", "NVRTC is not here, which would compile CUDA sources");
+    }
     runtime::observe_new_keys(compile_for_cuda);
 
     doctest::Context context(argc, argv);
     const int status = context.run();
     std::printf("%d keys; for CUDA %d kernels in %.1f s\n", host_keys.load(), cuda_kernels.load(),
                 1e-9 * static_cast<double>(cuda_nanoseconds.load()));
+    for (const std::string& line : all_untested.lines) std::printf("%s\n", line.c_str());
     return status != 0 || in_memory == 0 ? status : 1;
 }

@@ -18,13 +18,23 @@ namespace ingot {
 
 namespace detail {
 
-/// A value in braces: anything that makes a T, so that integers and doubles mix.
+/// A value in braces: anything that makes a T, so that integers and doubles mix. Converts as `full` does, and throws
+/// dtype_error where an integer does not fit.
 template <class T>
 struct element {
     template <class U>
         requires std::constructible_from<T, U> && (!std::same_as<std::remove_cvref_t<U>, element>)
-    constexpr element(U u) : value(static_cast<T>(u)) {}
+    element(U u) : value(make(u)) {}
     T value;
+
+private:
+    template <class U>
+    static T make(U u) {
+        if constexpr (weak_scalar<U>)
+            return element_value<T>("array", u);
+        else
+            return static_cast<T>(u);
+    }
 };
 template <class T>
 using braces = std::initializer_list<element<T>>;
@@ -40,14 +50,19 @@ INGOT_API bool is_whole(const buffer_ref& memory, const layout& where, std::size
 INGOT_API void make_unique(buffer_ref& memory);
 /// The same bytes in a buffer of its own.
 INGOT_API buffer_ref copy_of(const buffer_ref& memory, device_id to);
-/// The buffer for a copy of an array: the same, unless somebody has a pointer to write through.
-inline buffer_ref shared_or_copied(const buffer_ref& memory) {
-    return memory && memory->externally_visible && !memory->unowned ? copy_of(memory, memory->device) : memory;
+/// The elements in memory of their own, on the same device; in C order where they were not in Ingot's memory.
+INGOT_API void copy_elements(const buffer_ref& from, const layout& from_where, destination to);
+/// What a copy of an array has: the same buffer, unless something else may write through it.
+template <class T>
+leaf<T> copied(const leaf<T>& of) {
+    if (!of.memory() || !(of.memory()->externally_visible || of.memory()->unowned)) return of;
+    leaf<T> own;
+    copy_elements(of.memory(), of.where(), {dtype_of<T>, own.memory(), own.where()});
+    return own;
 }
-/// Whether an assignment to the whole array must write where it is: over memory that is not Ingot's.
-inline bool keeps_memory(const buffer_ref& memory, const layout& where, const layout& assigned) noexcept {
-    return memory && memory->unowned && same_shape(where, assigned);
-}
+/// Whether an assignment to the whole array must write where it is: over memory that is not Ingot's. Throws shape_error
+/// where it is of another shape.
+INGOT_API bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref assigned);
 
 /// A tag: a leaf alone would be taken for an expression to evaluate, or an expression for a leaf to adopt.
 struct adopted {};
@@ -99,13 +114,17 @@ public:
     /// A leaf as it is, which nothing evaluates.
     array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
-    array(const array& other) : leaf_(detail::shared_or_copied(other.leaf_.memory()), other.leaf_.where()) {}
+    /// Shares the buffer until one of them is written. Deep after mutable_data(), and over memory that is not Ingot's:
+    /// the array made over that is the handle that writes there, and a copy of it is a value.
+    array(const array& other) : leaf_(detail::copied(other.leaf_)) {}
+    /// Moves the handle.
     array(array&& other) noexcept : leaf_(std::move(other).as_leaf()) {}
     ~array() = default;
 
-    /// Takes the shape of what is assigned. Over memory that is not Ingot's, equal shapes are written in place.
+    /// Takes the shape of what is assigned. Over memory that is not Ingot's it writes in place: another shape throws
+    /// shape_error, another device device_error.
     array& operator=(const array& other) & {
-        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) {
+        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.kept().extents())) {
             detail::write("assign", *this, other);
         } else if (this != &other) {
             *this = array(other);
@@ -115,7 +134,7 @@ public:
     /// Writes in place where the memory has to stay, which may throw.
     // NOLINTNEXTLINE(performance-noexcept-move-constructor)
     array& operator=(array&& other) & {
-        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.where())) {
+        if (detail::keeps_memory(leaf_.memory(), leaf_.where(), other.leaf_.kept().extents())) {
             detail::write("assign", *this, std::move(other));
         } else {
             leaf_ = std::move(other).as_leaf();
@@ -154,6 +173,7 @@ public:
     /// The array on another device; on its own, a copy.
     array to(ingot::device where) const {
         if (!leaf_.memory() || leaf_.memory()->device == where) return *this;
+        if (leaf_.memory()->unowned) return array(*this).to(where);
         return array(detail::adopted{}, detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
     }
 
@@ -177,14 +197,14 @@ public:
 private:
     friend struct detail::access;
 
+    void check_count(std::size_t count) const;
     void write_all(const void* values, std::size_t count);
     template <class E>
     static detail::leaf<T> evaluated(const E& e) {
         const auto& node = detail::as_node(e);
         if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, detail::leaf<typename E::value_type>> &&
                       E::type == type)
-            if (detail::is_whole(node.memory(), node.where(), sizeof(T)))
-                return {detail::shared_or_copied(node.memory()), node.where()};
+            if (detail::is_whole(node.memory(), node.where(), sizeof(T))) return detail::copied(node);
         detail::leaf<T> result;
         detail::evaluate_into<T>(node, result.memory(), result.where());
         return result;
@@ -203,6 +223,10 @@ private:
 
     detail::leaf<T> leaf_;
 };
+
+/// `array r = x + y;` has the expression's dtype.
+template <array_expression E>
+array(const E&) -> array<typename E::value_type>;
 
 namespace detail {
 

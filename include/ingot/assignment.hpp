@@ -63,7 +63,7 @@ struct destination {
     bool keeps_rank = false;  // of a compound assignment: the result has as many axes
 };
 
-/// x = e: the target takes the tree's shape. Reuses the buffer where it fits and nobody else holds it.
+/// x = e: the target takes the tree's shape. Reuses the buffer where it fits and nothing else holds it.
 INGOT_API void assign_array(const tree&, destination, std::uint32_t own);
 /// Every element of the target, which keeps its shape. What is assigned may have leading axes of one element more, as
 /// with NumPy.
@@ -72,14 +72,17 @@ INGOT_API void assign_elements(const char* operation, const tree&, destination, 
 INGOT_API void assign_selected(const char* operation, const tree&, destination, const buffer* from, const layout& part,
                                std::uint32_t own);
 
-/// One of several assignments in one statement: `part` of the target, which was seen in the buffer `from`.
+/// One of several assignments in one statement: `part` of the target, which was seen in the buffer `from`. A selection
+/// holds a reference to that itself; the trees hold `own` more that end with the statement.
 struct joint_assignment {
     destination to;
     const buffer* from;
     const layout& part;
+    bool is_selection;
     std::uint32_t own;
 };
-/// All of them together, as if every right-hand side had been computed first. `trees` has no outputs yet.
+/// All of them together, as if every right-hand side had been computed first. `trees` has no outputs yet. Throws
+/// shape_error where targets differ in shape, or where two of them have an element in common.
 INGOT_API void assign_together(const char* operation, slot&, const several& trees, std::span<const joint_assignment>);
 
 /// Whether values of one dtype may be assigned to another: all but complex to real.
@@ -97,25 +100,27 @@ constexpr bool same_kind(dtype from, dtype to) {
 template <class E, class T>
 concept assignable_to = (array_expression<E> && converts(operand_type_of<E>().type, dtype_of<T>)) || weak_scalar<E>;
 
-/// A scalar as an element of type T: integers must fit, floats saturate.
+/// A scalar as an element of type T: floats saturate. Throws dtype_error where an integer does not fit.
 template <class T, class S>
-strong_leaf<T> element_leaf(const char* operation, S scalar) {
+T element_value(const char* operation, S scalar) {
     const auto value = plain_number(scalar);
     using number = std::remove_const_t<decltype(value)>;
     if constexpr (std::is_integral_v<number> && !std::is_same_v<number, bool>) {
         if (!fits(value, dtype_of<T>))
             throw_does_not_fit(operation, static_cast<long long>(value), std::is_unsigned_v<number>, dtype_of<T>);
-        return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
+        return static_cast<T>(value);
     } else if constexpr (std::is_floating_point_v<number> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         using limits = std::numeric_limits<T>;
-        const T saturated = std::isnan(value)                                ? T(0)
-                            : value <= static_cast<number>(limits::lowest()) ? limits::lowest()
-                            : value >= static_cast<number>(limits::max())    ? limits::max()
-                                                                             : static_cast<T>(value);
-        return {bits_of_value(saturated), dtype_of<T>};
+        if (std::isnan(value)) return T(0);
+        if (value <= static_cast<number>(limits::lowest())) return limits::lowest();
+        return value >= static_cast<number>(limits::max()) ? limits::max() : static_cast<T>(value);
     } else {
-        return {bits_of_value(static_cast<T>(value)), dtype_of<T>};
+        return static_cast<T>(value);
     }
+}
+template <class T, class S>
+strong_leaf<T> element_leaf(const char* operation, S scalar) {
+    return {bits_of_value(element_value<T>(operation, scalar)), dtype_of<T>};
 }
 
 /// The node of a right-hand side.
@@ -132,7 +137,7 @@ std::uint32_t own_references(const N& node, const buffer* b) {
     return std::is_lvalue_reference_v<E> ? 0 : node.count(b);
 }
 
-/// The leaves within arrays and selections, which nobody else may write.
+/// The leaves within arrays and selections, which nothing else may write.
 struct access {
     template <class T>
     static leaf<T>& target(array<T>& a) noexcept {
@@ -243,9 +248,9 @@ joint_assignment join_assignment(D&& to, Own own) {
     const destination where{dtype_of<T>, whole.memory(), whole.where()};
     if constexpr (is_selection<D>) {
         const leaf<T>& part = access::seen(to);
-        return {where, part.memory().get(), part.where(), 2 + own(part.memory().get())};
+        return {where, part.memory().get(), part.where(), true, own(part.memory().get())};
     } else {
-        return {where, whole.memory().get(), whole.where(), 1 + own(whole.memory().get())};
+        return {where, whole.memory().get(), whole.where(), false, own(whole.memory().get())};
     }
 }
 template <class... E, class... D, class... N>
@@ -261,7 +266,8 @@ void write_together(std::tuple<D...>& to, const N&... nodes) {
 }
 
 /// assign(std::forward_as_tuple(u, v(inner)), e, f): u gets e and v(inner) gets f, in one kernel, both computed from
-/// what was there before. The targets have one shape.
+/// what was there before. The targets have one shape and no element in common; else shape_error is thrown and nothing
+/// is written.
 template <class... D, array_expression... E>
     requires(sizeof...(D) == sizeof...(E)) && (writable<target_of<D>> && ...) &&
             (assignable_to<E, typename written_type<target_of<D>>::type> && ...)

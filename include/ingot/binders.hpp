@@ -26,6 +26,19 @@ INGOT_API void view_gathered(view_room& source, view_room& index, const char* op
                              extents_ref index_shape, index_t axis);
 /// The result's axes first, along which nothing moves, then the operand's own.
 INGOT_API void view_unravelled(view_room&, const char* operation, extents_ref shape, std::span<const index_t> result);
+/// The axes of a library function's call: the batch's, and those that it binds.
+struct library_axes {
+    shape_room batch;
+    int batch_rank = 0;
+    index_t bound[8];
+};
+/// Those that operands of these shapes have. Throws shape_error where they have too few axes, or others.
+INGOT_API library_axes axes_of_library(const char* operation, library_function, std::span<const extents_ref> operands);
+/// Operand `number` over the batch's axes, the result's own, along which nothing moves, and those that are bound.
+INGOT_API void view_for_library(view_room&, const char* operation, library_function, const library_axes&, int number,
+                                extents_ref shape);
+/// The pick of the whole result in C order.
+INGOT_API layout pick_of_library(library_function, const library_axes&);
 /// Every axis where it is: gives all layouts of a tree its full shape.
 INGOT_API void view_whole(view_room&, extents_ref shape);
 

@@ -26,7 +26,7 @@ struct alignas(64) buffer {
     std::atomic<runtime::stream_index> writer{runtime::no_stream};  // the stream that wrote last
     device_id device;
     bool externally_visible = false;        // mutable_data() was taken: copies of the array are deep from then on
-    bool unowned = false;                   // not Ingot's memory: written in place always
+    bool unowned = false;                   // not Ingot's memory: written in place, copies are deep
     bool pinned = false;                    // page-locked where there is a GPU
     std::uint8_t size_class = 0;            // the pool's
     std::atomic<std::uint64_t> readers{0};  // streams that read since, but the writer's own; bit 63: one past the 63rd
@@ -34,7 +34,7 @@ struct alignas(64) buffer {
     std::size_t bytes = 0;            // as asked for
     std::size_t capacity = 0;         // as the pool counts it
     runtime::chunk* chunk = nullptr;  // what the pool cut it from; null for memory that is not Ingot's
-    void (*end)(void*) = nullptr;     // unowned: called with `end_argument` when the last reference goes
+    void (*end)(void*) = nullptr;     // unowned: called with `end_argument` when it is out of use
     void* end_argument = nullptr;
 };
 
@@ -47,7 +47,7 @@ inline bool share_bytes(const buffer& a, const buffer& b) noexcept {
     return from_a < from_b + b.bytes && from_b < from_a + a.bytes;
 }
 
-/// Gives a buffer that nobody refers to back to where it came from. May be called by any thread at any time.
+/// Gives a buffer without references back to where it came from. May be called by any thread at any time.
 INGOT_API void release_buffer(buffer&) noexcept;
 /// Gives back the references that the calling thread has taken for the leaves of trees and not used.
 INGOT_API void settle_references() noexcept;
@@ -72,7 +72,7 @@ public:
         return *this;
     }
     ~buffer_ref() {
-        // The only holder needs no atomic subtraction: nobody is left who could copy the reference meanwhile.
+        // The only holder needs no atomic subtraction: no other thread can copy the reference meanwhile.
         if (buffer_ && (buffer_->references.load(std::memory_order_acquire) == 1 ||
                         buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1))
             runtime::release_buffer(*buffer_);
@@ -88,7 +88,7 @@ public:
         runtime::settle_references();
         return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
     }
-    /// Whether nobody but the `own` references that the caller knows of holds the buffer, so that it may be written.
+    /// Whether nothing but the `own` references that the caller knows of holds the buffer, so that it may be written.
     bool unique(std::uint32_t own = 1) const noexcept { return use_count() == own; }
 
 private:
@@ -102,8 +102,9 @@ INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtim
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
 /// Host memory that a GPU copies to and from at full speed.
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
-/// A buffer over memory that is not Ingot's and is never freed by it; `end` is called when nobody refers to it any
-/// more.
+/// A buffer over memory that is not Ingot's and is never freed by it. `end` is called, once, when the last reference
+/// has gone and the streams that use the memory have passed: at once where they have, else by the thread that drops
+/// another such buffer, allocates, waits for a stream or ends the process after that. It must not throw.
 INGOT_API buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*) = nullptr,
                                     void* end_argument = nullptr);
 

@@ -24,8 +24,15 @@ INGOT_API void fill_zeros(const buffer_ref& memory);
 /// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error, dtype_error.
 INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape,
                             const integer_list* strides);
-/// Number of values of arange. Throws shape_error.
+/// Number of values of arange. Throws shape_error. Integers are exact; `is_unsigned` says which of them have no sign.
 INGOT_API index_t arange_count(double start, double stop, double step);
+struct any_number {
+    std::uint64_t bits;
+    bool is_unsigned;
+};
+INGOT_API index_t arange_count(any_number start, any_number stop, any_number step);
+/// Rows of a matrix with so long a diagonal `offset` away from the main one. Throws shape_error.
+INGOT_API index_t rows_around_diagonal(index_t length, index_t offset);
 [[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
 [[noreturn]] INGOT_API void throw_negative_count(const char* operation, index_t count);
 
@@ -54,9 +61,10 @@ array<T> zeroed(const char* operation, std::span<const index_t> shape, device_id
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// n values f(0), f(1), ... made on the host.
+/// n values f(0), f(1), ... made on the host. Throws shape_error, out_of_memory.
 template <class T, class F>
-array<T> generated(index_t n, const F& f) {
+array<T> generated(const char* operation, index_t n, const F& f) {
+    check_extents(operation, {&n, 1});
     const value_room<T> values(static_cast<std::size_t>(n));
     for (index_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = f(i);
     leaf<T> l;
@@ -136,15 +144,34 @@ array<T> asarray(const unowned_memory& memory, const shape_like& shape, const sh
 template <class T = void, weak_scalar A, weak_scalar B, weak_scalar C = int>
 auto arange(A start, B stop, C step = 1) {
     using type = detail::chosen<T, A, B, C>;
-    const index_t n =
-        detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
-    // NumPy's way, rounding included: the first two values, then multiples of their difference.
-    const type first = static_cast<type>(start);
-    using common = std::common_type_t<A, B, C, index_t>;  // a sum of two ints may need more than an int
-    const type second = static_cast<type>(static_cast<common>(start) + static_cast<common>(step));
-    const type difference = static_cast<type>(second - first);
-    return detail::generated<type>(
-        n, [=](index_t i) { return static_cast<type>(first + static_cast<type>(static_cast<type>(i) * difference)); });
+    const type first = detail::element_value<type>("arange", start);
+    if constexpr (std::is_integral_v<type> &&
+                  (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>)) {
+        const auto number = [](auto i) {
+            return detail::any_number{static_cast<std::uint64_t>(i), std::is_unsigned_v<decltype(i)>};
+        };
+        const index_t n = detail::arange_count(number(start), number(stop), number(step));
+        // Without a sign, so that what is beyond the type wraps.
+        const auto from = static_cast<std::uint64_t>(start), by = static_cast<std::uint64_t>(step);
+        return detail::generated<type>(
+            "arange", n, [=](index_t i) { return static_cast<type>(from + static_cast<std::uint64_t>(i) * by); });
+    } else {
+        const index_t n =
+            detail::arange_count(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step));
+        // NumPy's way, rounding included: the first two values, then multiples of their difference.
+        using common = std::common_type_t<A, B, C, index_t>;  // a sum of two ints may need more than an int
+        const type second =
+            detail::element_value<type>("arange", static_cast<common>(start) + static_cast<common>(step));
+        if constexpr (std::is_integral_v<type>) {
+            const auto from = static_cast<std::uint64_t>(first), by = static_cast<std::uint64_t>(second) - from;
+            return detail::generated<type>(
+                "arange", n, [=](index_t i) { return static_cast<type>(from + static_cast<std::uint64_t>(i) * by); });
+        } else {
+            const type difference = second - first;
+            return detail::generated<type>("arange", n,
+                                           [=](index_t i) { return first + static_cast<type>(i) * difference; });
+        }
+    }
 }
 template <class T = void, weak_scalar A>
 auto arange(A stop) {
@@ -157,12 +184,12 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
     if (count < 0) detail::throw_negative_count("linspace", count);
     const auto parts = static_cast<double>(endpoint ? count - 1 : count);
     const double range = stop - start, step = range / parts;
-    return detail::generated<T>(count, [=](index_t i) {
+    return detail::generated<T>("linspace", count, [=](index_t i) {
         const auto k = static_cast<double>(i);
         double value = k * range + start;  // a single value, where there are no parts
         if (parts > 0) value = (step == 0 ? k / parts * range : k * step) + start;
         if (endpoint && i > 0 && i == count - 1) value = stop;
-        return static_cast<T>(std::is_integral_v<T> ? std::floor(value) : value);
+        return detail::element_value<T>("linspace", std::is_integral_v<T> ? std::floor(value) : value);
     });
 }
 /// Powers of `base`, their exponents evenly apart.
@@ -194,7 +221,7 @@ auto diag(const E& e, index_t offset = 0) {
     const shape_like shape = e.shape();
     if (shape.count() == 2) return array<T>(diagonal(e, offset));
     if (shape.count() != 1) detail::throw_wrong_rank("diag", shape.count(), "1 or 2");
-    const index_t n = shape[0] + (offset < 0 ? -offset : offset);
+    const index_t n = detail::rows_around_diagonal(shape[0], offset);
     array<T> a = detail::zeroed<T>("diag", shape_like{n, n}.values(), e.device());
     diagonal(a, offset) = e;
     return a;
@@ -203,7 +230,10 @@ auto diag(const E& e, index_t offset = 0) {
 /// Ones on and below the diagonal `offset` above the main one, zeros above.
 template <element_type T = double>
 array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
-    return greater_equal(arange<index_t>(offset, rows + offset)(all, newaxis), arange<index_t>(columns));
+    const index_t extents[] = {rows, columns};
+    detail::check_extents("tri", extents);
+    const index_t first = offset < -rows ? -rows : offset > columns ? columns : offset;  // beyond, nothing changes
+    return greater_equal(arange<index_t>(first, rows + first)(all, newaxis), arange<index_t>(columns));
 }
 template <element_type T = double>
 array<T> tri(index_t n) {
@@ -220,6 +250,7 @@ auto meshgrid(const E&... e) {
     int k = 0;
     ((extents[axis_of(k++)] = e.size()), ...);
     const shape_like shape(extents);
+    detail::check_extents("meshgrid", shape.values());
     k = 0;
     const auto grid = [&](const auto& x) {
         if (x.ndim() != 1) detail::throw_wrong_rank("meshgrid", x.ndim(), "1");

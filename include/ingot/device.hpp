@@ -133,10 +133,13 @@ class event {
 public:
     event() = default;
     event(event&& other) noexcept
-        : backend_(std::exchange(other.backend_, nullptr)), native_(std::exchange(other.native_, 0)) {}
+        : backend_(std::exchange(other.backend_, nullptr)),
+          native_(std::exchange(other.native_, 0)),
+          stream_(std::exchange(other.stream_, nullptr)) {}
     event& operator=(event&& other) noexcept {
         std::swap(backend_, other.backend_);
         std::swap(native_, other.native_);
+        std::swap(stream_, other.stream_);
         return *this;
     }
     INGOT_API ~event();
@@ -144,7 +147,7 @@ public:
     /// Marks the present end of the stream's work; of the current stream's without an argument.
     INGOT_API void record(const stream& s);
     INGOT_API void record();
-    /// Waits on the host for the point.
+    /// Waits on the host for the point, then throws what the stream's work left to be thrown.
     INGOT_API void synchronize() const;
     INGOT_API bool done() const;
     /// Milliseconds from one point to a later one. Waits for both.
@@ -154,6 +157,7 @@ private:
     friend class stream;
     runtime::backend* backend_ = nullptr;  // null until recorded
     std::uintptr_t native_ = 0;
+    runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
 };
 INGOT_API float elapsed(const event& from, const event& to);
 

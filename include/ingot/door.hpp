@@ -29,9 +29,9 @@ struct operand {
     device_id device;                       // generator: where it was written
     const detail::layout* where = nullptr;  // array, generator, pick
     const buffer* memory = nullptr;         // array
-    std::uint64_t bits[2] = {0, 0};         // a scalar's value; a generator's seed and call number
-    std::uint64_t serial = 0;               // a scalar's identity, copied with the tree
-    const void* tree = nullptr;             // lazy
+    std::uint64_t bits[2] = {0, 0};  // a scalar's value; a generator's seed and call number; a text and its binding
+    std::uint64_t serial = 0;        // a scalar's identity, copied with the tree
+    const void* tree = nullptr;      // lazy
 };
 
 /// Where a result goes. Empty `memory`: the evaluator allocates it, contiguous, and sets `where`. Else the result is

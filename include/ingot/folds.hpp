@@ -12,19 +12,19 @@
 namespace ingot::detail {
 
 enum class fold_rule : std::uint8_t {
-    sums,        // of bool and integers in 64 bits, of floats in their own dtype
-    own,         // the element's dtype
-    counts,      // truths, counted in i8
-    truth,       // truths, as b1
-    place,       // elements with their places in the row; of the winner the place, in i8
-    logarithms,  // of numbers that are added, in the element's dtype
-    about,       // the `join` row of x - c, summed, where c is known when the row has been folded; the element's dtype
+    sums,           // of bool and integers in 64 bits, of floats in their own dtype
+    own,            // the element's dtype
+    counts,         // truths, counted in i8
+    truth,          // truths, as b1
+    arg_reduction,  // elements with their places in the row; of the winner the place, in i8
+    logarithms,     // of numbers that are added, in the element's dtype
+    shifted,        // the `join` row of x - c, summed, c being known when the row is folded; the element's dtype
 };
 
 constexpr dtype fold_dtype(fold_rule rule, dtype of) {
     switch (rule) {
         case fold_rule::counts:
-        case fold_rule::place:
+        case fold_rule::arg_reduction:
             return dtype::i8;
         case fold_rule::truth:
             return dtype::b1;
@@ -58,8 +58,8 @@ inline constexpr fold_facts fold_table[] = {
 inline constexpr fold_facts user_fold{fold::user, "user", fold_rule::own, op::add, fold_start::zero};
 
 /// Sums of (x - c)^2 and of exp(x - c).
-inline constexpr fold_facts squares_fold{fold::squares, "squares", fold_rule::about, op::square, fold_start::zero};
-inline constexpr fold_facts exponentials_fold{fold::exponentials, "exponentials", fold_rule::about, op::exp,
+inline constexpr fold_facts squares_fold{fold::squares, "squares", fold_rule::shifted, op::square, fold_start::zero};
+inline constexpr fold_facts exponentials_fold{fold::exponentials, "exponentials", fold_rule::shifted, op::exp,
                                               fold_start::zero};
 
 constexpr const fold_facts& facts(fold f) {

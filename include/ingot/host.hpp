@@ -1,6 +1,7 @@
 // Values between arrays and the host's own memory. Everything here takes any expression, and waits.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <type_traits>
 #include <vector>
@@ -35,10 +36,13 @@ leaf<U> values_as(const E& e) {
 /// Reads e, of `count` elements, converted to U.
 template <class U, class E>
 void read(const char* operation, const E& e, U* to, std::size_t count) {
+    {
+        shape_room room;
+        const extents_ref shape = as_node(e).extents(room);
+        if (static_cast<std::size_t>(shape.size()) != count) throw_wrong_count(operation, count, shape);
+    }
     leaf<U> values = values_as<U>(e);
     if (!is_contiguous(values.where())) values = array<U>(values).as_leaf();
-    if (static_cast<std::size_t>(values.where().size()) != count)
-        throw_wrong_count(operation, count, {values.where().shape(), values.where().rank()});
     read_values(values.memory(), values.where(), sizeof(U), to);
 }
 
@@ -53,15 +57,16 @@ template <class E>
 auto expression_members<E>::to_host() const {
     using T = typename E::value_type;
     const auto n = static_cast<std::size_t>(size());
+    std::vector<T> values;
+    reserve_on_host(n, sizeof(T), [&] { values.resize(n); });
     if constexpr (std::same_as<T, bool>) {
-        const value_room<bool> values(n);
-        read("to_host", self(), values.get(), n);
-        return std::vector<bool>(values.get(), values.get() + n);
+        const value_room<bool> read_values(n);
+        read("to_host", self(), read_values.get(), n);
+        std::copy_n(read_values.get(), n, values.begin());
     } else {
-        std::vector<T> values(n);
         read("to_host", self(), values.data(), n);
-        return values;
     }
+    return values;
 }
 
 /// A range as contiguous elements of type T: itself, or a copy.
@@ -76,7 +81,7 @@ public:
             size_ = count_of_values(values);
             copy_ = value_room<T>(size_);
             T* to = copy_.get();
-            for (auto&& value : values) *to++ = static_cast<T>(value);
+            for (auto&& value : values) *to++ = converted(static_cast<value_of<R>>(value));
             data_ = copy_.get();
         }
     }
@@ -84,6 +89,13 @@ public:
     std::size_t size() const noexcept { return size_; }
 
 private:
+    /// As astype has it: integers wrap, floats saturate.
+    static T converted(const value_of<R>& value) {
+        if constexpr (std::is_floating_point_v<value_of<R>>)
+            return element_value<T>("set", value);
+        else
+            return static_cast<T>(value);
+    }
     static constexpr bool in_place = contiguous_values<R> && std::same_as<value_of<R>, T>;
     const T* data_;
     std::size_t size_;
@@ -96,14 +108,20 @@ template <class T>
 template <detail::values_of_host R>
     requires std::constructible_from<T, detail::value_of<R>>
 void array<T>::set(const R& values) {
+    check_count(detail::count_of_values(values));
     const detail::contiguous_range<T, R> from(values);
     write_all(from.data(), from.size());
 }
 
 template <class T>
-void array<T>::write_all(const void* values, std::size_t count) {
+void array<T>::check_count(std::size_t count) const {
     if (static_cast<std::size_t>(leaf_.where().size()) != count)
         detail::throw_wrong_count("set", count, {leaf_.where().shape(), leaf_.where().rank()});
+}
+
+template <class T>
+void array<T>::write_all(const void* values, std::size_t count) {
+    check_count(count);
     detail::write_values({type, leaf_.memory(), leaf_.where()}, values);
 }
 

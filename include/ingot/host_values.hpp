@@ -4,9 +4,14 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <span>  // std::begin, std::data and the others
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
+
+#include <ingot/export.hpp>
 
 namespace ingot::detail {
 
@@ -37,12 +42,28 @@ std::size_t count_of_values(const R& r) {
     }
 }
 
-/// Room for n values, bool among them, that are yet to be written.
+/// Throws out_of_memory, which says how much was wanted of the host.
+[[noreturn]] INGOT_API void throw_no_host_memory(std::size_t count, std::size_t bytes_each);
+
+/// `allocate` for so many values; what it throws for want of memory is Ingot's own error.
+template <class F>
+auto reserve_on_host(std::size_t count, std::size_t bytes_each, const F& allocate) {
+    if (count > PTRDIFF_MAX / bytes_each) throw_no_host_memory(count, bytes_each);
+    try {
+        return allocate();
+    } catch (const std::bad_alloc&) {
+        throw_no_host_memory(count, bytes_each);
+    } catch (const std::length_error&) {
+        throw_no_host_memory(count, bytes_each);
+    }
+}
+
+/// Room for n values, bool among them, that are yet to be written. Throws out_of_memory.
 template <class T>
 class value_room {
 public:
     value_room() = default;
-    explicit value_room(std::size_t n) : values_(new T[n]) {}
+    explicit value_room(std::size_t n) : values_(reserve_on_host(n, sizeof(T), [n] { return new T[n]; })) {}
     value_room(value_room&& other) noexcept : values_(std::exchange(other.values_, nullptr)) {}
     value_room& operator=(value_room other) noexcept {
         std::swap(values_, other.values_);

@@ -53,7 +53,9 @@ struct slice_end {
     index_t value;
     constexpr slice_end(none_t) : value(open_end) {}
     template <integer_argument I>
-    constexpr slice_end(I i) : value(static_cast<index_t>(i)) {}
+    constexpr slice_end(I i) : value(as_index(i)) {
+        if (value == open_end) ++value;  // a number, and as far away
+    }
 };
 }  // namespace detail
 
@@ -88,7 +90,7 @@ template <index_argument I>
 constexpr index_item as_index_item(I i) {
     using enum index_item::form;
     if constexpr (integer_argument<I>)
-        return {integer, static_cast<index_t>(i)};
+        return {integer, as_index(i)};
     else if constexpr (std::same_as<I, ingot::slice>)
         return {slice, i.start(), i.stop(), i.step()};
     else if constexpr (std::same_as<I, all_t>)

@@ -93,7 +93,7 @@ constexpr parameter_list parse_parameters(std::string_view text) {
 
 /// The letters of a kernel's placeholders, in the order in which they are first met, and what a call makes of them.
 struct placeholder_list {
-    static constexpr int most = 6;  // that a program word has room for
+    static constexpr int most = 8;  // a byte each
     char letters[most]{};
     dtype types[most]{};
     int count = 0;
@@ -110,13 +110,13 @@ struct placeholder_list {
     constexpr dtype type_of(const kernel_parameter& p) const {
         return p.is_placeholder() ? types[find(p.type[0])] : static_cast<dtype>(p.fixed_dtype());
     }
-    constexpr std::uint32_t encode() const {
-        std::uint32_t code = 0;
-        for (int i = 0; i < count; ++i) code |= static_cast<std::uint32_t>(types[i]) << 4 * i;
+    constexpr std::uint64_t encode() const {
+        std::uint64_t code = 0;
+        for (int i = 0; i < count; ++i) code |= static_cast<std::uint64_t>(types[i]) << 8 * i;
         return code;
     }
-    constexpr void decode(std::uint32_t code) {
-        for (int i = 0; i < count; ++i) types[i] = static_cast<dtype>(code >> 4 * i & 15u);
+    constexpr void decode(std::uint64_t code) {
+        for (int i = 0; i < count; ++i) types[i] = static_cast<dtype>(code >> 8 * i & 0xffu);
     }
 };
 
@@ -144,17 +144,17 @@ constexpr text_binding bind_placeholders(const parameter_list& inputs) {
 /// A text that is kept for good: equal texts are one object, so an address tells them apart.
 struct kernel_text {
     std::string name;
-    std::vector<std::uint32_t> words;  // as the key has it: the length, the characters
+    std::vector<std::uint32_t> words;  // as the key has it: the number of characters, and these
 };
-/// The text of these parts; throws ingot::error where the first, the name, is no identifier.
+/// The text of these parts; throws ingot::error where the first, the name, is no identifier, and compile_error where
+/// one has a comment that does not end.
 INGOT_API const kernel_text& keep_text(std::initializer_list<std::string_view> parts);
 
-/// The last operand of a function that is given as text. Binding: the dtypes of its placeholders.
-template <word Binding>
+/// The last operand of a function that is given as text. `binding`: the dtypes of its placeholders.
 class text_leaf : public expression_base, public single_leaf {
 public:
-    static constexpr std::array<word, 1> program{make_word(word_kind::text, dtype::b1, Binding)};
-    explicit text_leaf(const kernel_text& t) noexcept : single_leaf(t) {}
+    static constexpr std::array<word, 1> program{make_word(word_kind::text, dtype::b1)};
+    text_leaf(const kernel_text& t, std::uint64_t binding) noexcept : single_leaf(t, binding) {}
 };
 
 /// What a node stores for an argument of a text's function, whose parameter has dtype `d`.

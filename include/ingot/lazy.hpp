@@ -83,7 +83,7 @@ INGOT_API tree_ref make_tree(std::span<const word> program, std::span<const oper
 INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
 /// The same for a reshape; null where some layout does not allow it.
 INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
-/// References to a buffer that go when the tree's only owner goes: those of nodes that nobody else holds.
+/// References to a buffer that go when the tree's only owner goes: those of nodes that nothing else holds.
 INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 [[noreturn]] INGOT_API void throw_moved_from();
 

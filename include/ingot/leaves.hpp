@@ -29,16 +29,16 @@ struct cursor {
     word* attributes;
 };
 
-/// A scalar's value, and a number that no other scalar of the process has; copies keep it.
+/// A scalar's value, of up to 16 bytes, and a number that no other scalar of the process has; copies keep it.
 struct scalar_value {
-    std::uint64_t bits;
+    std::uint64_t bits[2];
     std::uint64_t serial;
 };
 
 struct kernel_text;
 
-/// One leaf: an array, a scalar, or a text, which is a value too: its address. Aligned so that no 16 bytes of it that
-/// are moved at once lie in two cache lines.
+/// One leaf: an array, a scalar, or a text, which is a value too: its address and binding. Aligned so that no 16 bytes
+/// of it that are moved at once lie in two cache lines.
 struct alignas(16) leaf_record {
     buffer_ref memory;  // an array's; null where it has no elements
     operand_kind kind;
@@ -54,8 +54,8 @@ struct alignas(16) leaf_record {
         : memory(std::move(m)), kind(operand_kind::array), type(t), where(std::move(w)) {}
     leaf_record(dtype t, scalar_value v, exponent_class e) noexcept
         : kind(operand_kind::scalar), type(t), exponent(e), value(v) {}
-    explicit leaf_record(const kernel_text& t) noexcept
-        : kind(operand_kind::text), type(dtype::b1), value{reinterpret_cast<std::uintptr_t>(&t), 0} {}
+    leaf_record(const kernel_text& t, std::uint64_t binding) noexcept
+        : kind(operand_kind::text), type(dtype::b1), value{{reinterpret_cast<std::uintptr_t>(&t), binding}, 0} {}
     leaf_record(const leaf_record& other)
         : memory(other.memory), kind(other.kind), type(other.type), exponent(other.exponent), value() {
         if (is_array())
@@ -92,7 +92,7 @@ struct alignas(16) leaf_record {
 struct alignas(64) leaf_block {
     static constexpr int room = 4;  // for as many leaves
     std::int16_t count = 0;         // here
-    leaf_block* next = nullptr;     // what is behind it; or of those that nobody uses
+    leaf_block* next = nullptr;     // what is behind it; or, of unused parts, the next one
     // What the first part of a tree knows of all.
     std::int16_t rank = 0;          // the highest
     std::int32_t total = 0;         // 0: moved from
@@ -143,7 +143,7 @@ private:
     int count_;
 };
 
-/// What a list has that was moved from. Nobody writes to it.
+/// What a list has that was moved from. It is never written.
 INGOT_API extern leaf_block no_leaves;
 
 /// An operand that is no leaf and no list of leaves.
@@ -226,7 +226,7 @@ public:
 protected:
     template <class... A>
     explicit single_leaf(dtype t, A&&... record) noexcept : record_(t, std::forward<A>(record)...) {}
-    explicit single_leaf(const kernel_text& t) noexcept : record_(t) {}
+    single_leaf(const kernel_text& t, std::uint64_t binding) noexcept : record_(t, binding) {}
 
     leaf_span span() const noexcept { return leaf_span(const_cast<leaf_record&>(record_)); }
     leaf_record record_;
@@ -268,7 +268,10 @@ class scalar_leaf : public expression_base, public single_leaf {
 public:
     const leaf_record& kept() const noexcept { return record_; }  // of temporaries too: nothing is held
     scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
-        : single_leaf(t, scalar_value{bits, next_serial()}, exponent) {}
+        : single_leaf(t, scalar_value{{bits, 0}, next_serial()}, exponent) {}
+    /// Of 16 bytes, the first eight first.
+    scalar_leaf(const std::uint64_t (&bits)[2], dtype t) noexcept
+        : single_leaf(t, scalar_value{{bits[0], bits[1]}, next_serial()}, exponent_class::none) {}
 };
 
 /// A weak scalar inside a node.

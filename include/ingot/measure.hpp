@@ -15,12 +15,18 @@
 
 namespace ingot {
 
-/// One kernel of an expression.
+/// What a step of an expression is: a generated kernel, a call of a library's function, bytes set to one value.
+enum class step_kind : std::uint8_t { kernel, library_call, fill };
+
+/// One kernel of an expression, or another step between its kernels, which has no grid and no block.
 struct kernel_explanation {
-    std::string name;
-    std::string pattern;  ///< "map", "row reduction", ...
+    step_kind kind = step_kind::kernel;
+    std::string name;     ///< of the kernel, or of the library's function
+    std::string pattern;  ///< "map", "row reduction", "library call", ...
+    std::string shape;    ///< how the threads of a CUDA kernel share its elements, in words
     std::string reason;   ///< why this tile and launch shape
     std::array<std::uint64_t, 3> grid{1, 1, 1};
+    std::string grid_formula;      ///< the same over the extents of the key's axes, n0 n1 ...
     std::uint32_t block = 0;       ///< threads
     std::uint64_t bytes_read = 0;  ///< each element it needs once
     std::uint64_t bytes_written = 0;
@@ -31,10 +37,10 @@ struct kernel_explanation {
 struct explanation {
     std::string expression;
     std::string pattern;
-    std::string key;         ///< in words
-    std::string missing;     ///< not empty: the pattern has no kernel yet, and why
-    bool in_memory = false;  ///< a kernel of this key is loaded
-    std::vector<kernel_explanation> kernels;
+    std::string key;                          ///< in words
+    std::string missing;                      ///< not empty: the pattern has no kernel yet, and why
+    bool in_memory = false;                   ///< a kernel of this key is loaded
+    std::vector<kernel_explanation> kernels;  ///< and the other steps, in the order in which they run
 
     std::uint64_t bytes_read() const;
     std::uint64_t bytes_written() const;

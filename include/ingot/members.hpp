@@ -67,7 +67,7 @@ private:
     const E& self() const noexcept { return static_cast<const E&>(*this); }
 };
 
-/// The same for trees, which nobody assigns to: exp(x) = exp(y) would else overwrite a temporary.
+/// The same for trees, to which nothing is assigned: exp(x) = exp(y) would else overwrite a temporary.
 template <class E>
 class node_members : public expression_members<E> {
 public:

@@ -42,7 +42,8 @@ INGOT_API memory_pool default_memory_pool(device_id device);
 /// The pool of page-locked host memory; plain memory where there is no GPU.
 INGOT_API memory_pool default_pinned_memory_pool();
 
-/// Memory of somebody else's, to make an array over: always written in place, never freed by Ingot.
+/// Memory of somebody else's, to make an array over: always written in place, never freed by Ingot. That array is the
+/// handle that writes there; a copy of it is a value, in memory of its own.
 class unowned_memory {
 public:
     unowned_memory(void* data, std::size_t bytes, device_id device = ingot::device::host())

@@ -29,6 +29,23 @@ enum class rule : std::uint8_t {
     selection,   // first operand's truth, the others promoted
 };
 
+/// Bodies over complex dtypes, and what they give.
+struct complex_body {
+    enum class result : std::uint8_t { same, real };
+    op of;
+    result gives;
+    std::string_view text;
+};
+inline constexpr complex_body complex_table[] = {
+#define INGOT_COMPLEX(name, r, body) {op::name, complex_body::result::r, #body},
+#include <ingot/operators.def>
+};
+constexpr complex_body complex_body_of(op o) {
+    for (const complex_body& b : complex_table)
+        if (b.of == o) return b;
+    return {o, complex_body::result::same, "none"};
+}
+
 struct op_facts {
     std::string_view name;
     std::uint8_t arity;
@@ -36,18 +53,20 @@ struct op_facts {
     std::uint16_t cost;
     float ulp;
     std::string_view boolean, integer, floating;
+    complex_body complex;
 
     constexpr std::string_view body(kind k) const {
-        if (k == kind::complex) return "none";
+        if (k == kind::complex) return complex.text;
         return k == kind::boolean ? boolean : k == kind::integer ? integer : floating;
     }
     constexpr bool has(kind k) const { return body(k) != "none"; }
 };
 
 inline constexpr op_facts op_table[] = {
-#define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) {#name, arity, rule::r, cost, float(ulp), #b, #i, #f},
+#define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) \
+    {#name, arity, rule::r, cost, float(ulp), #b, #i, #f, complex_body_of(op::name)},
 #include <ingot/operators.def>
-    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;"},
+    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;", complex_body_of(op::astype)},
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
@@ -73,7 +92,7 @@ inline constexpr function_facts function_table[] = {
 #include <ingot/operators.def>
 };
 
-/// Who evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
+/// What evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
 enum class evaluator : std::uint8_t { host, cuda, interpreter };
 
 /// A body of its own for one dtype, where `everywhere` or on one target.
@@ -206,6 +225,8 @@ constexpr signature resolve(op o, const operand_type* operands) {
             break;
     }
     s.legal = row.has(body_kind);
+    if (body_kind == kind::complex && row.complex.gives == complex_body::result::real)
+        s.result = common == dtype::c8 ? dtype::f4 : dtype::f8;
     return s;
 }
 

@@ -8,6 +8,8 @@
 //   gather   reads at a computed place:             result[j...] = operand[j..., index[j...]]
 //   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)], or, of one
 //            axis, at what is nearest to a place that may lie beyond its ends
+//   library  reads what a library's function makes of its operands, which all have the bound axes (libraries.def), at
+//            the place pick(j...) of the C order of its own axes
 // `pick` is a layout over the result's axes, held as an operand of its own. So a view of any node is the same affine
 // composition on every layout beneath it, and no node keeps a view on its edge that another node would not understand.
 #pragma once
@@ -15,6 +17,7 @@
 #include <cstdint>
 
 #include <ingot/dtype.hpp>
+#include <ingot/libraries.hpp>
 #include <ingot/operators.hpp>
 
 namespace ingot::detail {
@@ -32,12 +35,13 @@ enum class word_kind : std::uint8_t {
                 // axes merged
     reference,  // the value of an earlier word again; its number is the payload (lazy programs only)
     lazy,       // a run-time tree [lazy], spliced before the key is made
-    text,       // a kernel that a user wrote [text]; code: the dtypes of its placeholders, four bits each
+    text,       // a kernel that a user wrote [text], with the dtypes of its placeholders
     user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
+    library,    // op is a library_function [pick]; takes its operands; one attribute word: the number of bound axes
 };
 
 /// Folds of reductions and scans. `user` is a user's, from a text. The last two are in no program: the planner makes
-/// them of sums (codegen/one_pass.hpp).
+/// them of sums (codegen/graph/online_reductions.hpp).
 // clang-format off
 enum class fold : std::uint16_t {
     sum, prod, min, max, argmin, argmax, all, any, count_nonzero, logaddexp, user, squares, exponentials
@@ -52,20 +56,25 @@ enum class generator_kind : std::uint16_t { uniform, normal, position };
 /// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.
 enum class place_rule : std::uint16_t { digits, nearest };
 
-/// word = kind (4 bits) | dtype of the value (4 bits) | code: op, fold, generator or reference (24 bits).
+/// word = kind (4 bits) | dtype of the value (8 bits) | code: op, fold, generator or reference (20 bits).
 using word = std::uint32_t;
 
 constexpr word make_word(word_kind k, dtype t, std::uint32_t code = 0) {
-    return static_cast<word>(k) | static_cast<word>(t) << 4 | code << 8;
+    return static_cast<word>(k) | static_cast<word>(t) << 4 | code << 12;
 }
+/// Codes are below this.
+inline constexpr std::uint32_t most_codes = std::uint32_t{1} << 20;
 constexpr word_kind kind_of_word(word w) { return static_cast<word_kind>(w & 15u); }
-constexpr dtype dtype_of_word(word w) { return static_cast<dtype>(w >> 4 & 15u); }
-constexpr std::uint32_t code_of_word(word w) { return w >> 8; }
+constexpr dtype dtype_of_word(word w) { return static_cast<dtype>(w >> 4 & 0xffu); }
+constexpr std::uint32_t code_of_word(word w) { return w >> 12; }
 constexpr op op_of_word(word w) { return static_cast<op>(code_of_word(w)); }
 
 constexpr bool is_binder(word_kind k) {
-    return k == word_kind::reduce || k == word_kind::scan || k == word_kind::gather || k == word_kind::unravel;
+    return k == word_kind::reduce || k == word_kind::scan || k == word_kind::gather || k == word_kind::unravel ||
+           k == word_kind::library;
 }
+/// Whether a binder of this kind binds axes of its value `i`: of a gather the source alone, of a library all.
+constexpr bool binds_value(word_kind k, int i) { return is_binder(k) && (i == 0 || k == word_kind::library); }
 /// How many values a word takes from the stack.
 constexpr int arity_of_word(word w) {
     switch (kind_of_word(w)) {
@@ -80,6 +89,8 @@ constexpr int arity_of_word(word w) {
             return 1;
         case word_kind::gather:
             return 2;
+        case word_kind::library:
+            return facts(static_cast<library_function>(code_of_word(w))).arity();
         default:
             return 0;
     }
@@ -94,6 +105,7 @@ constexpr int operands_of_word(word w) {
         case word_kind::unravel:
         case word_kind::lazy:
         case word_kind::text:
+        case word_kind::library:
             return 1;
         default:
             return 0;

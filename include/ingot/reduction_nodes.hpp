@@ -144,12 +144,17 @@ template <class E>
 auto norm_of(const reduction& how, const E& e) {
     return sqrt(sum_of(how, square(with_fractions(e))));
 }
+/// What exponentials of a row are taken relative to, its maximum being m: where that is infinite or NaN, the elements
+/// as they are say what becomes of the row.
+template <class E>
+auto finite_or_zero(const E& m) {
+    return where(isfinite(m), m, 0);
+}
 /// log(sum(exp(e))) that does not overflow.
 template <class E>
 auto logsumexp_of(const reduction& how, const E& e) {
     const auto& x = with_fractions(e);
-    const auto finite = [](const auto& m) { return where(isfinite(m), m, 0); };
-    return log(sum_of(how, exp(x - finite(max_of(how.kept(), x))))) + finite(max_of(how, x));
+    return log(sum_of(how, exp(x - finite_or_zero(max_of(how.kept(), x))))) + finite_or_zero(max_of(how, x));
 }
 
 }  // namespace detail

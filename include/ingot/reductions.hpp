@@ -174,6 +174,7 @@ lazy<bool> array_equal(const A& a, const B& b) {
 
 // ---- along an axis and back ------------------------------------------------------------------------------------
 
+/// exp(e) over its sum along the axes. A row with +inf or NaN is NaN, as one of -inf alone.
 template <array_expression E>
 auto softmax(const E& e, const axes& over = -1) {
     const reduction how{"softmax", &over, true};
@@ -181,11 +182,12 @@ auto softmax(const E& e, const axes& over = -1) {
     const auto y = exp(x - max_of(how, x));
     return y / sum_of(how, y);
 }
+/// Its logarithm, and it does not overflow. In a row with +inf, that is NaN and what is finite -inf.
 template <array_expression E>
 auto log_softmax(const E& e, const axes& over = -1) {
     const reduction how{"log_softmax", &over, true};
     const auto& x = with_fractions(e);
-    const auto y = x - max_of(how, x);
+    const auto y = x - finite_or_zero(max_of(how, x));
     return y - log(sum_of(how, exp(y)));
 }
 

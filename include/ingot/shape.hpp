@@ -21,11 +21,28 @@ namespace detail {
 template <class I>
 concept integer_argument = std::integral<I> && !std::same_as<I, bool>;
 
+[[noreturn]] INGOT_API void throw_too_large(std::uint64_t extent);
+
+/// An extent or an axis. Throws shape_error where 64 bits with a sign do not hold it.
+template <integer_argument I>
+constexpr index_t as_extent(I i) {
+    if constexpr (std::unsigned_integral<I> && sizeof(I) >= sizeof(index_t))
+        if (i > std::uint64_t{INT64_MAX}) throw_too_large(i);
+    return static_cast<index_t>(i);
+}
+/// An index or an end of a slice: what 64 bits with a sign do not hold lies beyond any axis, as does their end.
+template <integer_argument I>
+constexpr index_t as_index(I i) {
+    if constexpr (std::unsigned_integral<I> && sizeof(I) >= sizeof(index_t))
+        if (i > std::uint64_t{INT64_MAX}) return INT64_MAX;
+    return static_cast<index_t>(i);
+}
+
 /// One entry of a brace list.
 struct any_integer {
     index_t value;
     template <integer_argument I>
-    constexpr any_integer(I i) : value(static_cast<index_t>(i)) {}
+    constexpr any_integer(I i) : value(as_extent(i)) {}
 };
 
 /// Up to 64 integers without an allocation.
@@ -34,7 +51,7 @@ public:
     integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
     template <integer_argument I>
     integer_list(I i) {
-        push(static_cast<index_t>(i));
+        push(as_extent(i));
     }
     integer_list(std::initializer_list<any_integer> list) {
         for (any_integer i : list) push(i.value);
@@ -42,7 +59,7 @@ public:
     template <detail::values_of_host R>
         requires integer_argument<detail::value_of<R>>
     integer_list(const R& range) {
-        for (auto i : range) push(static_cast<index_t>(i));
+        for (auto i : range) push(as_extent(i));
     }
 
     std::span<const index_t> values() const noexcept { return {values_, static_cast<std::size_t>(count_)}; }

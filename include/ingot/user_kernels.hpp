@@ -52,7 +52,7 @@ class reduction_kernel {
     }
 
 public:
-    /// Throws error where there is no post: its output would never be set.
+    /// Throws error where there is no post: its output would never be set; compile_error where a comment has no end.
     reduction_kernel(std::string_view map, std::string_view join, std::string_view post, std::string_view identity,
                      std::string_view name = "reduction")
         : text_(detail::keep_text(
@@ -95,7 +95,7 @@ private:
         using namespace detail;
         constexpr text_binding b = binding<A...>;
         constexpr dtype result = b.type_of(outputs[0]);
-        const text_leaf<b.encode()> text(text_);
+        const text_leaf text(text_, b.encode());
         auto mapped = make_node<user_op(user_part::map), result>(
             how.operation, as_text_argument(how.operation, b.type_of(inputs[I]), std::forward<A>(arguments))..., text);
         return make_node<user_op(user_part::post), result>(how.operation,

@@ -186,6 +186,18 @@ TEST_CASE("assignment from another device throws and names both") {
     CHECK(holds(x, {3}, {4, 4, 4}));
 }
 
+TEST_CASE("random numbers of another device are not written into an array that stays") {
+    with_device here(device::host());
+    array<float> x = zeros<float>(3);
+    {
+        with_device there(device::host(1));
+        CHECK_THROWS_AS(x(all) = random::uniform<float>({3}), device_error);
+        CHECK_THROWS_AS(x += random::uniform<float>({3}), device_error);
+        x = random::uniform<float>({3});
+    }
+    CHECK(x.device() == device::host(1));
+}
+
 TEST_CASE("chains of slices step a stencil") {
     array<double> u = zeros<double>({5});
     u(2) = 1;

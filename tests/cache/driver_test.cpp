@@ -106,4 +106,10 @@ TEST_CASE("a driver without a GPU, of before 12.0 or with a function missing is 
     CHECK(run_with_fake("too old", "cuGetProcAddress") == 0);
     CHECK(run_with_fake("lacks cuLaunchKernelEx", "cuGetProcAddress_v2") == 0);
 }
+#else
+#include <doctest/doctest.h>
+
+#include "tests/untested.hpp"
+
+TEST_CASE("the driver's table") { ingot::test::untested("built without CUDA's headers"); }
 #endif

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "codegen/divisor.hpp"
+#include "codegen/plan/divisor.hpp"
 
 using ingot::codegen::divisor;
 using ingot::codegen::make_divisor;

@@ -7,11 +7,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "codegen/schedule.hpp"
+#include "codegen/plan/schedule.hpp"
 #include "runtime/compile_cuda.hpp"
 #include "runtime/compile_host.hpp"
 #include "runtime/nvrtc.hpp"
 #include "tests/codegen/trees.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 using namespace ingot::codegen;
@@ -59,24 +60,24 @@ TEST_CASE("the same key gives the same plan, text and all") {
 }
 
 TEST_CASE("NVRTC accepts every golden CUDA source") {
-    if (!runtime::nvrtc_path()) return;
+    if (!runtime::nvrtc_path()) return ingot::test::untested("NVRTC is not here");
     for (const named_tree& tree : golden_trees()) {
         INFO(tree.name);
         const plan p = make_plan(tree.on(detail::target::cuda));
-        const runtime::compilation c =
-            runtime::compile_cuda({runtime::target::cuda, "sm_90", p.source, {}, {p.steps[0].kernel}});
+        const runtime::compilation c = runtime::compile_cuda(
+            {runtime::target::cuda, "sm_90", p.source, {}, {std::get<launch>(p.steps[0]).kernel}});
         INFO(c.log);
         CHECK(c.accepted);
     }
 }
 
 TEST_CASE("the host's compiler accepts every golden C++ source") {
-    if (runtime::host_compiler().empty()) return;
+    if (runtime::host_compiler().empty()) return ingot::test::untested("there is no compiler here");
     for (const named_tree& tree : golden_trees()) {
         INFO(tree.name);
         const plan p = make_plan(tree.on(detail::target::host));
         const runtime::compilation c = runtime::compile_host(
-            {runtime::target::host, runtime::host_architecture(), p.source, {}, {p.steps[0].kernel}});
+            {runtime::target::host, runtime::host_architecture(), p.source, {}, {std::get<launch>(p.steps[0]).kernel}});
         INFO(c.log);
         CHECK(c.accepted);
     }

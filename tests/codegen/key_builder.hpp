@@ -7,7 +7,7 @@
 
 #include <ingot/error.hpp>
 
-#include "codegen/key.hpp"
+#include "codegen/graph/key.hpp"
 
 namespace ingot::codegen {
 
@@ -24,26 +24,32 @@ public:
         return *this;
     }
     /// Axes of the outputs' space, all at once and before operands.
-    key_builder& axes(int n, std::uint8_t inner_bucket = 0) {
-        for (int a = 0; a < n; ++a) k_.axes.push_back({0, 0, a + 1 == n ? inner_bucket : std::uint8_t{0}});
+    key_builder& axes(int n, std::uint16_t inner_flags = 0) {
+        k_.axes.resize(static_cast<std::size_t>(n));
+        if (n > 0) k_.axes.back().flags = inner_flags;
         return *this;
     }
-    key_builder& bound_axis(std::uint8_t binder, std::uint8_t bucket, std::uint8_t partner = 0) {
-        k_.axes.push_back({static_cast<std::uint8_t>(binder + 1), partner, bucket});
+    key_builder& bound_axis(std::uint8_t binder, std::uint8_t length_class, std::uint8_t partner = 0) {
+        k_.axes.push_back(
+            {.owner = static_cast<std::uint16_t>(binder + 1), .partner = partner, .length_class = length_class});
         return *this;
     }
     key_builder& few_rows() {
-        k_.axes.front().bucket |= detail::bucket::few_rows;
+        k_.axes.front().flags |= detail::axis_flags::few_rows;
         return *this;
     }
 
-    key_builder& gapless_columns() {
-        k_.axes.front().bucket |= detail::bucket::gapless_columns;
+    key_builder& contiguous_columns() {
+        k_.axes.front().flags |= detail::axis_flags::contiguous_columns;
         return *this;
     }
     /// Of the last axis so far.
-    key_builder& fine(std::uint8_t fine) {
-        k_.axes.back().fine = fine;
+    key_builder& subclass(std::uint8_t subclass) {
+        k_.axes.back().subclass = subclass;
+        return *this;
+    }
+    key_builder& extent(std::uint8_t extent) {
+        k_.axes.back().extent = extent;
         return *this;
     }
 
@@ -140,11 +146,13 @@ public:
 private:
     /// All letters stand for `bound`.
     void push_text(std::string_view text, dtype bound) {
-        operand(detail::word_kind::text, detail::operand_kind::text, dtype::b1, "", false, false,
-                0x111111u * static_cast<std::uint32_t>(bound));
+        operand(detail::word_kind::text, detail::operand_kind::text, dtype::b1, "", false, false);
+        const std::uint64_t binding = 0x0101010101010101u * static_cast<std::uint64_t>(bound);
         for (std::size_t i = 0; i < k_.operands.size(); ++i)
-            if (k_.operands[i].text == text) k_.operands.back().head.same_as = static_cast<std::uint16_t>(i);
-        if (k_.operands.back().head.same_as + 1u == k_.operands.size()) k_.operands.back().text = text;
+            if (k_.operands[i].text == text && k_.operands[i].binding == binding)
+                k_.operands.back().head.same_as = static_cast<std::uint16_t>(i);
+        if (k_.operands.back().head.same_as + 1u == k_.operands.size())
+            k_.operands.back().text = text, k_.operands.back().binding = binding;
     }
     key_builder& push(detail::word_kind kind, dtype t, std::uint32_t code) {
         k_.program.push_back(detail::make_word(kind, t, code));

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "codegen/schedule.hpp"
+#include "codegen/plan/schedule.hpp"
 #include "tests/codegen/trees.hpp"
 
 using namespace ingot;
@@ -52,6 +52,97 @@ TEST_CASE("a serialised key is lowered and scheduled alike in another process") 
             const plan p = make_plan(k);
             CHECK(lowered_elsewhere(encode(k)) == describe(k) + '\n' + describe(p) + p.source);
         }
+}
+
+TEST_CASE("each field of an axis has bits of its own") {
+    using detail::axis_class;
+    const axis_class alone[] = {{.owner = 0xffff},  {.partner = 0xff}, {.length_class = 0xff},
+                                {.subclass = 0xff}, {.extent = 0xff},  {.flags = 0xffff}};
+    std::uint64_t taken = 0;
+    for (const axis_class& a : alone) {
+        std::uint32_t words[detail::axis_words];
+        a.write(words);
+        CHECK(axis_class::read(words) == a);
+        const std::uint64_t bits = words[0] | std::uint64_t{words[1]} << 32;
+        CHECK((taken & bits) == 0);
+        taken |= bits;
+    }
+}
+
+TEST_CASE("an axis that has what only another kind of axis can have is refused") {
+    const auto decoded = [](axis_class inner, axis_class bound) {
+        key k = softmax_tree(detail::target::cuda, dtype::f4, 3);
+        bound.owner = k.axes[2].owner, bound.partner = k.axes[2].partner;
+        k.axes[1] = inner, k.axes[2] = bound;
+        return decode(encode(k)).axes[2] == bound;
+    };
+    CHECK(decoded({.extent = 31, .flags = detail::axis_flags::all}, {.length_class = 1, .subclass = 6}));
+    CHECK_THROWS_AS(decoded({.length_class = 1}, {.length_class = 1}), error);
+    CHECK_THROWS_AS(decoded({.subclass = 1}, {.length_class = 1}), error);
+    CHECK_THROWS_AS(decoded({.extent = 32}, {.length_class = 1}), error);
+    CHECK_THROWS_AS(decoded({}, {.length_class = 1, .flags = 1}), error);
+    CHECK_THROWS_AS(decoded({}, {.length_class = 1, .extent = 3}), error);
+    CHECK_THROWS_AS(decoded({}, {.length_class = 2, .subclass = 3}), error);
+}
+
+TEST_CASE("each field of a head has bits of its own, and a dtype has eight") {
+    using detail::operand_head;
+    operand_head full[9];
+    full[0].kind = static_cast<detail::operand_kind>(0xff), full[1].type = static_cast<dtype>(0xff);
+    full[2].exponent = static_cast<detail::exponent_class>(0xff), full[3].same_as = 0xffff;
+    full[4].vector = full[5].wide = full[6].aliased = full[7].dense = true;
+    full[8].index = detail::index_use::unchecked;
+    std::uint64_t taken = 0;
+    for (const operand_head& h : full) {
+        CHECK(operand_head::decode(h.encode()) == h);
+        CHECK((taken & h.encode()) == 0);
+        taken |= h.encode();
+    }
+    const detail::word w = detail::make_word(detail::word_kind::user, static_cast<dtype>(0xff), detail::most_codes - 1);
+    CHECK(detail::kind_of_word(w) == detail::word_kind::user);
+    CHECK(detail::dtype_of_word(w) == static_cast<dtype>(0xff));
+    CHECK(detail::code_of_word(w) == detail::most_codes - 1);
+}
+
+TEST_CASE("relations and indices survive their serialised form, and others than the rules allow are refused") {
+    const auto related = [](view_relation r, std::string_view strides = "s1") {
+        key_builder b(detail::target::host);
+        b.axes(2).leaf(dtype::f4, "s1").leaf(dtype::f4, strides).map("add").output(dtype::f4, "s1");
+        key k = b.done();
+        k.relations = {std::move(r)};
+        return decode(encode(k)).relations == k.relations;
+    };
+    CHECK(related({1, 0, {-4, 8}}));
+    CHECK_THROWS_AS(related({0, 1, {0, 1}}), error);
+    CHECK_THROWS_AS(related({2, 0, {0, 1}}), error);
+    CHECK_THROWS_AS(related({1, 0, {0, 9}}), error);
+    CHECK_THROWS_AS(related({1, 0, {0, 1}}, "01"), error);
+    const auto indexed = [](dtype t) {
+        key_builder b(detail::target::host);
+        b.axes(1).leaf(t, "1").output(t, "1");
+        key k = b.done();
+        k.operands[0].head.index = detail::index_use::clip;
+        return decode(encode(k)).operands[0].head.index == detail::index_use::clip;
+    };
+    CHECK(indexed(dtype::i8));
+    CHECK_THROWS_AS(indexed(dtype::f4), error);
+}
+
+TEST_CASE("a text's placeholders are bound in its section, eight of them at most, and not in its program word") {
+    const auto bound = [](std::uint64_t binding) {
+        key_builder b(detail::target::host);
+        b.axes(1).leaf(dtype::f8, "1");
+        const std::string_view text(
+            "l2\0T x\0T y\0x * x\0a + b\0y = a\0"
+            "0",
+            33);
+        b.user(text, detail::user_part::map, dtype::f8, 1).output(dtype::f8, "1");
+        key k = b.done();
+        k.operands[1].binding = binding;
+        return decode(encode(k)).operands[1].binding;
+    };
+    CHECK(bound(0x0c0b0a0908070605) == 0x0c0b0a0908070605);
+    CHECK_THROWS_AS(bound(0xff), error);
 }
 
 TEST_CASE("words that are no key are refused") {

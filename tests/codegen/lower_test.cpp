@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/graph.hpp"
+#include "codegen/graph/graph.hpp"
 #include "tests/codegen/trees.hpp"
 
 using namespace ingot;

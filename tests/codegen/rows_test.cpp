@@ -1,7 +1,7 @@
 // Which graphs are row programs, and what one computes in which phase.
 #include <doctest/doctest.h>
 
-#include "codegen/rows.hpp"
+#include "codegen/graph/rows.hpp"
 #include "tests/codegen/trees.hpp"
 
 using namespace ingot;
@@ -23,7 +23,7 @@ TEST_CASE("softmax is a row program of two phases") {
     REQUIRE(r);
     CHECK(r->kept == std::vector<int>{0});
     CHECK(r->row == std::vector<int>{1});
-    CHECK(r->bucket == 8);
+    CHECK(r->length_class == 8);
     REQUIRE(r->phases.size() == 2);
     CHECK(static_cast<fold>(g.nodes[r->phases[0][0]].code) == fold::max);
     CHECK(static_cast<fold>(g.nodes[r->phases[1][0]].code) == fold::sum);

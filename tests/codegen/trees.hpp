@@ -12,14 +12,19 @@ namespace ingot::codegen {
 struct named_tree {
     std::string name;
     std::function<key(detail::target)> on;
+    std::size_t kernels = 1;
 };
 
 /// exp(x - max(x)) / sum(exp(x - max(x))) along rows, or along columns: axes i, j, and one for each binder.
-inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, bool vector = true, bool columns = false) {
+inline key softmax_tree(detail::target where, dtype t, std::uint8_t length_class, bool vector = true,
+                        bool columns = false) {
     using detail::fold;
     key_builder b(where);
     const std::uint8_t partner = columns ? 1 : 2;
-    b.axes(2).bound_axis(0, bucket, partner).bound_axis(1, bucket, partner).bound_axis(2, bucket, partner);
+    b.axes(2)
+        .bound_axis(0, length_class, partner)
+        .bound_axis(1, length_class, partner)
+        .bound_axis(2, length_class, partner);
     const auto again = [&](std::size_t binder) -> key_builder& {
         return b.same(t, (columns ? "01" : "s0") + std::string(binder, '0') + (columns ? 's' : '1'), 0);
     };
@@ -31,10 +36,13 @@ inline key softmax_tree(detail::target where, dtype t, std::uint8_t bucket, bool
 }
 
 /// The same over the middle one of three axes, the last of which is so short.
-inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bucket, std::uint8_t inner) {
+inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t length_class, std::uint8_t inner) {
     using detail::fold;
     key_builder b(where);
-    b.axes(3, detail::bucket::short_inner).bound_axis(0, bucket, 2).bound_axis(1, bucket, 2).bound_axis(2, bucket, 2);
+    b.axes(3, detail::axis_flags::short_inner)
+        .bound_axis(0, length_class, 2)
+        .bound_axis(1, length_class, 2)
+        .bound_axis(2, length_class, 2);
     const auto again = [&](std::size_t binder) -> key_builder& {
         return b.same(t, "s01" + std::string(binder, '0') + 's', 0);
     };
@@ -43,27 +51,27 @@ inline key softmax_of_middle_axis(detail::target where, dtype t, std::uint8_t bu
     again(2);
     again(1).reduce(fold::max, t).map("subtract").map("exp").reduce(fold::sum, t);
     key k = b.map("divide").output(t, "ss1", false).done();
-    k.axes[2].fine = inner;
+    k.axes[2].extent = inner;
     return k;
 }
 
 /// sum(square(x - sum(x) / n)) / n along rows that begin anywhere.
-inline key variance_of_rows(detail::target where, dtype t, std::uint8_t bucket, bool few) {
+inline key variance_of_rows(detail::target where, dtype t, std::uint8_t length_class, bool few) {
     using detail::fold;
     key_builder b(where);
-    b.axes(1).bound_axis(0, bucket).bound_axis(1, bucket, 2);
+    b.axes(1).bound_axis(0, length_class).bound_axis(1, length_class, 2);
     if (few) b.few_rows();
     b.leaf(t, "s01", false).same(t, "s10", 0).reduce(fold::sum, t).scalar(t).map("divide").map("subtract");
     return b.map("square").reduce(fold::sum, t).scalar(t).map("divide").output(t, "1").done();
 }
 
 /// sum(exp(x - max(x))) of long gapless columns of doubles.
-inline key exponentials_of_columns(detail::target where, std::uint8_t how_many) {
+inline key exponentials_of_columns(detail::target where, std::uint16_t how_many) {
     using detail::fold;
     using enum dtype;
     key_builder b(where);
-    const std::uint8_t row = detail::bucket::of_length(1 << 16);
-    b.axes(2, how_many | detail::bucket::gapless_columns).bound_axis(0, row).bound_axis(1, row, 3);
+    const std::uint8_t row = detail::length_class::of_length(1 << 16);
+    b.axes(2, how_many | detail::axis_flags::contiguous_columns).bound_axis(0, row).bound_axis(1, row, 3);
     b.leaf(f8, "s10s", false).same(f8, "s1s0", 0).reduce(fold::max, f8).map("subtract").map("exp");
     return b.reduce(fold::sum, f8).output(f8, "s1", false).done();
 }
@@ -73,7 +81,7 @@ inline const std::vector<named_tree>& golden_trees() {
     using detail::generator_kind;
     using detail::target;
     using enum dtype;
-    const auto row = [](std::int64_t n) { return detail::bucket::of_length(n); };
+    const auto row = [](std::int64_t n) { return detail::length_class::of_length(n); };
     static const std::vector<named_tree> trees{
         {"where", [](target t) { return where_tree(t, f4, 1, "1", "1").output(f4, "1").done(); }},
         {"where_int8", [](target t) { return where_tree(t, i1, 1, "1", "1").output(i1, "1").done(); }},
@@ -84,7 +92,7 @@ inline const std::vector<named_tree>& golden_trees() {
         {"where_short_rows",
          [](target t) {
              key_builder b(t);
-             b.axes(2, detail::bucket::short_inner).leaf(f4, "s1", false).leaf(f4, "1s", false).map("add");
+             b.axes(2, detail::axis_flags::short_inner).leaf(f4, "s1", false).leaf(f4, "1s", false).map("add");
              return b.output(f4, "s1", false).done();
          }},
         {"where_wide",
@@ -259,6 +267,26 @@ inline const std::vector<named_tree>& golden_trees() {
                  .output(f4, "1")
                  .done();
          }},
+        {"log_of_short_rows",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2, detail::axis_flags::short_inner);
+             return b.leaf(f8, "s1", false).leaf(f8, "01").map("add").map("log").output(f8, "s1", false).done();
+         }},
+        {"normal_short_rows",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2, detail::axis_flags::short_inner);
+             b.random(generator_kind::normal, f8, "s1", false).leaf(f8, "01").map("multiply");
+             return b.output(f8, "s1", false).done();
+         }},
+        {"exponentials_of_few_rows_beside_each_other",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2, detail::axis_flags::short_inner).bound_axis(0, row(10));
+             if (t == target::cuda) b.subclass(4);
+             return b.leaf(f8, "s1s", false).map("exp").reduce(fold::sum, f8).output(f8, "s1", false).done();
+         }},
         {"sum_of_few_long_rows",
          [row](target t) {
              key_builder b(t);
@@ -268,27 +296,39 @@ inline const std::vector<named_tree>& golden_trees() {
         {"mean_of_narrow_columns",
          [row](target t) {
              key_builder b(t);
-             b.axes(1).few_rows().gapless_columns().bound_axis(0, row(1 << 20));
+             b.axes(1).few_rows().contiguous_columns().bound_axis(0, row(1 << 20));
              return b.leaf(f4, "1s").reduce(fold::sum, f4).scalar(f4).map("divide").output(f4, "1").done();
          }},
         {"sum_of_wide_columns",
          [row](target t) {
              key_builder b(t);
-             b.axes(2, detail::bucket::wide_gapless_columns).bound_axis(0, row(1300));
+             b.axes(2, detail::axis_flags::wide_contiguous_columns).bound_axis(0, row(1300));
              return b.leaf(f4, "s1s", false).reduce(fold::sum, f4).output(f4, "s10").done();
+         }},
+        {"sum_of_columns_of_100",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(100)).leaf(f4, "1s").reduce(fold::sum, f4);
+             return b.output(f4, "1").done();
+         }},
+        {"sum_of_short_columns_side_by_side",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2, detail::axis_flags::short_inner | detail::axis_flags::contiguous_columns).bound_axis(0, row(20));
+             return dense(b.leaf(i4, "s1s", false).reduce(fold::sum, i8).output(i8, "s1", false).done());
          }},
         {"max_of_columns_of_8",
          [row](target t) {
              key_builder b(t);
              b.axes(2).bound_axis(0, row(8));
-             if (t == target::cuda) b.fine(4);
+             if (t == target::cuda) b.subclass(4);
              return b.leaf(f4, "s1s").reduce(fold::max, f4).output(f4, "s10").done();
          }},
         {"variance_of_pairs_across",
          [row](target t) {
              key_builder b(t);
              b.axes(2).bound_axis(0, row(2)).bound_axis(1, row(2), 3);
-             if (t == target::cuda) b.fine(2);
+             if (t == target::cuda) b.subclass(2);
              b.leaf(f4, "s10s", false).same(f4, "s1s0", 0).reduce(fold::sum, f4).scalar(f4).map("divide");
              b.map("subtract").map("square").reduce(fold::sum, f4).scalar(f4).map("divide");
              return b.output(f4, "s100", false).done();
@@ -304,9 +344,9 @@ inline const std::vector<named_tree>& golden_trees() {
         {"variance_of_few_long_rows", [row](target t) { return variance_of_rows(t, f8, row(1 << 20), true); }},
         {"variance_of_dense_rows", [row](target t) { return dense(variance_of_rows(t, f4, row(100), false)); }},
         {"exponentials_of_long_columns_of_doubles",
-         [](target t) { return exponentials_of_columns(t, detail::bucket::short_inner); }},
+         [](target t) { return exponentials_of_columns(t, detail::axis_flags::short_inner); }},
         {"exponentials_of_a_hundred_columns_of_doubles",
-         [](target t) { return exponentials_of_columns(t, detail::bucket::middling_gapless_columns); }},
+         [](target t) { return exponentials_of_columns(t, detail::axis_flags::middling_contiguous_columns); }},
         {"logs_of_sums_of_long_rows",
          [row](target t) {
              key_builder b(t);
@@ -314,6 +354,20 @@ inline const std::vector<named_tree>& golden_trees() {
              b.leaf(f4, "s01", false).same(f4, "s10", 0).reduce(fold::max, f4).map("subtract").map("exp");
              return b.reduce(fold::sum, f4).map("log").output(f4, "1").done();
          }},
+        {"share_of_very_long_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(1 << 20), 2).few_rows().leaf(f4, "s10", false).same(f4, "s01", 0);
+             return b.reduce(fold::sum, f4).map("divide").output(f4, "s1", false).done();
+         },
+         2},
+        {"share_of_very_long_columns",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(1 << 20), 1).few_rows().leaf(f4, "s10", false).same(f4, "01s", 0);
+             return b.reduce(fold::sum, f4).map("divide").output(f4, "s1", false).done();
+         },
+         2},
         {"argmax",
          [row](target t) {
              return key_builder(t)
@@ -377,7 +431,7 @@ inline const std::vector<named_tree>& golden_trees() {
         {"cummax_of_short_rows",
          [row](target t) {
              key_builder b(t);
-             b.axes(2, detail::bucket::short_inner).bound_axis(0, row(17), 2).leaf(i2, "s01", false);
+             b.axes(2, detail::axis_flags::short_inner).bound_axis(0, row(17), 2).leaf(i2, "s01", false);
              return b.scan(fold::max, i2, "01").output(i2, "s1", false).done();
          }},
         {"cumprod_of_columns",
@@ -396,8 +450,14 @@ inline const std::vector<named_tree>& golden_trees() {
         {"cumsum_of_narrow_columns",
          [row](target t) {
              key_builder b(t);
-             b.axes(3, detail::bucket::short_inner).few_rows().bound_axis(0, row(1 << 20), 2);
+             b.axes(3, detail::axis_flags::short_inner).few_rows().bound_axis(0, row(1 << 20), 2);
              return b.leaf(f4, "s01s").scan(fold::sum, f4, "010").output(f4, "ss1").done();
+         }},
+        {"cumsum_of_columns_of_17",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, row(17), 1).leaf(f4, "01s").scan(fold::sum, f4, "10");
+             return b.output(f4, "s1").done();
          }},
         {"cumsum_of_whole_columns",
          [row](target t) {
@@ -408,7 +468,7 @@ inline const std::vector<named_tree>& golden_trees() {
         {"cumsum_of_runs_of_columns",
          [row](target t) {
              key_builder b(t);
-             b.axes(3, detail::bucket::short_inner).fine(3).bound_axis(0, row(100), 2);
+             b.axes(3, detail::axis_flags::short_inner).extent(3).bound_axis(0, row(100), 2);
              return dense(b.leaf(f4, "s01s", false).scan(fold::sum, f4, "010").output(f4, "ss1", false).done());
          }},
         {"l2_from_a_text",

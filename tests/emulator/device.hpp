@@ -106,22 +106,38 @@ struct alignas(16) double2 {
 
 // ---- Memory.
 
+namespace emulator {
+
+template <class T>
+T* aligned(T* at, std::size_t bytes = sizeof(T)) {
+    if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) emulated_machine->fault(not_aligned);
+    return at;
+}
+/// An address of shared memory.
+inline unsigned int aligned(unsigned int at, std::size_t bytes) {
+    aligned(emulated_machine->shared_memory(at), bytes);
+    return at;
+}
+
+}  // namespace emulator
+
 template <class T>
 EMULATED_ORDERING T __ldg(const T* from) {
-    emulator::emulated_machine->touch(from, sizeof(T), false, __builtin_return_address(0));
+    emulator::emulated_machine->touch(emulator::aligned(from), sizeof(T), false, __builtin_return_address(0));
     return *from;
 }
 template <class T>
 EMULATED_ORDERING T __ldcs(const T* from) {
-    emulator::emulated_machine->touch(from, sizeof(T), false, __builtin_return_address(0));
+    emulator::emulated_machine->touch(emulator::aligned(from), sizeof(T), false, __builtin_return_address(0));
     return *from;
 }
 template <class T, class V>
 EMULATED_ORDERING void __stcs(T* to, const V& value) {
-    emulator::emulated_machine->touch(to, sizeof(T), true, __builtin_return_address(0));
+    emulator::emulated_machine->touch(emulator::aligned(to), sizeof(T), true, __builtin_return_address(0));
     *to = value;
 }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
 inline std::size_t __cvta_generic_to_shared(const void* p) { return emulator::emulated_machine->shared_address(p); }
 
 namespace emulator {
@@ -129,7 +145,7 @@ namespace emulator {
 template <class T>
 EMULATED_ORDERING T* ordering(T* at) {
     emulated_machine->let_others();
-    emulated_machine->touch_ordering(at, sizeof(T));
+    emulated_machine->touch_ordering(aligned(at), sizeof(T));
     return at;
 }
 
@@ -139,6 +155,12 @@ template <class T>
 EMULATED_ORDERING T atomicAdd(T* at, std::type_identity_t<T> value) {
     const T old = *emulator::ordering(at);
     *at = old + value;
+    return old;
+}
+template <class T>
+EMULATED_ORDERING T atomicMax(T* at, std::type_identity_t<T> value) {
+    const T old = *emulator::ordering(at);
+    *at = old < value ? value : old;
     return old;
 }
 EMULATED_ORDERING inline unsigned int atomicInc(unsigned int* at, unsigned int most) {
@@ -155,7 +177,8 @@ EMULATED_ORDERING T atomicCAS(T* at, std::type_identity_t<T> expected, std::type
 
 // ---- Threads together.
 
-inline void __syncthreads() { emulator::emulated_machine->block_barrier(); }
+inline void __syncthreads() { emulator::emulated_machine->block_barrier(false); }
+inline int __syncthreads_or(int mine) { return emulator::emulated_machine->block_barrier(mine != 0) ? 1 : 0; }
 inline void __syncwarp(unsigned int mask = ~0u) { emulator::exchange(mask, "__syncwarp", 0); }
 
 namespace emulator {
@@ -350,12 +373,12 @@ EMULATED_ORDERING void ptx_st_relaxed_gpu_global_u64(T* to, std::type_identity_t
 /// Its halves are read and written one after the other.
 template <class T>
 void ptx_ld_relaxed_gpu_global_v2_u64(T& low, T& high, const T* from) {
-    ptx_ld_relaxed_gpu_global_u64(low, from);
+    ptx_ld_relaxed_gpu_global_u64(low, emulator::aligned(from, 2 * sizeof(T)));
     ptx_ld_relaxed_gpu_global_u64(high, from + 1);
 }
 template <class T>
 void ptx_st_relaxed_gpu_global_v2_u64(T* to, std::type_identity_t<T> low, std::type_identity_t<T> high) {
-    ptx_st_relaxed_gpu_global_u64(to, low);
+    ptx_st_relaxed_gpu_global_u64(emulator::aligned(to, 2 * sizeof(T)), low);
     ptx_st_relaxed_gpu_global_u64(to + 1, high);
 }
 
@@ -380,8 +403,11 @@ inline void ptx_lg2_approx_ftz_f32(float& to, float a) { to = std::log2(emulator
 inline void ptx_ex2_approx_ftz_f32(float& to, float a) { to = emulator::flushed(std::exp2(a)); }
 
 inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int bytes) {
-    emulator::emulated_machine->touch(from, std::size_t(bytes), false, __builtin_return_address(0));
-    emulator::emulated_machine->copy_later(emulator::emulated_machine->shared_memory(to), from, std::size_t(bytes));
+    const std::size_t n(bytes);
+    emulator::emulated_machine->touch(emulator::aligned(static_cast<const char*>(from), n), n, false,
+                                      __builtin_return_address(0));
+    emulator::emulated_machine->copy_later(emulator::emulated_machine->shared_memory(emulator::aligned(to, n)), from,
+                                           n);
 }
 inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes) {
     ptx_cp_async_cg_shared_global(to, from, bytes);
@@ -411,7 +437,7 @@ void ptx_mapa_u64(T& to, const void* mine, unsigned int block) {
 namespace emulator {
 
 EMULATED_ORDERING inline transaction_barrier& barrier_at(unsigned int address) {
-    auto& barrier = *reinterpret_cast<transaction_barrier*>(emulated_machine->shared_memory(address));
+    auto& barrier = *reinterpret_cast<transaction_barrier*>(emulated_machine->shared_memory(aligned(address, 8)));
     if (barrier.made != 0x5b) emulated_machine->fault("a barrier in shared memory is used before it is made");
     return barrier;
 }
@@ -422,7 +448,7 @@ EMULATED_ORDERING inline void open_if_complete(transaction_barrier& barrier) {
 }
 template <class T>
 EMULATED_ORDERING void store_there(unsigned int to, T value, unsigned int barrier) {
-    __builtin_memcpy(emulated_machine->shared_memory(to), &value, sizeof value);
+    __builtin_memcpy(emulated_machine->shared_memory(aligned(to, sizeof value)), &value, sizeof value);
     transaction_barrier& counted = barrier_at(barrier);
     counted.bytes -= int(sizeof value);
     open_if_complete(counted);

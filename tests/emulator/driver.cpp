@@ -2,9 +2,11 @@
 // made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be, EMULATOR_SEED in
 // what order threads and streams run. With EMULATOR_TRAFFIC it tells of each launch what that moved.
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -62,9 +64,34 @@ emulator::device_memory& memory() {
 
 struct loaded_library {
     void* object = nullptr;
+    std::vector<emulator::shared_array> arrays;
     std::mutex mutex;
     std::map<std::string, emulator::kernel_entry> kernels;  // under the mutex; one that is there changes no more
 };
+
+/// What lies in the .bss of a shared object, which is where kernels have their shared memory: from its image on.
+std::vector<emulator::shared_array> shared_arrays_of(std::string_view object) {
+    constexpr std::size_t least_dynamic = std::size_t{227} << 10;  // as device.hpp declares them, but for a part
+    const auto at = [&](std::uint64_t offset) { return object.data() + offset; };
+    const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(object.data());
+    const auto* const sections = reinterpret_cast<const Elf64_Shdr*>(at(header->e_shoff));
+    const char* const names = at(sections[header->e_shstrndx].sh_offset);
+    std::vector<emulator::shared_array> arrays;
+    for (std::size_t s = 0; s < header->e_shnum; ++s) {
+        if (sections[s].sh_type != SHT_SYMTAB) continue;
+        const auto* const symbols = reinterpret_cast<const Elf64_Sym*>(at(sections[s].sh_offset));
+        for (std::size_t i = 0; i < sections[s].sh_size / sizeof(Elf64_Sym); ++i) {
+            const Elf64_Sym& symbol = symbols[i];
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= header->e_shnum) continue;
+            const Elf64_Shdr& in = sections[symbol.st_shndx];
+            if (std::strcmp(names + in.sh_name, ".bss") != 0) continue;
+            const std::size_t begin = symbol.st_value;
+            arrays.push_back({begin, begin + symbol.st_size, symbol.st_size > least_dynamic - 16});
+        }
+    }
+    std::ranges::sort(arrays, {}, &emulator::shared_array::begin);
+    return arrays;
+}
 
 loaded_library* load(const void* image) {
     const std::string_view bytes = emulator::unpack_image(image);
@@ -86,6 +113,7 @@ loaded_library* load(const void* image) {
     if (object == nullptr) return nullptr;
     auto* const library = new loaded_library;
     library->object = object;
+    library->arrays = shared_arrays_of(bytes);
     return library;
 }
 
@@ -107,6 +135,9 @@ emulator::kernel_entry* find(loaded_library& library, const char* name) {
     Dl_info where{};
     dladdr(run, &where);
     k.image = static_cast<const char*>(where.dli_fbase);
+    const auto before_shared = static_cast<std::size_t>(k.shared - k.image);
+    for (const emulator::shared_array& a : library.arrays)
+        k.arrays.push_back({a.begin - before_shared, a.end - before_shared, a.dynamic});
     return &k;
 }
 
@@ -134,17 +165,21 @@ private:
     std::vector<void*> pointers_;
 };
 
-CUresult launch(CUfunction function, const emulator::launch_shape& shape, unsigned shared_bytes, CUstream in,
+CUresult launch(CUfunction function, emulator::launch_shape shape, unsigned shared_bytes, CUstream in,
                 void** arguments) {
     if (shape.grid.x % shape.cluster != 0 || shape.threads.x * shape.threads.y * shape.threads.z > 1024 ||
         shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.grid.y > 65535 || shape.grid.z > 65535 ||
         shared_bytes > most_shared(architecture()))
         return CUDA_ERROR_INVALID_VALUE;
     const auto& kernel = *as<const emulator::kernel_entry*>(function);
+    const bool asked = kernel.most_dynamic != 0;
+    if (shared_bytes > (asked ? kernel.most_dynamic : emulator::usual_shared)) return CUDA_ERROR_INVALID_VALUE;
+    shape.dynamic_shared = shared_bytes;
+    shape.most_shared = asked ? most_shared(architecture()) : emulator::usual_shared;
     static std::atomic<std::uint64_t> launches{0};
     all_streams().add(as<emulator::stream*>(in),
                       [&kernel, shape, kept = kept_arguments(kernel, arguments), number = ++launches]() mutable {
-                          emulator::run_grid(kernel, shape, kept.pointers(), memory(), seed() + number);
+                          emulator::run_grid(kernel, shape, kept.pointers(), memory(), {seed(), number});
                       });
     return CUDA_SUCCESS;
 }
@@ -222,6 +257,18 @@ void put_kernels(ingot::runtime::driver_api& api) {
     };
     api.cuKernelGetFunction = [](CUfunction* function, CUkernel kernel) {
         return *function = as<CUfunction>(kernel), CUDA_SUCCESS;
+    };
+    static constexpr auto set = [](emulator::kernel_entry& kernel, CUfunction_attribute attribute, int value) {
+        if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) return CUDA_SUCCESS;
+        if (static_cast<unsigned>(value) > most_shared(architecture())) return CUDA_ERROR_INVALID_VALUE;
+        kernel.most_dynamic = static_cast<std::size_t>(value);
+        return CUDA_SUCCESS;
+    };
+    api.cuKernelSetAttribute = [](CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+        return set(*as<emulator::kernel_entry*>(kernel), attribute, value);
+    };
+    api.cuFuncSetAttribute = [](CUfunction function, CUfunction_attribute attribute, int value) {
+        return set(*as<emulator::kernel_entry*>(function), attribute, value);
     };
     api.cuLaunchKernel = [](CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads_x,
                             unsigned threads_y, unsigned threads_z, unsigned shared, CUstream in, void** arguments,

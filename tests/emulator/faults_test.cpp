@@ -31,8 +31,8 @@ source_text source_of(const std::string& body) {
     return source;
 }
 
-/// What it leaves of 256 elements, over some blocks of 64 threads.
-std::vector<int> results_of(const std::string& body, unsigned blocks) {
+/// What it leaves of 256 elements, over some blocks of 64 threads with so many bytes of dynamic shared memory.
+std::vector<int> results_of(const std::string& body, unsigned blocks, unsigned shared_bytes = 0) {
     const driver_api& api = need_driver("test");
     const auto module = load(source_of(body));
     CUfunction function = nullptr;
@@ -44,7 +44,7 @@ std::vector<int> results_of(const std::string& body, unsigned blocks) {
     check(api.cuMemAlloc(&to, 4 * results.size()), "test");
     check(api.cuMemcpyHtoDAsync(to, results.data(), 4 * results.size(), stream), "test");
     void* arguments[] = {&to};
-    check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, nullptr), "test");
+    check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, arguments, nullptr), "test");
     check(api.cuMemcpyDtoHAsync(results.data(), to, 4 * results.size(), stream), "test");
     check(api.cuStreamSynchronize(stream), "test");
     check(api.cuMemFree(to), "test");
@@ -52,14 +52,14 @@ std::vector<int> results_of(const std::string& body, unsigned blocks) {
 }
 
 /// What a process that runs the kernel says before it dies.
-std::string fault_of(const std::string& body, unsigned blocks = 1) {
+std::string fault_of(const std::string& body, unsigned blocks = 1, unsigned shared_bytes = 0) {
     std::array<int, 2> ends{};
     REQUIRE(pipe(ends.data()) == 0);
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         std::signal(SIGABRT, SIG_DFL);
-        results_of(body, blocks);
+        results_of(body, blocks, shared_bytes);
         _exit(0);
     }
     close(ends[1]);
@@ -111,6 +111,56 @@ TEST_CASE("threads that wait for ever, for other functions, or in other groups a
     CHECK(says(fault_of("if (threadIdx.x < 5) __syncthreads(); else __syncwarp();"), "wait for each other for ever"));
     CHECK(says(fault_of("if (threadIdx.x < 5) __syncwarp(); else __ballot_sync(~0u, 1);"), "different functions"));
     CHECK(says(fault_of("__syncwarp(threadIdx.x % 2 ? ~0u : 0x55555555u);"), "other masks"));
+}
+
+TEST_CASE("blocks begin in any order, and one that waits for all others to begin is a fault") {
+    bool later_first = false, in_order = false;
+    for (int launch = 0; launch < 16; ++launch) {
+        const std::vector<int> seen = results_of("if (threadIdx.x == 0) to[1 + blockIdx.x] = atomicAdd(to, 1);", 64);
+        CHECK(seen[0] == 63);
+        (seen[64] < seen[1] ? later_first : in_order) = true;
+    }
+    CHECK(later_first);
+    CHECK(in_order);
+    const std::string said = fault_of(R"(
+    if (threadIdx.x != 0) return;
+    atomicAdd(to, 1);
+    while (atomicAdd(to, 0) < 15) continue;)",
+                                      16);
+    CHECK(says(said, "which may begin when one of them has ended"));
+    CHECK(says(said, "of EMULATOR_SEED="));
+}
+
+TEST_CASE("an access that is not aligned is a fault, to global memory and to shared") {
+    const char* const what = "not aligned to the size of the access";
+    CHECK(says(fault_of("reinterpret_cast<uint4*>(to + 1)[0] = uint4{1, 2, 3, 4};"), what));
+    CHECK(says(fault_of("to[0] = __ldg(reinterpret_cast<const uint2*>(to + 1)).x;"), what));
+    CHECK(says(fault_of("to[0] = int(reinterpret_cast<double2*>(to + 2)->y);"), what));
+    CHECK(says(fault_of("to[threadIdx.x] = *reinterpret_cast<short*>(reinterpret_cast<char*>(to) + 513);"), what));
+    CHECK(says(fault_of("__shared__ alignas(16) float all[64];\n"
+                        "reinterpret_cast<float4*>(all + 1 + 4 * (threadIdx.x % 8))[0] = float4{};"),
+               what));
+    CHECK(says(fault_of(R"(
+    __shared__ alignas(16) int all[64];
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(all)) + 8), "l"(to) : "memory");)"),
+               what));
+    CHECK(results_of("if (threadIdx.x == 0) reinterpret_cast<uint4*>(to + 4)[0] = uint4{1, 2, 3, 4};", 1)[7] == 4);
+}
+
+TEST_CASE("shared memory that does not fit is a fault") {
+    const auto kernel = [](const char* bytes) {
+        return std::string("__shared__ char all[") + bytes +
+               "];\nall[threadIdx.x] = 1;\nto[threadIdx.x] = all[threadIdx.x];";
+    };
+    CHECK(says(fault_of(kernel("48 * 1024 + 4")), "more than 48 KiB"));
+    CHECK(says(fault_of(kernel("40 * 1024"), 1, 16 * 1024), "a block has not as much shared memory"));
+    CHECK(results_of(kernel("48 * 1024"), 1)[0] == 1);
+    const std::string dynamic =
+        "extern __shared__ int all[];\nall[threadIdx.x] = 1;\nto[threadIdx.x] = all[threadIdx.x];";
+    CHECK(says(fault_of(dynamic, 1, 128), "beyond what the launch asked for"));
+    CHECK(results_of(dynamic, 1, 256)[63] == 1);
+    CHECK_THROWS(results_of(dynamic, 1, 48 * 1024 + 16));
 }
 
 TEST_CASE("memory beyond an allocation is a fault, and a copy is not there before it is waited for") {

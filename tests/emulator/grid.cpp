@@ -11,6 +11,8 @@
 #include <iterator>
 #include <list>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "random_order.hpp"
@@ -63,6 +65,7 @@ struct block {
     std::vector<thread> threads;
     std::vector<char> image;  // its shared memory while another block runs
     unsigned int number = 0, alive = 0, at_barrier = 0;
+    bool any_comes = false, any_came = false;  // to this barrier, to the last one, with true
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
     shared_traces traces;
@@ -77,35 +80,44 @@ struct fiber_of_threads {
 class grid_run final : public machine {
 public:
     grid_run(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
-             std::uint64_t seed)
-        : kernel_(kernel), shape_(shape), arguments_(arguments), watch_(*this, memory), random_(seed) {}
+             launch_number number)
+        : kernel_(kernel),
+          shape_(shape),
+          arguments_(arguments),
+          number_(number),
+          watch_(*this, memory),
+          random_(number.seed + number.launch),
+          known_arrays_(kernel.arrays.size()) {}
 
     void run() {
         *kernel_.to_machine = this;
-        const unsigned int at_once = 1 + random_.below(4);
+        const unsigned int at_once = 1 + random_.below(4);  // and no more: a block that waits for one to begin may wait
         int idle_rounds = 0;
+        choose_order();
         while (start_next(at_once) || !resident_.empty()) {
             bool progress = false;
             for (auto at = resident_.begin(); at != resident_.end();) {
                 progress = advance(**at) || progress;
                 at = (*at)->alive == 0 ? resident_.erase(at) : std::next(at);
             }
-            if (progress) {
-                idle_rounds = 0;
-            } else if (!start_next(static_cast<unsigned int>(resident_.size()) + 1) && ++idle_rounds > patience) {
-                fault("its threads wait for each other for ever");
-            }
+            idle_rounds = progress ? 0 : idle_rounds + 1;
+            if (idle_rounds > patience)
+                fault(next_ == order_.size()
+                          ? "its threads wait for each other for ever"
+                          : "its blocks wait for others, which may begin when one of them has ended");
         }
         tell_traffic();
     }
 
-    void block_barrier() override {
+    bool block_barrier(bool mine) override {
         thread& t = *current_;
         block& b = *t.of;
         ++b.at_barrier;
+        b.any_comes |= mine;
         t.now = state::at_block_barrier;
         open_block_barrier(b);
         pause();
+        return b.any_came;  // no barrier opens again before this thread comes to it
     }
 
     void cluster_arrive() override {
@@ -183,7 +195,9 @@ public:
         if (now != nullptr)
             std::fprintf(stderr, " (block %u %u %u of %u %u %u, thread %u of %u)", now->block.x, now->block.y,
                          now->block.z, now->grid.x, now->grid.y, now->grid.z, now->thread.x, now->threads.x);
-        std::fprintf(stderr, "\n%s\n", kernel_.source);
+        std::fprintf(stderr, ", launch %llu of EMULATOR_SEED=%llu\n%s\n",
+                     static_cast<unsigned long long>(number_.launch), static_cast<unsigned long long>(number_.seed),
+                     kernel_.source);
         std::abort();
     }
 
@@ -199,7 +213,29 @@ private:
     void touch_shared(const void* at, std::size_t bytes, bool writes, const void* code = nullptr) {
         block& b = *current_->of;
         if (b.traces.empty()) b.traces.resize(kernel_.shared_bytes);
-        watch_.touch_shared(kernel_.shared, shared_address(at), bytes, writes, code, present(), b.traces);
+        const std::uint32_t offset = shared_address(at);
+        check_shared_room(offset, bytes);
+        watch_.touch_shared(kernel_.shared, offset, bytes, writes, code, present(), b.traces);
+    }
+
+    /// Whether the arrays that the kernel has used so far fit, and what the launch asked for holds a touch.
+    void check_shared_room(std::size_t offset, std::size_t bytes) {
+        const auto next = std::ranges::upper_bound(kernel_.arrays, offset, {}, &shared_array::begin);
+        if (next == kernel_.arrays.begin()) return;
+        const shared_array& a = *std::prev(next);
+        if (offset >= a.end) return;
+        if (a.dynamic) {
+            if (offset + bytes - a.begin > shape_.dynamic_shared)
+                fault("shared memory beyond what the launch asked for is touched");
+            return;
+        }
+        const auto index = static_cast<std::size_t>(&a - kernel_.arrays.data());
+        if (known_arrays_[index]) return;
+        known_arrays_[index] = true;
+        static_shared_ += a.end - a.begin;
+        if (static_shared_ > usual_shared) fault("static arrays in shared memory are more than 48 KiB");
+        if (static_shared_ + shape_.dynamic_shared > shape_.most_shared)
+            fault("a block has not as much shared memory as its static arrays and the launch ask for");
     }
 
     /// The emulator's, which kernels look at too; shared memory of other blocks of the cluster among it.
@@ -286,6 +322,7 @@ private:
     static void open_block_barrier(block& b) {
         if (b.at_barrier == 0 || b.at_barrier != b.alive) return;
         b.at_barrier = 0;
+        b.any_came = std::exchange(b.any_comes, false);
         ++b.epoch;
         for (thread& t : b.threads)
             if (t.now == state::at_block_barrier) t.now = state::ready;
@@ -329,11 +366,20 @@ private:
 
     // ---- Blocks.
 
-    /// Blocks begin in their order, as on a GPU; whether one has, where fewer than so many clusters are there.
+    /// Clusters begin in their order, as they most often do on a GPU, the other way round, or in any order.
+    void choose_order() {
+        order_.resize(std::size_t{shape_.grid.x / shape_.cluster} * shape_.grid.y * shape_.grid.z);
+        std::iota(order_.begin(), order_.end(), 0u);
+        const std::uint32_t way = random_.below(4);
+        if (way == 1) std::ranges::reverse(order_);
+        for (std::size_t i = way < 2 ? 0 : order_.size(); i > 1; --i)
+            std::swap(order_[i - 1], order_[random_.below(static_cast<std::uint32_t>(i))]);
+    }
+
+    /// Whether a block has begun, where fewer than so many clusters are there.
     bool start_next(unsigned int clusters) {
-        const unsigned int count = shape_.grid.x / shape_.cluster * shape_.grid.y * shape_.grid.z;
-        if (resident_.size() >= clusters || next_ == count) return false;
-        while (resident_.size() < clusters && next_ < count) start(next_++);
+        if (resident_.size() >= clusters || next_ == order_.size()) return false;
+        while (resident_.size() < clusters && next_ < order_.size()) start(order_[next_++]);
         return true;
     }
 
@@ -412,10 +458,14 @@ private:
     const kernel_entry& kernel_;
     const launch_shape& shape_;
     void** arguments_;
+    launch_number number_;
     memory_watch watch_;
     random_order random_;
+    std::vector<bool> known_arrays_;  // those that were touched, and what the static ones hold together
+    std::size_t static_shared_ = 0;
     thread* current_ = nullptr;
-    unsigned int next_ = 0;
+    std::vector<unsigned int> order_;  // of the clusters, and which of them begins next
+    std::size_t next_ = 0;
     std::list<std::unique_ptr<cluster>> resident_;
     std::vector<std::unique_ptr<fiber_of_threads>> all_;
     std::vector<fiber_of_threads*> free_;
@@ -424,8 +474,8 @@ private:
 }  // namespace
 
 void run_grid(const kernel_entry& kernel, const launch_shape& shape, void** arguments, const device_memory& memory,
-              std::uint64_t seed) {
-    grid_run(kernel, shape, arguments, memory, seed).run();
+              launch_number number) {
+    grid_run(kernel, shape, arguments, memory, number).run();
 }
 
 }  // namespace emulator

@@ -1,5 +1,5 @@
-// Linked to every kernel: what the compiler's thread sanitizer calls at each access to memory, which tells the emulator
-// instead.
+// Linked to every kernel: what the compiler's sanitizers call, of threads at each access to memory, of alignment where
+// an address is not what its type wants, which tells the emulator instead.
 #include <cstddef>
 #include <cstdint>
 
@@ -45,4 +45,5 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
+void __ubsan_handle_type_mismatch_v1(void*, std::uintptr_t) { emulated_machine->fault(emulator::not_aligned); }
 }

@@ -22,7 +22,8 @@ class machine {
 public:
     const place* now = nullptr;  // of the thread that runs
 
-    virtual void block_barrier() = 0;
+    /// Whether any thread of the block came with true.
+    virtual bool block_barrier(bool mine) = 0;
     virtual void cluster_arrive() = 0;
     virtual void cluster_wait() = 0;
 
@@ -53,6 +54,8 @@ public:
 protected:
     ~machine() = default;
 };
+
+inline constexpr char not_aligned[] = "memory is touched that is not aligned to the size of the access";
 
 constexpr unsigned int lanes_of_warp = 32;
 

@@ -31,7 +31,8 @@ def logsumexp(x, axis, **keep):
 
 
 def log_softmax(x, axis, **_):
-    y = x - np.max(x, axis=axis, keepdims=True)
+    m = np.max(x, axis=axis, keepdims=True)
+    y = x - np.where(np.isfinite(m), m, 0)  # SciPy's
     return y - np.log(np.sum(np.exp(y), axis=axis, keepdims=True))
 
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <vector>
 
-#include "codegen/schedule.hpp"
+#include "codegen/plan/schedule.hpp"
 
 int main() {
     std::vector<std::uint32_t> words;

@@ -101,6 +101,16 @@ contents evaluate_together(const std::vector<random_tree>& trees, device_id devi
     return p.read();
 }
 
+std::vector<std::byte> evaluate_in(slot& cache, const random_tree& tree, device_id device) {
+    const with_device guard(device);
+    const with_math math(strict);
+    const std::vector<random_tree> alone{tree};  // layouts stay where they are
+    const placed p(alone, overlap::kept);
+    const runtime::statement s = p.statement();
+    v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
+    return p.read()[0];
+}
+
 contents interpret_together(const std::vector<random_tree>& trees) {
     const with_device guard(device::host());
     placed p(trees, overlap::avoided);

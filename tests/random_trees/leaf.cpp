@@ -119,6 +119,7 @@ random_leaf covering_array(random_engine& random, const extents& context) {
     random_leaf leaf;
     leaf.type = grown_dtypes[random() % std::size(grown_dtypes)];
     leaf.context = context;
+    leaf.covers = true;
     leaf.where = contiguous_layout(context);
     leaf.where.offset = chance(random, 60) ? 0 : static_cast<index_t>(random() % 9);
     leaf.bytes = random_bytes(random, leaf.type, static_cast<std::size_t>(leaf.where.size()) + 16);

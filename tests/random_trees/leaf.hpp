@@ -23,6 +23,7 @@ struct random_leaf {
     extents context;               // the shape of the tree that it is in, to which it is broadcast
     std::vector<std::byte> bytes;  // of the buffer
     std::uint64_t bits[2] = {};    // of a scalar; seed and call of a generator
+    bool covers = false;           // it has the whole shape, for others need not
 };
 
 inline constexpr dtype grown_dtypes[] = {dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,

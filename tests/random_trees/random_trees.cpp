@@ -98,6 +98,28 @@ TEST_CASE("compiled kernels, the interpreter and the plain reading agree on rand
         });
 }
 
+TEST_CASE("a statement that comes again with other operands means what it means for the first time") {
+    const tree_options any{.nodes = 3, .sums = 10, .targets = 0},
+        contiguous{.nodes = 3, .sums = 0, .targets = 0, .scalars = 50, .contiguous = true};
+    const std::uint64_t seed = number_from("INGOT_TEST_SEED", 20260101);
+    const device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
+    static std::vector<slot*>& kept = *new std::vector<slot*>;  // what slots publish is never freed
+    std::size_t wrong = 0;
+    for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 1000) / 25; ++k) {
+        random_engine random(seed + k);
+        random_tree tree = grow(random(), random_shape(random), k % 2 == 0 ? any : contiguous);
+        kept.push_back(new slot);
+        for (int again = 0; again < 8 && wrong < 5; ++again) {
+            const random_tree other = again % 3 == 0 ? tree : varied(random, tree);
+            const std::string what =
+                difference(other.type, evaluate_in(*kept.back(), other, where), plain_value(other));
+            if (what.empty()) continue;
+            ++wrong;
+            FAIL_CHECK(what << ", when it came for the " << again << "th time\n  " << describe(other));
+        }
+    }
+}
+
 TEST_CASE("trees of functions that are not exact stay within the bound that their errors add up to") {
     std::size_t judged = 0, elements = 0;
     check_groups(

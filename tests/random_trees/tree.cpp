@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "codegen/key.hpp"
+#include "codegen/graph/key.hpp"
 #include "runtime/classify.hpp"
 #include "runtime/interpreter.hpp"
 
@@ -32,7 +32,9 @@ struct grower {
                    : k == operand_kind::generator ? word_kind::generator
                                                   : word_kind::leaf;
         };
-        tree.program.push_back(make_word(kind_of_leaf(leaf.kind), leaf.type));  // generators: uniform is number 0
+        // Generators: uniform is number 0. A scalar is weak, as most are: its dtype is the operand's alone.
+        const dtype told = leaf.kind == operand_kind::scalar ? dtype::b1 : leaf.type;
+        tree.program.push_back(make_word(kind_of_leaf(leaf.kind), told));
         tree.leaves.push_back(std::move(leaf));
         return tree.leaves.back().type;
     }
@@ -43,7 +45,8 @@ struct grower {
             const random_leaf& again = tree.leaves[random() % tree.leaves.size()];
             if (again.context == context) return add_leaf(random_leaf(again));
         }
-        if (chance(random, 15)) return add_leaf(random_scalar(random, context));
+        if (chance(random, options.scalars)) return add_leaf(random_scalar(random, context));
+        if (options.contiguous) return add_leaf(covering_array(random, context));
         if (chance(random, 8)) return add_leaf(random_generator(random, context));
         return add_leaf(random_array(random, context));
     }
@@ -78,7 +81,7 @@ struct grower {
     /// where(x, y, node), whose y has the whole shape: else the tree could be smaller than it.
     dtype grow_covering(int depth) {
         operand_type types[3];
-        types[0] = {add_leaf(random_array(random, context))};
+        types[0] = {add_leaf(options.contiguous ? covering_array(random, context) : random_array(random, context))};
         types[1] = {add_leaf(covering_array(random, context))};
         types[2] = {grow_node(depth)};
         return add_map(op::where, resolve(op::where, types).result);
@@ -221,6 +224,55 @@ random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& o
     tree.type = g.grow_covering(6);
     if (chance(g.random, options.targets)) tree.target = g.choose_target();
     return tree;
+}
+
+namespace {
+
+/// Whether the words' dtypes are those that the operands' give: of a weak scalar no word says the dtype.
+bool types_hold(const random_tree& tree) {
+    std::vector<dtype> stack;
+    std::size_t leaf = 0;
+    for (const word w : tree.program) {
+        const int arity = arity_of_word(w);
+        if (kind_of_word(w) == word_kind::map && op_of_word(w) != op::astype) {
+            operand_type types[3];
+            for (int i = 0; i < arity; ++i) types[i] = {stack.end()[i - arity]};
+            const signature s = resolve(op_of_word(w), types);
+            if (!s.legal || s.result != dtype_of_word(w)) return false;
+        }
+        for (int i = 0; i < arity; ++i) stack.pop_back();
+        stack.push_back(is_binder(kind_of_word(w)) || kind_of_word(w) == word_kind::map ? dtype_of_word(w)
+                                                                                        : tree.leaves[leaf++].type);
+    }
+    return true;
+}
+
+}  // namespace
+
+random_tree varied(random_engine& random, const random_tree& tree) {
+    random_tree other = tree;
+    const bool flat = std::ranges::none_of(tree.leaves, [&](const random_leaf& l) { return l.context != tree.shape; });
+    if (flat && chance(random, 20)) other.shape = random_shape(random);
+    for (random_leaf& leaf : other.leaves) {
+        if (flat) leaf.context = other.shape;
+        if (leaf.kind == operand_kind::scalar) {
+            const random_leaf was = leaf;
+            leaf = random_scalar(random, leaf.context);
+            if (types_hold(other)) continue;
+            do {
+                leaf = random_scalar(random, leaf.context);
+            } while (leaf.type != was.type);
+            continue;
+        }
+        if (other.shape == tree.shape && chance(random, 60)) continue;
+        const random_leaf fresh = leaf.covers                        ? covering_array(random, leaf.context)
+                                  : leaf.kind == operand_kind::array ? random_array(random, leaf.context)
+                                                                     : random_generator(random, leaf.context);
+        leaf.where = fresh.where;
+        std::copy_n(fresh.bits, 2, leaf.bits);
+        if (leaf.kind == operand_kind::array) leaf.bytes = random_bytes(random, leaf.type, reach_of(leaf.where) + 16);
+    }
+    return other;
 }
 
 std::vector<std::byte> plain_value(const random_tree& tree) {

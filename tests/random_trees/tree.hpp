@@ -31,13 +31,18 @@ struct random_tree {
 
 /// What a generator may use.
 struct tree_options {
-    int nodes = 6;     // maps, at most
-    int sums = 20;     // percent of inner nodes that are sums
-    int targets = 40;  // percent of trees that are written into memory that is there
+    int nodes = 6;            // maps, at most
+    int sums = 20;            // percent of inner nodes that are sums
+    int targets = 40;         // percent of trees that are written into memory that is there
+    int scalars = 15;         // percent of leaves
+    bool contiguous = false;  // all arrays are, and of the tree's shape
 };
 
 /// `shape`: of the result, so that several trees can be outputs of one kernel.
 random_tree grow(std::uint64_t seed, const extents& shape, const tree_options& options);
+/// The same program over other operands: scalars of other values, and of other dtypes where the words leave them open,
+/// arrays of other layouts and alignments, now and then another shape.
+random_tree varied(random_engine& random, const random_tree& tree);
 /// A shape of rank 0 to 4 with sizes that find edges: 0, 1, around 4, 16, 32 and 256.
 extents random_shape(random_engine& random);
 

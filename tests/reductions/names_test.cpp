@@ -134,6 +134,7 @@ TEST_CASE("NaN and infinity wherever they can be, on every evaluator") {
             compare_differences(c, x, how);
             if (how.everything) continue;
             c.add("softmax", how, x, eval(softmax(x, how.which)));
+            c.add("log_softmax", how, x, eval(log_softmax(x, how.which)));
             compare(c, narrow, how, folds);
         }
         CHECK((counters().interpreter_runs > before) == interpreted);

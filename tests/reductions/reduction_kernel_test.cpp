@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "codegen/schedule.hpp"
+#include "codegen/plan/schedule.hpp"
+#include "codegen/text/user_text.hpp"
 #include "runtime/compile.hpp"
 #include "runtime/nvrtc.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/reductions/comparison.hpp"
+#include "tests/untested.hpp"
 #include "tests/walls/count.hpp"
 
 using namespace ingot;
@@ -197,7 +199,8 @@ TEST_CASE("a text that does not compile: the compiler's words, and the source wi
 }
 
 TEST_CASE("the interpreter cannot compile, and says so") {
-    if (!runtime::current().device.is_host()) return;
+    if (!runtime::current().device.is_host())
+        return ingot::test::untested("the device is a GPU, and has no interpreter");
     setenv("INGOT_CXX", "/no/such/compiler", 1);
     const reduction_kernel<"T x", "T y"> k("x", "a + b", "y = a", "0", "interpreted");
     CHECK_THROWS_WITH_AS((void)eval(k(arange<float>(10))),
@@ -225,4 +228,40 @@ TEST_CASE("a reduction whose output nothing sets is an error") {
                          "\"y = a\" say",
                          error);
     CHECK_THROWS_AS(kernel("x", "a + b", " ; ", "0"), error);
+}
+
+TEST_CASE("a text may end in a comment, a backslash or a directive, and begin with one") {
+    using kernel = reduction_kernel<"T x", "T y">;
+    const array<float> x{1, 2, 3};
+    CHECK(kernel("x * x // squared", "a + b // added", "y = a // so", "0 // nothing", "comments")(x).item() == 14);
+    CHECK(kernel("x * x // squared \\", "a + b \\", "y = a; // so \\\n more \\ ", "0", "backslashes")(x).item() == 14);
+    CHECK(kernel("#ifdef NONE\n-\n#endif\nx", "a +\n#ifndef NONE\nb\n#endif", "#define ONE 1\ny = a + ONE\n#undef ONE",
+                 "0", "directives")(x)
+              .item() == 7);
+    CHECK(source(kernel("x // twice", "a + b", "y = a", "0", "lines")(x)).find("return x // twice\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("where a text ends is read past literals and comments in one another") {
+    using codegen::end_of_text;
+    using enum codegen::text_end;
+    for (const char* text : {"", "x / 2", "a /* // */", "x // y\n", "'\\'' + '/*'", "\"// /*\"", "1'000 + 2"})
+        CHECK(end_of_text(text) == code);
+    for (const char* text : {"x //", "/* \" */ y // /*", "x // y \\\n z", "1'0 // '"})
+        CHECK(end_of_text(text) == line_comment);
+    for (const char* text : {"/*", "/*/", "x // y\n/* z", "'\"' /* '"}) CHECK(end_of_text(text) == block_comment);
+}
+
+TEST_CASE("a comment that does not end is refused when the kernel is made") {
+    using kernel = reduction_kernel<"T x", "T y">;
+    CHECK_THROWS_WITH_AS(kernel("x", "a + b /* of two", "y = a", "0", "open"),
+                         "[kernel] a text of 'open' has a comment /* without an end */", compile_error);
+    CHECK_THROWS_AS(kernel("x", "a + b", "y = a; /*/", "0"), compile_error);
+    CHECK_THROWS_AS(kernel("x", "a + b", "y = a; // /*\n/*", "0"), compile_error);
+    try {
+        const kernel open("x /*", "a + b", "y = a", "0");
+        FAIL("it was made");
+    } catch (const compile_error& e) {
+        CHECK(e.source() == "x /*");
+    }
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/reductions/comparison.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 using testing::comparison;
@@ -150,7 +151,7 @@ TEST_CASE("rows that are apart, that begin anywhere, that are columns") {
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 TEST_CASE("only rows without gaps between them are staged") {
-    if (!current_device().is_cuda()) return;
+    if (!current_device().is_cuda()) return ingot::test::untested("there is no GPU here");
     const auto is_staged = [](const std::string& why) { return why.find("staged") != std::string::npos; };
     const array<float> x = zeros<float>({1000, 17});
     CHECK(is_staged(reason(sum(x, 1))));

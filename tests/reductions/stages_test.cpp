@@ -96,7 +96,7 @@ TEST_CASE("what is made along rows and then along columns is two kernels") {
     CHECK(allclose(softmax(z, 0), softmax(eval(centred / spread), 0)).item());
     CHECK(allclose(softmax(softmax(x, 1), 0), softmax(eval(softmax(x, 1)), 0)).item());
     CHECK(patterns(softmax(e, 0)).size() == 2);
-    CHECK(patterns(softmax(z, 0)).size() == 2);
+    CHECK(patterns(softmax(z, 0)).size() == 4);  // above 64 nodes: a tree in two pieces
     CHECK(patterns(softmax(softmax(x, 1), 0)).size() == 2);
     CHECK(patterns(logsumexp(x / (norm(x, 1, keepdims) + 1), 0)).size() == 2);
 }

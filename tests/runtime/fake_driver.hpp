@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include <ingot/error.hpp>
+
 #include "runtime/backend.hpp"
 #include "runtime/stream.hpp"
 
@@ -57,6 +59,7 @@ public:
     explicit fake_driver(unsigned seed) : random_(seed) {}
 
     bool ignore_waits = false;  // to see that the tests would notice
+    bool fail_records = false;  // as a driver that has broken down
 
     void seed(unsigned s) { random_.seed(s); }
     std::vector<std::string> take_violations() {
@@ -82,8 +85,9 @@ public:
     }
     void record(std::uintptr_t event, std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
-        const std::uint64_t version = ++events_[event].recorded;
+        const std::uint64_t version = events_[event].recorded + 1;
         streams_[stream].push_back({[this, event, version] { events_[event].passed = version; }, {}, none, 0});
+        events_[event].recorded = version;
         run_some();
     }
     void wait(std::uintptr_t stream, std::uintptr_t event) {
@@ -131,16 +135,18 @@ private:
         std::uint64_t recorded = 0, passed = 0;
     };
 
-    /// Runs the next work of a stream drawn from those that can go on.
+    bool can_go_on(const std::deque<work_item>& stream) const {
+        if (stream.empty()) return false;
+        const work_item& head = stream.front();
+        return head.after == none || events_[head.after].passed >= head.version;
+    }
+    /// Runs the next work of a stream drawn from those that can go on. Allocates nothing: a call that fails for want of
+    /// memory has given the device no work.
     void step() {
-        std::vector<std::size_t> ready;
-        for (std::size_t i = 0; i < streams_.size(); ++i) {
-            if (streams_[i].empty()) continue;
-            const work_item& head = streams_[i].front();
-            if (head.after == none || events_[head.after].passed >= head.version) ready.push_back(i);
-        }
-        if (ready.empty()) throw std::logic_error("the fake driver's streams wait for each other");
-        auto& chosen = streams_[ready[random_() % ready.size()]];
+        const auto ready = std::ranges::count_if(streams_, [this](const auto& s) { return can_go_on(s); });
+        if (ready == 0) throw std::logic_error("the fake driver's streams wait for each other");
+        auto left = random_() % static_cast<std::size_t>(ready);
+        auto& chosen = *std::ranges::find_if(streams_, [&](const auto& s) { return can_go_on(s) && left-- == 0; });
         const work_item item = std::move(chosen.front());
         chosen.pop_front();
         item.run();
@@ -179,6 +185,7 @@ public:
     void* allocate(std::size_t bytes) override {
         const std::lock_guard lock(mutex_);
         if (bytes > memory_.free) return nullptr;
+        quarantine_.reserve(quarantine_.size() + ++live_);
         memory_.free -= bytes;
         return std::aligned_alloc(512, bytes);
     }
@@ -187,8 +194,9 @@ public:
         driver_.released(data, bytes);
         std::memset(data, 0xdd, bytes);
         const std::lock_guard lock(mutex_);
+        --live_;
         memory_.free += bytes;
-        quarantine_.push_back(data);
+        quarantine_.push_back(data);  // in the room that `allocate` made
     }
     void* allocate_pinned(std::size_t bytes) override { return allocate(bytes); }
     void release_pinned(void* data, std::size_t bytes) noexcept override { release(data, bytes); }
@@ -198,7 +206,10 @@ public:
     void synchronize(native_stream s) override { driver_.synchronize_stream(number(s)); }
     native_event create_event(bool) override { return native_event{driver_.create_event()}; }
     void destroy_event(native_event) noexcept override {}
-    void record(native_event e, native_stream s) override { driver_.record(number(e), number(s)); }
+    void record(native_event e, native_stream s) override {
+        if (driver_.fail_records) throw device_error("[record] the fake driver fails");
+        driver_.record(number(e), number(s));
+    }
     void wait(native_stream s, native_event e) override { driver_.wait(number(s), number(e)); }
     bool done(native_event e) override { return driver_.done(number(e)); }
     void synchronize(native_event e) override { driver_.synchronize_event(number(e)); }
@@ -230,6 +241,7 @@ private:
     mutable std::mutex mutex_;
     runtime::memory_info memory_;
     std::vector<void*> quarantine_;
+    std::size_t live_ = 0;
 };
 
 /// Launches the kernel, after ordering nothing: that is the caller's.

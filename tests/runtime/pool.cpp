@@ -19,12 +19,14 @@
 #include "runtime/front_cache.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/transfer.hpp"
+#include "tests/runtime/failing_allocation.hpp"
 #include "tests/runtime/fake_driver.hpp"
 
 namespace {
 
 using namespace ingot;
 using namespace ingot::runtime;
+using ingot::tests::failing_allocation;
 using ingot::tests::fake_backend;
 using ingot::tests::fake_driver;
 using ingot::tests::launch;
@@ -246,6 +248,23 @@ TEST_CASE("the counters say what was handed out and what is held") {
     CHECK(counters().bytes_in_use - before.bytes_in_use == 1000);
 }
 
+TEST_CASE("the counters stay true over threads that end with blocks of their own") {
+    const fresh_host host(21);
+    const std::uint64_t before = counters().bytes_in_use;
+    const buffer_ref kept = host.allocate(1000);
+    for (int round = 0; round < 3; ++round) {
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 20; ++t)
+            threads.emplace_back([&] {
+                for (const std::size_t bytes : std::initializer_list<std::size_t>{4000, 4000, 700, 90'000})
+                    host.allocate(bytes);
+            });
+        for (std::thread& t : threads) t.join();
+        CHECK(counters().bytes_in_use - before == 1000);
+        CHECK(host.memory.used_bytes() == kept->capacity);
+    }
+}
+
 TEST_CASE("memory that is not Ingot's is never freed, and its owner hears of the end") {
     int ended = 0;
     std::array<float, 4> mine{1, 2, 3, 4};
@@ -261,6 +280,74 @@ TEST_CASE("memory that is not Ingot's is never freed, and its owner hears of the
     }
     CHECK(ended == 1);
     CHECK(mine[3] == 4);
+}
+
+TEST_CASE("memory that is not Ingot's ends when the streams that use it have passed, and no drop waits for them") {
+    fresh_fake fake(24, MiB);
+    const stream s(fake.id), t(fake.id);
+    struct memory {
+        std::array<std::uint64_t, 64> words{};
+        bool written = false, read = false, ended = false, ended_early = false;
+    };
+    std::vector<memory> all(50);
+    const auto ended = [&] { return std::ranges::count_if(all, &memory::ended); };
+    bool deferred = false;
+    for (memory& m : all) {
+        buffer_ref b = unowned_buffer(
+            m.words.data(), sizeof m.words, fake.id,
+            [](void* of) {
+                auto& its = *static_cast<memory*>(of);
+                its.ended_early = its.ended || !its.written || !its.read;
+                its.ended = true;
+            },
+            &m);
+        order_write(*b, s.state());
+        fake.driver.enqueue(static_cast<std::uintptr_t>(s.state().native), [&m] { m.written = true; });
+        order_read(*b, t.state());
+        fake.driver.enqueue(static_cast<std::uintptr_t>(t.state().native), [&m] { m.read = true; });
+        b = {};
+        deferred = deferred || !m.ended;
+    }
+    CHECK(deferred);
+    fake.id.synchronize();
+    CHECK(ended() == 50);
+    CHECK(std::ranges::none_of(all, &memory::ended_early));
+}
+
+TEST_CASE("memory that is not Ingot's and was in use ends with a later allocation, too") {
+    fresh_fake fake(25, MiB);
+    const stream s(fake.id);
+    bool ended = false;
+    std::array<std::uint64_t, 8> words{};
+    for (int k = 0; k < 100; ++k) fake.driver.enqueue(static_cast<std::uintptr_t>(s.state().native), [] {});
+    buffer_ref b =
+        unowned_buffer(words.data(), sizeof words, fake.id, [](void* e) { *static_cast<bool*>(e) = true; }, &ended);
+    order_write(*b, s.state());
+    b = {};
+    CHECK_FALSE(ended);
+    while (!s.done()) continue;
+    allocate_buffer(700 * KiB, fake.id, s.state());
+    CHECK(ended);
+}
+
+TEST_CASE("whichever allocation fails, memory that is not Ingot's ends once, out of use") {
+    fresh_fake fake(26, MiB);
+    const stream s(fake.id);
+    for (std::size_t n = 0, failed = true; failed; ++n) {
+        int ended = 0;
+        std::array<std::uint64_t, 8> words{};
+        buffer_ref b =
+            unowned_buffer(words.data(), sizeof words, fake.id, [](void* e) { ++*static_cast<int*>(e); }, &ended);
+        order_write(*b, s.state());
+        fake.driver.enqueue(static_cast<std::uintptr_t>(s.state().native), [] {});
+        {
+            const failing_allocation at(n);
+            b = {};
+            failed = at.has_failed();
+        }
+        s.synchronize();
+        CHECK(ended == 1);
+    }
 }
 
 TEST_CASE("a buffer outlives its thread, its stream and main") {
@@ -306,6 +393,70 @@ TEST_CASE("a block that another stream still reads is not handed out") {
     }
     fake.id.synchronize();
     CHECK(fake.driver.take_violations().empty());
+    default_memory_pool(fake.id).free_all_blocks();
+    CHECK(default_memory_pool(fake.id).total_bytes() == 0);
+}
+
+TEST_CASE("whichever allocation of the host fails, the pool loses no block") {
+    fresh_fake fake(9, 8 * MiB), guarded(22, 8 * MiB, {.guard_bytes = 512});
+    for (fresh_fake* const on : {&fake, &guarded}) {
+        const stream s(on->id), t(on->id), u(on->id);
+        memory_pool memory = default_memory_pool(on->id);
+        std::uint64_t value = 0;
+        // Blocks that two streams read, and one that is found, cut and freed anew.
+        const auto work = [&] {
+            std::array<buffer_ref, 4> all;
+            for (buffer_ref& b : all) {
+                b = allocate_buffer(&b == all.data() ? 2 * MiB : 10 * KiB, on->id, s.state());
+                order_write(*b, s.state());
+                order_read(*b, t.state());
+                order_read(*b, u.state());
+            }
+            all = {};
+            allocate_buffer(300 * KiB, on->id, t.state());
+        };
+        for (std::size_t n = 0, failed = true; failed; ++n) {
+            const buffer_ref busy = allocate_buffer(64, on->id, t.state());
+            write(*on, t.state(), *busy, ++value);
+            {
+                const failing_allocation at(n);
+                try {
+                    work();
+                } catch (const std::bad_alloc&) {
+                }
+                failed = at.has_failed();
+            }
+            REQUIRE(memory.used_bytes() == busy->capacity);
+            if (n % 3 != 0) continue;
+            memory.free_all_blocks();
+            REQUIRE(memory.total_bytes() <= 64 * KiB);
+        }
+        on->id.synchronize();
+        memory.free_all_blocks();
+        CHECK(memory.total_bytes() == 0);
+        CHECK(on->driver.take_violations().empty());
+    }
+}
+
+TEST_CASE("a block whose readers cannot be noted is held until they can, and a failing driver loses none") {
+    fresh_fake fake(23, MiB);
+    const stream s(fake.id), t(fake.id);
+    buffer_ref b = allocate_buffer(4096, fake.id, s.state());
+    write(fake, s.state(), *b, 1);
+    for (int k = 0; k < 20; ++k) read(fake, t.state(), *b, 1);
+    fake.driver.fail_records = true;
+    b = {};
+    CHECK(default_memory_pool(fake.id).used_bytes() == 0);
+    CHECK_THROWS_AS(allocate_buffer(4096, fake.id, s.state()), device_error);
+    fake.driver.fail_records = false;
+    std::vector<buffer_ref> others;
+    for (int k = 0; k < 64; ++k) {
+        others.push_back(allocate_buffer(4096, fake.id, s.state()));
+        write(fake, s.state(), *others.back(), 2);
+    }
+    fake.id.synchronize();
+    CHECK(fake.driver.take_violations().empty());
+    others.clear();
     default_memory_pool(fake.id).free_all_blocks();
     CHECK(default_memory_pool(fake.id).total_bytes() == 0);
 }

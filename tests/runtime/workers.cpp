@@ -18,6 +18,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/host_workers.hpp"
+#include "tests/untested.hpp"
 
 namespace {
 
@@ -126,7 +127,8 @@ TEST_CASE("a worker that has slept may run wherever its caller may") {
     CHECK(confined == 0);
 }
 
-TEST_CASE("a forked child has workers and memory of its own" * doctest::skip(thread_sanitizer)) {
+TEST_CASE("a forked child has workers and memory of its own") {
+    if (thread_sanitizer) return ingot::test::untested("not under the thread sanitizer");
     REQUIRE(each_once(1000));
     std::atomic<bool> stop{false};
     std::thread busy([&] {  // inside pool and workers at the moment of the fork, often enough

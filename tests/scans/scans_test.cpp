@@ -6,6 +6,7 @@
 
 #include "tests/arrays/expect.hpp"
 #include "tests/reductions/comparison.hpp"
+#include "tests/untested.hpp"
 #include "tests/walls/count.hpp"
 
 using namespace ingot;
@@ -126,7 +127,7 @@ TEST_CASE("scans of columns that a block has whole are NumPy's") {
               eval(cumsum(x * x, 1) * std::as_const(x)(all, slice(0, 1)) + std::as_const(x)(0, 0)));
     }
     c.run();
-    if (!current_device().is_cuda()) return;
+    if (!current_device().is_cuda()) return ingot::test::untested_part("a GPU's schedules, for there is none here");
     for (const shape_like& shape : {shape_like{50, 100, 3}, {5, 1000, 8}, {4, 300, 100}})
         CHECK(explain(cumsum(values<float>(shape, 1), 1)).kernels[0].pattern == "column scan");
 }
@@ -376,4 +377,65 @@ TEST_CASE("a scan of one key, device and size gives one bit pattern") {
     const array<float> x = values<float>(3'000'000, 4);
     const std::vector<float> first = cumsum(x * x).eval().to_host();
     for (int k = 0; k < 20; ++k) REQUIRE(cumsum(x * x).eval().to_host() == first);
+}
+
+TEST_CASE("a view of a scan stores what it shows, not all prefixes") {
+    const auto check = [](const auto& scan, const auto& view, std::int64_t bytes = 12'000) {
+        using T = typename std::remove_cvref_t<decltype(scan)>::value_type;
+        const array<T> wanted = view(eval(scan));
+        const array<T> shown = view(scan);
+        const auto before = counters().bytes_allocated;
+        const array<T> again = view(scan);
+        CHECK(counters().bytes_allocated - before < bytes);
+        CHECK(allclose(shown, wanted, 1e-5, 1e-5).item());
+        CHECK(array_equal(shown, again).item());
+    };
+    const array<float> x = values<float>({30'000}, 3);
+    const array<int> whole = astype<int>(x * 100);
+    const auto each = [&](const auto& view) {
+        check(cumsum(x), view);
+        check(cumsum(whole * 2 + 1), view);
+        check(cummax(x), view);
+    };
+    each([](const auto& c) { return c(slice(-3, none)); });
+    each([](const auto& c) { return c(29'999); });
+    each([](const auto& c) { return c(slice(100, 200, 7)); });
+    each([](const auto& c) { return c(slice(20'000, 19'000, -300)); });
+    each([](const auto& c) { return flip(c(slice(0, 5)))(newaxis, all); });
+    each([](const auto& c) { return 2 * c(slice(9'000, 9'050)) - c(slice(50))(slice(0, 50)); });
+    check(logcumsumexp(x), [](const auto& c) { return c(slice(7, 40)); });
+    check(cumprod(whole), [](const auto& c) { return c(slice(12'000, 12'010)); });
+    check(lazy<float>(cumsum(x)), [](const auto& c) { return c(slice(-9, -2)); });
+
+    const array<double> m = values<double>({300, 70}, 5);
+    check(cumsum(m, 0), [](const auto& c) { return c(slice(-2, none)); });
+    check(cumsum(m, 0), [](const auto& c) { return c(-1); });
+    check(cumsum(m, 1), [](const auto& c) { return c(slice(3, 20), slice(-2, none)); });
+    check(cumsum(m), [](const auto& c) { return c(slice(500, 600)); });
+    check(cumsum(cumsum(m, 1), 0), [](const auto& c) { return c(slice(-2, none), slice(-3, none)); }, 20'000);
+    check(cumsum(transpose(m)), [](const auto& c) { return c(slice(500, 600)); }, m.nbytes() + 12'000);  // as it lies
+    check(cumsum(m - mean(m, 0), 0), [](const auto& c) { return c(10); });
+
+    array<float> y = x;
+    const array<float> last = eval(cumsum(x))(slice(-3, none));
+    y(slice(0, 3)) = cumsum(y)(slice(-3, none));
+    CHECK(allclose(y(slice(0, 3)), last).item());
+}
+
+TEST_CASE("a scan's diagonal where what is folded differs along it") {
+    const array<double> x{1, 2, 3, 4}, y{10, 20, 40, 80};
+    const auto crossed = x(all, newaxis) + y;
+    const array<double> kept = cumsum(crossed, 0), along = cumsum(crossed, 1);
+    CHECK(array_equal(diagonal(cumsum(crossed, 0)), diagonal(kept)).item());
+    CHECK(array_equal(diagonal(cumsum(crossed, 1)), diagonal(along)).item());
+    CHECK(array_equal(diagonal(cumsum(broadcast_to(y, {4, 4}), 0)), array<double>{10, 40, 120, 320}).item());
+    CHECK(trace(cumsum(crossed, 0)).item() == trace(kept).item());
+}
+
+TEST_CASE("in strict arithmetic what is shown of a scan has the whole scan's bits") {
+    const with_math math(strict);
+    const array<float> u = random::uniform<float>({20001});
+    const array<float> whole = cumsum(u);
+    CHECK(array_equal(cumsum(u)(slice(-3, none)), whole(slice(-3, none))).item());
+    CHECK(array_equal(cumsum(u)(20000), whole(20000)).item());
 }

@@ -1,4 +1,7 @@
 // explain() against counts made by hand: kernels, bytes read and written, operations.
+#include <array>
+#include <bit>
+
 #include "count.hpp"
 #include "tests/arrays/expect.hpp"
 
@@ -23,6 +26,13 @@ cost cost_of(const E& e) {
 }
 
 constexpr index_t n = 1000;
+
+/// A tree that grows by two nodes with each step, beyond what one kernel takes.
+lazy<float> chain(const lazy<float>& x, int steps) {
+    lazy<float> t = x;
+    for (int i = 0; i < steps; ++i) t = t * 0.5f + x;
+    return t;
+}
 
 }  // namespace
 
@@ -91,6 +101,39 @@ TEST_CASE("several outputs read what they share once") {
     const auto a = x * y;
     const auto b = x * y + 1;
     CHECK(total(explain(a, b)) == cost{1, 8 * n, 8 * n, 2 * n});
+}
+
+TEST_CASE("what is evaluated in several pieces is explained as all of them") {
+    const array<float> x = counted<float>(n);
+    CHECK(cost_of(chain(x, 1000)).kernels > 10);
+    const array<float> m = ones<float>({40, 50});
+    const lazy<float> centred = chain(m, 100) - mean(chain(m, 100), 1, keepdims);
+    CHECK(cost_of(sum(centred * centred, 0)).kernels > 3);
+    CHECK(cost_of(sum(reshape(m.T() + 1, {20, 100}), 1)).kernels == 2);  // what it is read from lies elsewhere
+}
+
+TEST_CASE("equal pieces have one plan, which source and key show once") {
+    const array<float> x = counted<float>(n);
+    const std::string once = source(chain(x, 500)), twice = source(chain(x, 1000));
+    CHECK(twice.size() < 2 * once.size());
+}
+
+TEST_CASE("looking runs nothing, compiles nothing and allocates no array") {
+    const array<float> x = counted<float>(n), m = ones<float>({40, 50});
+    const lazy<float> deep = chain(x, 1000), wide = chain(m, 100);
+    const auto look = [](const auto&... e) {
+        using numbers = std::array<std::uint64_t, sizeof(counter_values) / 8>;
+        const auto before = std::bit_cast<numbers>(counters());
+        CHECK_FALSE(explain(e...).kernels.empty());
+        CHECK_FALSE(source(e...).empty());
+        CHECK_FALSE(to_dot(e...).empty());
+        CHECK(std::bit_cast<numbers>(counters()) == before);
+    };
+    look(deep);
+    look(deep, deep * 2, sum(deep));
+    look(wide - mean(wide, 1, keepdims), sum(wide), deep);
+    look(sum(reshape(m.T() + 1, {20, 100}), 1));
+    look(sum(wide * wide, 0) + chain(sum(wide, 0), 100));
 }
 
 TEST_CASE("an expression of size 0 is no kernel") {

@@ -64,7 +64,7 @@ TEST_CASE("over row lengths 1 to 10^6 there are at most 24 classes of rows whose
     for (const bool longest : {false, true}) {
         int classes = 1;
         for (std::int64_t n = 2; n <= 1'000'000; ++n)
-            classes += detail::bucket::of_row(n, longest) == detail::bucket::of_row(n - 1, longest) ? 0 : 1;
+            classes += detail::length_class::of_row(n, longest) == detail::length_class::of_row(n - 1, longest) ? 0 : 1;
         CHECK(classes <= 24);
     }
 }

@@ -8,6 +8,7 @@
 #include "count.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 
@@ -180,8 +181,9 @@ TEST_CASE("threads on streams of their own read what others wrote, and write wha
     CHECK(x.to_host()[0] == 20);
 }
 
-TEST_CASE("a process forked while threads evaluate goes on evaluating" *
-          doctest::skip(thread_sanitizer || address_sanitizer)) {
+TEST_CASE("a process forked while threads evaluate goes on evaluating") {
+    if (thread_sanitizer || address_sanitizer)
+        return ingot::test::untested("not under sanitizers of threads or addresses");
     const with_device g(device::host());  // a GPU's context does not survive a fork
     const array<int> x = counted(100);
     std::atomic<bool> stop{false};

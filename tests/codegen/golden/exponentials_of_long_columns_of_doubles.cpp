@@ -40,6 +40,13 @@ static inline type join_lanes(type* lanes) {
     }
 }
 
+/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+#ifdef __clang__
+#define rolled
+#else
+#define rolled _Pragma("GCC unroll 1")
+#endif
+
 struct sum_double {
     static double join(double a, double b) { return a + b; }
 };
@@ -87,16 +94,20 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
                 const uint32 end_of_group = p.folded - group < 32768 ? p.folded : group + 32768;
                 alignas(64) double lanes1[256];
                 for (int j = 0; j < 256; ++j) lanes1[j] = 0.0;
-                alignas(64) double x0_copy[256] = {};
+                alignas(64) double x0_copy[256];
                 for (uint32 first = group; first < end_of_group; first += 256) {
                     const int m = end_of_group - first < 256 ? int(end_of_group - first) : 256;
                     const int32 i2 = int32(first);
                     for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1 + i2 * p.x0_stride3)[j * p.x0_stride3];
+                    for (int j = m; j % 8 != 0; ++j) x0_copy[j] = x0_copy[0];
                     alignas(64) double value0[256];
-                    independent
-                    for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
-                        const double t0 = x0_copy[j] - max0;
-                        value0[j] = exp(t0);
+                    for (int vector = 0; vector < m; vector += 8) {
+                        rolled
+                        independent
+                        for (int j = vector; j < vector + 8; ++j) {
+                            const double t0 = x0_copy[j] - max0;
+                            value0[j] = exp(t0);
+                        }
                     }
                     independent
                     for (int j = 0; j < m; ++j) {

@@ -88,49 +88,49 @@ __device__ __forceinline__ type join_block(type v) {
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
 template <class type>
-struct told {
+struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
     uint64 words[n];
 };
 
-__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
     uint64 word;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
     return word;
 }
 
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
-    alignas(16) uint32 words[told<type>::n] = {};
+__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i)
+    for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
                      :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Looks for all of a value; whether it is there.
+/// Loads what is there of a value by now.
 template <class type>
-__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
 }
 
 template <class type>
-__device__ __forceinline__ bool is_there(const told<type>& v) {
+__device__ __forceinline__ bool is_there(const message<type>& v) {
     bool all = true;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;
     return all;
 }
 
 template <class type>
-__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
-    alignas(16) uint32 words[told<type>::n];
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[message<type>::n];
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) {
+    for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
@@ -149,6 +149,8 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    uint32 ticket = 0;
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     uint16 min0 = uint16(~0ull);
     int64 count_nonzero1 = int64(0);
     {
@@ -190,7 +192,7 @@ reduce(const __grid_constant__ arguments p) {
         for (uint32 at = blockIdx.y, turn = 0; at * piece < vectors - rounds; turn ^= 1) {
             const uint32 v = rounds + at * piece + threadIdx.x, end = min(vectors, rounds + (at + 1) * piece);
             uint32 number = at;
-            if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch), 0x7fffffffu);
+            if (deals && threadIdx.x == 0) number = atomicInc(reinterpret_cast<uint32*>(p.scratch) + 1, 0x7fffffffu);
             if (v < end) {
                 alignas(16) uint16 x0[8][8];
 #pragma unroll
@@ -225,52 +227,52 @@ reduce(const __grid_constant__ arguments p) {
     min0 = join_block<min_uint16, 16>(min0);
     count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + 1;
+        // The thread with the ticket tells all.
+        const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
+        uint64* const slots = p.scratch + gridDim.x;
         const uint64 stride = 3 * uint64(p.rows);
-        if (blockIdx.y < gridDim.y - 1) {
+        if (!last) {
             if (threadIdx.x == 0) {
-                tell(slots + blockIdx.y * stride, p.rows, min0);
-                tell(slots + blockIdx.y * stride + p.rows, p.rows, count_nonzero1);
+                publish(slots + blockIdx.y * stride, p.rows, min0);
+                publish(slots + blockIdx.y * stride + p.rows, p.rows, count_nonzero1);
             }
             return;
         }
         uint16 whole0 = uint16(~0ull);
         int64 whole1 = int64(0);
-        for (uint32 s = threadIdx.x; s < gridDim.y - 1; s += 1 * 512u) {
-            told<uint16> taken0[1] = {};
-            told<int64> taken1[1] = {};
+        for (uint32 s = threadIdx.x; s < gridDim.y; s += 1 * 512u) {
+            message<uint16> taken0[1] = {};
+            message<int64> taken1[1] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
-                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * 512u) * stride, p.rows);
-                    if (!is_there(taken1[u])) look(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
+                    if (s + u * 512u >= gridDim.y) break;
+                    if (s + u * 512u == blockIdx.y) continue;
+                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * 512u) * stride, p.rows);
+                    if (!is_there(taken1[u])) poll(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y - 1) break;
+                    if (s + u * 512u >= gridDim.y) break;
+                    if (s + u * 512u == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                     waits = waits || !is_there(taken1[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 512u >= gridDim.y - 1) break;
-                whole0 = min_uint16::join(whole0, take(taken0[u], slots + (s + u * 512u) * stride, p.rows));
-                whole1 = count_nonzero_int64::join(whole1, take(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
+                if (s + u * 512u >= gridDim.y) break;
+                whole0 = min_uint16::join(whole0, s + u * 512u == blockIdx.y ? min0 : consume(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                whole1 = count_nonzero_int64::join(whole1, s + u * 512u == blockIdx.y ? count_nonzero1 : consume(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
             }
-        }
-        if (threadIdx.x == 0) {
-            whole0 = min_uint16::join(whole0, min0);
-            whole1 = count_nonzero_int64::join(whole1, count_nonzero1);
         }
         whole0 = join_block<min_uint16, 16>(whole0);
         min0 = whole0;
         whole1 = join_block<count_nonzero_int64, 16>(whole1);
         count_nonzero1 = whole1;
-        if (threadIdx.x < 1) p.scratch[threadIdx.x] = 0;
+        if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, min0);

@@ -2,6 +2,40 @@
 using int32 = int;
 using uint32 = unsigned int;
 
+/// Strips of whole points of an axis, one behind the other in linear order.
+struct packing {
+    uint32 span, step;  // elements of all points of the axis, and of a strip
+    /// The first strip that begins at a place or behind it.
+    uint32 first(uint32 at) const {
+        const uint32 within = (at % span + step - 1) / step * step;
+        return at / span * span + (within < span ? within : span);
+    }
+    /// Elements of the strip that begins there.
+    int length(uint32 at) const {
+        const uint32 left = span - at % span;
+        return int(left < step ? left : step);
+    }
+};
+/// The axis is the innermost with more points than there is room for; a strip is whole vectors
+/// where so many of its points have room.
+template <class... extents>
+static inline packing pack(uint32 room, uint32 vector, uint32 inner, extents... outer) {
+    const uint32 sizes[] = {outer...};
+    uint32 point = 1, span = inner;
+    for (const uint32 n : sizes) {
+        if (span > room) break;
+        point = span;
+        span *= n;
+    }
+    const uint32 common = (point | vector) & -(point | vector);
+    uint32 most = room / point, several = vector / common;
+    if (several > most) several = 1;
+    most = most / several * several;
+    const uint32 points = span / point, strips = (points + most - 1) / most;
+    const uint32 each = ((points + strips - 1) / strips + several - 1) / several * several;
+    return {span, (each < points ? each : points) * point};
+}
+
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
@@ -45,61 +79,82 @@ struct arguments {
     const float* x0;
     float* z0;
     uint32 n2;
-    uint32 tiles;
-    uint32 folded;
+    uint32 n0;
     int32 x0_stride0;
-    int32 x0_stride1;
     int32 z0_stride0;
+    uint32 rows;
+    uint32 folded;
+    int32 x0_stride1;
     int32 z0_stride1;
 };
 
 extern "C" void rows(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
+    const packing strips = pack(256, 16, p.n2, p.n0);
+    int32 x0_at[256];
+    int32 z0_at[256];
+    {
+        int32 i0 = 0, i2 = 0;
+        for (int j = 0; j < int(strips.step); ++j) {
+            x0_at[j] = int32(i0 * p.x0_stride0 + i2);
+            z0_at[j] = int32(i0 * p.z0_stride0 + i2);
+            ++i2;
+            if (i2 < int32(p.n2)) continue;
+            i2 = 0;
+            ++i0;
+        }
+    }
     for (uint32 block = uint32(begin); block < end; ++block) {
-        const int32 i2 = int32(block % p.tiles * 256);
-        const int m = p.n2 - i2 < 256 ? int(p.n2 - i2) : 256;
-        const uint32 row = block / p.tiles;
-        const int32 i0 = int32(row);
-        alignas(64) float kept0[17408];
-        alignas(64) float max0[256];
-        {
-            alignas(64) float lanes0[256];
-            for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
+        const uint32 from = block * 256;
+        const uint32 to = p.rows - from < 256 ? p.rows : from + 256;
+        for (uint32 start = strips.first(from); start < to; start += strips.length(start)) {
+            const int m = strips.length(start);
+            uint32 rest = start;
+            const int32 i2 = int32(rest % p.n2);
+            rest /= p.n2;
+            const int32 i0 = int32(rest);
+            alignas(64) float kept0[17408];
+            alignas(64) float max0[256];
+            {
+                alignas(64) float lanes0[256];
+                for (int j = 0; j < m; ++j) lanes0[j] = -__builtin_inff();
+                for (uint32 k = 0; k < p.folded; ++k) {
+                    const int32 i1 = int32(k);
+                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = max_float::join(lanes0[j], x0_strip[x0_at[j]]);
+                    }
+                }
+                for (int j = 0; j < m; ++j) max0[j] = lanes0[j];
+            }
+            alignas(64) double sum1[256];
+            {
+                alignas(64) float lanes1[256];
+                for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
+                for (uint32 k = 0; k < p.folded; ++k) {
+                    const int32 i1 = int32(k);
+                    const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                    float* const kept0_strip = kept0 + k * 272;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        const float t0 = x0_strip[x0_at[j]] - max0[j];
+                        const float t1 = exp_float(t0);
+                        lanes1[j] = sum_float::join(lanes1[j], t1);
+                        kept0_strip[j] = t1;
+                    }
+                }
+                for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
+            }
             for (uint32 k = 0; k < p.folded; ++k) {
                 const int32 i1 = int32(k);
-                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
+                const float* const kept0_strip = kept0 + k * 272;
+                alignas(64) float z0_strip[256];
                 independent
                 for (int j = 0; j < m; ++j) {
-                    lanes0[j] = max_float::join(lanes0[j], x0_strip[j]);
+                    z0_strip[j] = kept0_strip[j] / float(sum1[j]);
                 }
-            }
-            for (int j = 0; j < m; ++j) max0[j] = lanes0[j];
-        }
-        alignas(64) double sum1[256];
-        {
-            alignas(64) float lanes1[256];
-            for (int j = 0; j < m; ++j) lanes1[j] = 0.0f;
-            for (uint32 k = 0; k < p.folded; ++k) {
-                const int32 i1 = int32(k);
-                const float* const x0_strip = p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2;
-                float* const kept0_strip = kept0 + k * 272;
-                independent
-                for (int j = 0; j < m; ++j) {
-                    const float t0 = x0_strip[j] - max0[j];
-                    const float t1 = exp_float(t0);
-                    lanes1[j] = sum_float::join(lanes1[j], t1);
-                    kept0_strip[j] = t1;
-                }
-            }
-            for (int j = 0; j < m; ++j) sum1[j] = lanes1[j];
-        }
-        for (uint32 k = 0; k < p.folded; ++k) {
-            const int32 i1 = int32(k);
-            const float* const kept0_strip = kept0 + k * 272;
-            float* const z0_strip = p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2;
-            independent
-            for (int j = 0; j < m; ++j) {
-                z0_strip[j] = kept0_strip[j] / float(sum1[j]);
+                for (int j = 0; j < m; ++j) (p.z0 + i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2)[z0_at[j]] = z0_strip[j];
             }
         }
     }

@@ -40,6 +40,13 @@ static inline type join_lanes(type* lanes) {
     }
 }
 
+/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+#ifdef __clang__
+#define rolled
+#else
+#define rolled _Pragma("GCC unroll 1")
+#endif
+
 struct sum_double {
     static double join(double a, double b) { return a + b; }
 };
@@ -77,20 +84,24 @@ extern "C" void rows(const arguments* given, unsigned long long begin, unsigned 
         {
             alignas(64) double lanes1[256];
             for (int j = 0; j < 256; ++j) lanes1[j] = 0.0;
-            alignas(64) double x0_copy[256] = {};
+            alignas(64) double x0_copy[256];
             for (uint32 first = 0; first < p.folded; first += 256) {
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
                 const int32 i1 = int32(first);
-                const bool x0_whole = m == 256;
+                const bool x0_whole = m % 8 == 0;
                 if (!x0_whole) for (int j = 0; j < m; ++j) x0_copy[j] = (p.x0 + i0 * p.x0_stride0 + i1)[j];
+                if (!x0_whole) for (int j = m; j % 8 != 0; ++j) x0_copy[j] = x0_copy[0];
                 const double* const x0_strip = x0_whole ? p.x0 + i0 * p.x0_stride0 + i1 : x0_copy;
                 double* const kept0_strip = kept0 + first;
                 alignas(64) double value0[256];
-                independent
-                for (int j = 0; j < (m + 63) / 64 * 64; ++j) {
-                    const double t0 = x0_strip[j] - max0;
-                    const double t1 = exp(t0);
-                    value0[j] = t1;
+                for (int vector = 0; vector < m; vector += 8) {
+                    rolled
+                    independent
+                    for (int j = vector; j < vector + 8; ++j) {
+                        const double t0 = x0_strip[j] - max0;
+                        const double t1 = exp(t0);
+                        value0[j] = t1;
+                    }
                 }
                 independent
                 for (int j = 0; j < m; ++j) {

@@ -4,57 +4,54 @@ using uint32 = unsigned int;
 using uint64 = unsigned long long;
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
 template <class type>
-struct told {
+struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
     uint64 words[n];
 };
 
-__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
     uint64 word;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
     return word;
 }
 
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
-    alignas(16) uint32 words[told<type>::n] = {};
+__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i)
+    for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
                      :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Looks for all of a value; whether it is there.
+/// Loads what is there of a value by now.
 template <class type>
-__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
 }
 
 template <class type>
-__device__ __forceinline__ bool is_there(const told<type>& v) {
+__device__ __forceinline__ bool is_there(const message<type>& v) {
     bool all = true;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;
     return all;
 }
 
 template <class type>
-__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
-    alignas(16) uint32 words[told<type>::n];
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[message<type>::n];
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) {
+    for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
     return reinterpret_cast<const type&>(words);
 }
-
-/// Who finishes results: the last block, or all together.
-constexpr uint64 alone = 1, together = 2;
 
 template <class word>
 __device__ word stream(const word* from);
@@ -126,9 +123,11 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(512, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const bool last = blockIdx.y == gridDim.y - 1;
-    uint64 made = 0;  // the rule, where another block was the first to ask
-    if (last && gridDim.y > 1 && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, together);
+    uint32* const counters = reinterpret_cast<uint32*>(p.scratch);
+    uint32 ticket = 0;
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(counters + 1, gridDim.y - 1);
+    if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);
+    uint32 found = 0;  // of the first counter, when this block is about to end
     uint64* const slots = p.scratch + 2;
     const uint64 stride = uint64(p.rows);
     float sum0 = 0.0f;
@@ -137,7 +136,7 @@ reduce(const __grid_constant__ arguments p) {
     const uint32 row_tiles = (p.folded + 16383u) / 16384;
     uint32 row = 0, tile = blockIdx.y;
     for (; tile >= row_tiles; tile -= row_tiles) ++row;
-    uint32 held = row, teller = tile;  // the row that this block has something of, and its first tile there
+    uint32 held = row, publisher = tile;  // the row that this block has something of, and its first tile there
     while (true) {
         const int32 i0 = int32(row);
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
@@ -159,14 +158,14 @@ reduce(const __grid_constant__ arguments p) {
         }
         uint32 next = row, next_tile = tile + gridDim.y;
         for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
-        if (next >= p.rows && !last && threadIdx.x == 0) made = atomicCAS(p.scratch, 0ull, alone);
+        if (next >= p.rows && gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
         if (row != held) {
             sum0 = sum_float::join(sum0, part0);
             sum0 = join_block<sum_float, 16>(sum0);
             if (threadIdx.x == 0) {
-                tell(slots + held + teller * stride, p.rows, sum0);
+                publish(slots + held + publisher * stride, p.rows, sum0);
             }
-            held = row, teller = tile;
+            held = row, publisher = tile;
             sum0 = 0.0f;
             part0 = 0.0f;
         }
@@ -209,23 +208,26 @@ reduce(const __grid_constant__ arguments p) {
     sum0 = sum_float::join(sum0, part0);
     sum0 = join_block<sum_float, 16>(sum0);
     if (threadIdx.x == 0) {
-        tell(slots + held + teller * stride, p.rows, sum0);
+        publish(slots + held + publisher * stride, p.rows, sum0);
     }
-    __shared__ uint64 rule;
-    if (threadIdx.x == 0) rule = made != 0 ? made : last ? together : alone;
+    __shared__ bool last, together;  // whether all others have begun, and whether all finish some results
+    if (threadIdx.x == 0) {
+        last = ticket == gridDim.y - 1;
+        together = found == 2 * gridDim.y;
+        if (!last) atomicAdd(counters + 2, 1u);
+    }
     __syncthreads();
-    if (threadIdx.x == 0 && !last) atomicAdd(p.scratch + 1, 1ull);
-    if (rule == alone && !last) return;
-    const uint32 apart = rule == together ? gridDim.y : 1;
-    for (uint32 result = rule == together ? blockIdx.y : 0; result < p.rows; result += apart) {
+    if (!together && !last) return;
+    const uint32 apart = together ? gridDim.y : 1;
+    for (uint32 result = together ? blockIdx.y : 0; result < p.rows; result += apart) {
         const int32 i0 = int32(result);
         double whole0 = 0.0;
         for (uint32 s = threadIdx.x; s < min(row_tiles, uint32(gridDim.y)); s += 512u) {
-            told<float> taken0 = {};
+            message<float> taken0 = {};
             do {
-                look(taken0, slots + result + s * stride, p.rows);
+                poll(taken0, slots + result + s * stride, p.rows);
             } while (!(is_there(taken0)));
-            whole0 = sum_double::join(whole0, take(taken0, slots + result + s * stride, p.rows));
+            whole0 = sum_double::join(whole0, consume(taken0, slots + result + s * stride, p.rows));
         }
         whole0 = join_block<sum_double, 16>(whole0);
         sum0 = float(whole0);
@@ -234,7 +236,7 @@ reduce(const __grid_constant__ arguments p) {
         }
     }
     if (last && threadIdx.x == 0) {
-        while (look_at(p.scratch + 1) < gridDim.y - 1) continue;
+        while (poll_slot(p.scratch + 1) < gridDim.y - 1) continue;
         p.scratch[0] = p.scratch[1] = 0;
     }
 }

@@ -76,53 +76,67 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
-/// beside a sign that they are there, so that no order of writing matters. Who takes a value clears its slots.
+/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
 template <class type>
-struct told {
+struct message {
     static constexpr int n = (sizeof(type) + 3) / 4;
     uint64 words[n];
 };
 
-__device__ __forceinline__ uint64 look_at(const uint64* slot) {
+__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
     uint64 word;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
     return word;
 }
 
 template <class type>
-__device__ __forceinline__ void tell(uint64* slot, uint64 apart, type v) {
-    alignas(16) uint32 words[told<type>::n] = {};
+__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[message<type>::n] = {};
     reinterpret_cast<type&>(words) = v;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i)
+    for (int i = 0; i < message<type>::n; ++i)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
                      :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
 }
 
-/// Looks for all of a value; whether it is there.
+/// Loads what is there of a value by now.
 template <class type>
-__device__ __forceinline__ void look(told<type>& v, const uint64* slot, uint64 apart) {
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) v.words[i] = look_at(slot + i * apart);
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
 }
 
 template <class type>
-__device__ __forceinline__ bool is_there(const told<type>& v) {
+__device__ __forceinline__ bool is_there(const message<type>& v) {
     bool all = true;
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) all = all && v.words[i] != 0;
+    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;
     return all;
 }
 
 template <class type>
-__device__ __forceinline__ type take(const told<type>& v, uint64* slot, uint64 apart) {
-    alignas(16) uint32 words[told<type>::n];
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[message<type>::n];
 #pragma unroll
-    for (int i = 0; i < told<type>::n; ++i) {
+    for (int i = 0; i < message<type>::n; ++i) {
         words[i] = v.words[i] >> 32;
         slot[i * apart] = 0;
     }
     return reinterpret_cast<const type&>(words);
+}
+
+/// Gives what the first row of threads has, each n variables, to all rows.
+template <int n, class type>
+__device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+        if (down == 0) own[i] = v[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+        if (down < height) v[i] = own[i - int(down * across) * n];
 }
 
 struct sum_double {
@@ -147,6 +161,8 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256, 2)
 reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    uint32 ticket = 0;
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
     const uint32 outer = quotient(blockIdx.x, p.by_strips);
     const int32 i0 = int32(outer);
     const uint32 width = (p.across - 1) * 4, begin = (blockIdx.x - outer * p.strips) * width, there = min(width, p.n1 - begin);
@@ -280,39 +296,41 @@ reduce(const __grid_constant__ arguments p) {
     }
     join_down<sum_float, 1>(&sum0, room, width, share, shares);
     if (gridDim.y > 1) {
-        uint64* const slots = p.scratch + first;
+        // The thread with the ticket tells all.
+        const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
+        uint64* const slots = p.scratch + gridDim.x + first;
         const uint64 stride = uint64(p.rows);
-        if (blockIdx.y < gridDim.y - 1) {
+        if (!last) {
             if (mine && share == 0) {
-                tell(slots + blockIdx.y * stride, p.rows, sum0);
+                publish(slots + blockIdx.y * stride, p.rows, sum0);
             }
             return;
         }
+        share_down<1>(&sum0, room, width, share, shares);
         double whole0 = 0.0;
-        for (uint32 s = share; mine && s < gridDim.y - 1; s += 6 * shares) {
-            told<float> taken0[6] = {};
+        for (uint32 s = share; mine && s < gridDim.y; s += 6 * shares) {
+            message<float> taken0[6] = {};
             bool waits = true;
             while (waits) {
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 6; ++u) {
-                    if (s + u * shares >= gridDim.y - 1) break;
-                    if (!is_there(taken0[u])) look(taken0[u], slots + (s + u * shares) * stride, p.rows);
+                    if (s + u * shares >= gridDim.y) break;
+                    if (s + u * shares == blockIdx.y) continue;
+                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * shares) * stride, p.rows);
                 }
 #pragma unroll
                 for (unsigned int u = 0; u < 6; ++u) {
-                    if (s + u * shares >= gridDim.y - 1) break;
+                    if (s + u * shares >= gridDim.y) break;
+                    if (s + u * shares == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 6; ++u) {
-                if (s + u * shares >= gridDim.y - 1) break;
-                whole0 = sum_double::join(whole0, take(taken0[u], slots + (s + u * shares) * stride, p.rows));
+                if (s + u * shares >= gridDim.y) break;
+                whole0 = sum_double::join(whole0, s + u * shares == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * shares) * stride, p.rows));
             }
-        }
-        if (mine && share == 0) {
-            whole0 = sum_double::join(whole0, sum0);
         }
         join_down<sum_double, 1>(&whole0, room, width, share, shares);
         sum0 = float(whole0);

@@ -45,14 +45,20 @@ extern "C" void reduce(const arguments* given, unsigned long long begin, unsigne
             alignas(64) float x0_copy[256] = {};
             for (uint32 first = 0; first < p.folded; first += 256) {
                 const int m = p.folded - first < 256 ? int(p.folded - first) : 256;
-                for (int filled = 0, run; filled < m; filled += run) {
-                    uint32 rest = first + filled;
-                    const int32 i2 = int32(rest % p.n2);
+                {
+                    uint32 rest = first;
+                    int32 i2 = int32(rest % p.n2);
                     rest /= p.n2;
-                    const int32 i1 = int32(rest);
-                    const int left = m - filled;
-                    run = int(p.n2 - i2) < left ? int(p.n2 - i2) : left;
-                    for (int j = 0; j < run; ++j) x0_copy[filled + j] = (p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2)[j];
+                    int32 i1 = int32(rest);
+                    for (int filled = 0, run; filled < m; filled += run) {
+                        const int left = m - filled;
+                        run = int(p.n2 - i2) < left ? int(p.n2 - i2) : left;
+                        for (int j = 0; j < run; ++j) x0_copy[filled + j] = (p.x0 + i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2)[j];
+                        i2 += run;
+                        if (i2 < int32(p.n2)) continue;
+                        i2 = 0;
+                        ++i1;
+                    }
                 }
                 independent
                 for (int j = 0; j < m; ++j) {

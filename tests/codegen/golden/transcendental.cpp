@@ -52,6 +52,13 @@ static inline void settle() {
 #endif
 }
 
+/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+#ifdef __clang__
+#define rolled
+#else
+#define rolled _Pragma("GCC unroll 1")
+#endif
+
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
@@ -71,6 +78,9 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
     const double s0 = given->s0;
     const arguments& p = *given;
     const bool large = p.n0 >= 8388608;
+    alignas(64) double x0_copy[256] = {};
+    alignas(64) double x1_copy[256] = {};
+    alignas(64) double z0_copy[256] = {};
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int32 i0 = int32(block * 32768);
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
@@ -78,27 +88,28 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
         const double* const x1_row = p.x1 + i0;
         double* const z0_row = p.z0 + i0;
         const bool streaming = large && starts_line(z0_row);
-        alignas(64) double x0_copy[256] = {};
-        alignas(64) double x1_copy[256] = {};
-        alignas(64) double z0_copy[256] = {};
         for (int32 first = 0; first < n; first += 256) {
             const int m = n - first < 256 ? int(n - first) : 256;
-            const double* const x0_strip = m < 256 ? x0_copy : x0_row + first;
-            const double* const x1_strip = m < 256 ? x1_copy : x1_row + first;
-            double* const z0_strip = streaming || m < 256 ? z0_copy : z0_row + first;
-            if (m < 256) for (int j = 0; j < m; ++j) x0_copy[j] = x0_row[first + j];
-            if (m < 256) for (int j = 0; j < m; ++j) x1_copy[j] = x1_row[first + j];
-            independent
-            for (int j = 0; j < 256; ++j) {
-                const double x0 = x0_strip[j];
-                const double x1 = x1_strip[j];
-                const double t0 = exp(x0);
-                const double t1 = t0 * s0;
-                const double t2 = tanh(x1);
-                z0_strip[j] = t1 + t2;
+            const bool whole = m % 8 == 0;
+            const double* const x0_strip = whole ? x0_row + first : x0_copy;
+            const double* const x1_strip = whole ? x1_row + first : x1_copy;
+            double* const z0_strip = whole && !streaming ? z0_row + first : z0_copy;
+            if (x0_strip == x0_copy) for (int j = 0; j < m; ++j) x0_copy[j] = x0_row[first + j];
+            if (x1_strip == x1_copy) for (int j = 0; j < m; ++j) x1_copy[j] = x1_row[first + j];
+            for (int vector = 0; vector < m; vector += 8) {
+                rolled
+                independent
+                for (int j = vector; j < vector + 8; ++j) {
+                    const double x0 = x0_strip[j];
+                    const double x1 = x1_strip[j];
+                    const double t0 = exp(x0);
+                    const double t1 = t0 * s0;
+                    const double t2 = tanh(x1);
+                    z0_strip[j] = t1 + t2;
+                }
             }
             if (streaming) stream(z0_row + first, z0_copy, m * 8ul);
-            else if (m < 256) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
+            else if (z0_strip == z0_copy) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
         }
     }
     if (large) settle();

@@ -71,12 +71,30 @@ static inline float uniform_float(generator_key key, uint64 i) {
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
 }
 
+/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+#ifdef __clang__
+#define rolled
+#else
+#define rolled _Pragma("GCC unroll 1")
+#endif
+
 /// No iteration of the loop that follows depends on another.
 #ifdef __clang__
 #define independent _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define independent _Pragma("GCC ivdep")
 #endif
+
+/// The numbers [first, first + m), in an array that has room for whole vectors of groups.
+static inline const float* uniform_float_run(float* to, generator_key key, uint64 first, int m) {
+    const int before = int(first % 4), groups = (before + m + 4 - 1) / 4;
+    for (int vector = 0; vector < groups; vector += 16) {
+        rolled
+        independent
+        for (int j = vector; j < vector + 16; ++j) uniform_float(to + 4 * j, key, first / 4 + j);
+    }
+    return to + before;
+}
 
 struct arguments {
     float* z0;
@@ -88,22 +106,29 @@ struct arguments {
 extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
     const arguments& p = *given;
     const bool large = p.n0 >= 16777216;
+    alignas(64) float z0_copy[256] = {};
+    alignas(64) float g0_numbers[324] = {};
     for (uint32 block = uint32(begin); block < end; ++block) {
         const int32 i0 = int32(block * 32768);
         const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
         float* const z0_row = p.z0 + i0;
         const int64 g0_row = p.g0_first + i0;
         const bool streaming = large && starts_line(z0_row);
-        alignas(64) float z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            float* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                z0_strip[j] = uniform_float(p.g0_key, g0_row + (first + j));
+        for (int32 first = 0; first < n; first += 256) {
+            const int m = n - first < 256 ? int(n - first) : 256;
+            const bool whole = m % 16 == 0;
+            float* const z0_strip = whole && !streaming ? z0_row + first : z0_copy;
+            const float* const g0_strip = uniform_float_run(g0_numbers, p.g0_key, g0_row + first, m);
+            for (int vector = 0; vector < m; vector += 16) {
+                rolled
+                independent
+                for (int j = vector; j < vector + 16; ++j) {
+                    const float g0 = g0_strip[j];
+                    z0_strip[j] = g0;
+                }
             }
             if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+            else if (z0_strip == z0_copy) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
         }
     }
     if (large) settle();

@@ -1,0 +1,54 @@
+// How a fold across memory on CUDA shares its columns between blocks and threads, chosen from what the kernel reads,
+// folds and writes before any of it is printed. Neighbours fold neighbouring columns, so that they read whole lines of
+// memory; the layouts differ in what else a block has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/cuda/fold/choice.hpp"
+#include "codegen/cuda/fold/folded_kernel.hpp"
+#include "codegen/plan/kernel_shape.hpp"
+
+namespace ingot::codegen {
+
+struct column_fold_choice : fold_choice {
+    enum class layout : std::uint8_t {
+        alone,       // threads beside each other, over all kept axes taken together: no two share a column
+        wide,        // some beside each other, over all kept axes taken together, the others below
+        narrow,      // beside each other over the innermost kept axis, which is short, the others below
+        packed,      // the same for columns so short that several such groups are a block
+        contiguous,  // by vectors of the run of memory that the columns are; in the end a thread has one column
+        strips,      // a block has neighbouring columns of one row of memory, wherever the rows begin
+        unrolled,    // a thread loads all of some short columns before it folds the first
+        staged,      // the columns of a few places of the outer axes are a run of memory, copied into shared memory
+    };
+
+    layout how = layout::wide;
+    std::vector<std::uint32_t> unroll;  // of each space: elements of a column, or vectors, that a thread loads at once;
+                                        // unrolled: of the longest column
+    bool tiles_ahead = false;           // a tile is on its way while one is joined
+    std::uint32_t room_bytes = 0;       // of shared memory in which threads of a column join
+
+    std::uint32_t most_across = 64;   // wide: threads beside each other; strips: vectors of a strip
+    std::uint32_t least_across = 64;  // wide, where blocks share columns: a line of memory
+    std::uint32_t height = 0;         // packed: rows of threads of a group
+    std::uint32_t least_vectors = 0;  // contiguous: of a thread, about, where a block has columns of several places
+    bool even_steps = false;          // contiguous: a thread's vectors lie whole sectors apart where that costs little
+    bool aligned = true;              // strips: rows begin at whole vectors
+    std::uint32_t apart = 1;          // unrolled: vectors of columns of a thread, which lie a block's threads apart
+    std::uint32_t elements = 0;       // staged: of the run that a block copies, unless those of one place are more
+    std::uint32_t capacity = 0;       // staged: elements, with those between the vector in which a run begins and its
+                                      // first
+    bool moments = false;             // staged: a thread sums what its elements are off the mean of the first few
+
+    kernel_shape shape() const;
+    std::string_view pattern() const { return split ? "split column reduction" : "column reduction"; }
+    std::string reason() const;
+};
+
+column_fold_choice choose_column_fold(const folded_kernel& f);
+
+}  // namespace ingot::codegen

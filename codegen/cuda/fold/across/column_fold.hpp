@@ -1,0 +1,60 @@
+// Folds across memory: what the layouts of columns share (cuda/fold/across/choice.hpp), each of which is printed by a
+// file of its own.
+#pragma once
+
+#include <string>
+
+#include "codegen/cuda/fold/across/choice.hpp"
+#include "codegen/cuda/fold/fold.hpp"
+
+namespace ingot::codegen {
+
+class column_fold : public cuda_fold {
+public:
+    column_fold(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
+        : cuda_fold(b, f, c), choice_(c), inner_(b.rank - 1), each_(c.tile_columns) {}
+
+protected:
+    using layout = column_fold_choice::layout;
+
+    std::string first_result() const override { return "first"; }
+    std::string mine() const override { return "mine && "; }
+    void describe(launch& step) const override {
+        step.pattern = choice_.pattern();
+        step.shape = choice_.shape();
+        step.reason = choice_.reason();
+    }
+
+    std::string block() { return b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x"; }
+    /// Columns beside each other in memory; vectors of them, in a row of memory and over all kept axes.
+    formula row_width() const { return points_of(axis_bit(inner_)); }
+    formula row_vectors() const { return ceil_divide(row_width(), each_); }
+    formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
+    /// What the digits of `outer` are; the innermost, from the text of a column.
+    void write_outer_digits() {
+        if (b_.rank > 1) b_.write_digits("outer", std::vector<int>(kept_.begin(), kept_.end() - 1));
+    }
+    void write_inner_digit(const std::string& column) {
+        b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', column, ");");
+    }
+    /// Loads an element of each of the thread's neighbouring columns into the arrays' elements [u], from `address` on.
+    void load_vectors(const folded_space& s, const std::function<std::string(const place& in)>& address);
+    static std::string_view scalar_load(const place& in) { return in.at->head.aliased ? "*(" : "__ldg("; }
+    /// Joins over the `lanes()` threads of a column, `across` beside each other, which have `columns` each.
+    void combine_down(fold_writer& f, const std::string& joiner, const std::string& variable,
+                      const std::string& across);
+    /// What those of the first row have, to all rows.
+    void share_down(fold_writer& f, const std::string& across);
+
+    const column_fold_choice& choice_;
+    const int inner_;
+    const std::uint32_t each_;  // neighbouring columns that a thread folds
+};
+
+void emit_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+void emit_contiguous_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+void emit_column_strips_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+void emit_unrolled_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+void emit_short_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p);
+
+}  // namespace ingot::codegen

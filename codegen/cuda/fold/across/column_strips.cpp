@@ -1,0 +1,187 @@
+// Folds across memory of wide columns without gaps, 16 bytes a thread wherever their rows begin: a block has a strip of
+// neighbouring columns. Of rows that begin anywhere every fourth (of 4-byte elements) begins at the same place of a
+// vector; rows of threads come in fours, so each thread meets the same columns again and again. Some elements of a
+// strip's neighbours are loaded with it and not folded; in the end a thread has a column.
+#include "codegen/cuda/fold/across/column_fold.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class column_strips final : public column_fold {
+public:
+    column_strips(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
+        : column_fold(b, f, c), aligned_(c.aligned) {}
+
+private:
+    /// Vectors of a strip, of a row's. Rows that begin anywhere have a part of one vector more.
+    formula strip() const {
+        return choice_.tiles_ahead ? busiest_width(row_vectors(), choice_.most_across, threads_)
+                                   : balanced(row_vectors(), choice_.most_across).size;
+    }
+    std::uint32_t spare() const { return aligned_ ? 0 : 1; }
+
+    std::string lane() const override { return "share"; }
+    std::string lanes() const override { return "shares"; }
+    std::string owner() override { return "if (mine && share == 0)"; }
+    std::string results_of(const fold_writer& f) const override { return own_in_tile(f.held()); }
+
+    void write_place() override {
+        source_writer& out = b_.code;
+        const std::string type = b_.linear(), width = b_.count(row_width(), "n" + std::to_string(inner_)),
+                          across = b_.count(strip() + spare(), "across"),
+                          by_across = b_.divisor(strip() + spare(), "by_across"), block = this->block();
+        std::string number = block;
+        const formula strips = ceil_divide(row_vectors(), strip());
+        b_.step.grid[0] = points_of(outer_bits()) * strips;
+        if (b_.rank > 1) {
+            out.line("const ", type, " outer = quotient(", block, ", ", b_.divisor(strips, "by_strips"), ");");
+            number = '(' + block + " - outer * " + b_.count(strips, "strips") + ')';
+            write_outer_digits();
+        }
+        out.line("const ", type, " width = ", aligned_ ? across : '(' + across + " - 1)", " * ", each_,
+                 ", begin = ", number, " * width, there = min(width, ", width, " - begin);");
+        out.line("const ", type, " down = quotient(threadIdx.x, ", by_across, "), height = quotient(", threads_, "u, ",
+                 by_across, ")", aligned_ ? "" : " & ~" + std::to_string(each_ - 1) + 'u', ";");
+        out.line("const ", type, " vector = threadIdx.x - down * ", across, ";");
+        // In the end.
+        out.line("const ", type, " share = threadIdx.x / uint32(width), shares = ", threads_, "u / uint32(width);");
+        b_.needs.type(dtype::u4);
+        out.line("const ", type, " column = threadIdx.x - share * width;");
+        out.line("const bool mine = column < there && share < shares;");
+        write_inner_digit("begin + min(column, there - 1)");
+        if (split_)
+            out.line("const ", type, " first = ", b_.rank == 1 ? "" : "outer * " + width + " + ", "begin + column;");
+        load_kept(kept_bits());
+        out.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
+    }
+
+    std::string address(const place& in, const std::string& at) {
+        return in.name + "_from + (" + at + ") * " + b_.count(row_width(), "n" + std::to_string(inner_));
+    }
+    void write_loads(const folded_space& s, const std::string& at) override {
+        load_vectors(s, [&](const place& in) { return address(in, at); });
+    }
+
+    void write_space(std::size_t) override {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[0];
+        std::vector<fold_writer>& folds = folds_[0];
+        const std::vector<const place*> inputs = inputs_of(s);
+        const std::string type = b_.linear(), each = std::to_string(each_),
+                          pitch = b_.count(row_width(), "n" + std::to_string(inner_)),
+                          length = b_.count(points_of(s.bits()), "folded");
+        const std::uint32_t unroll = choice_.unroll[0];
+        declare_results(folds);
+        const auto outside = b_.body.scope();
+        out.open();
+        const std::string tile = std::to_string(unroll) + " * height";
+        std::string first = "down", step = tile;
+        if (split_) {  // tiles in turn: what was read last lies near the end, where the block that comes next begins
+            first = "blockIdx.y * " + tile + " + down", step = "gridDim.y * " + tile;
+        }
+        for (const place* in : inputs)
+            out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_strip = ", b_.pointer(*in),
+                     b_.offset(*in, outer_bits()), " + begin;");
+        if (!aligned_)
+            out.line("const ", type, " shift = ", type, "(reinterpret_cast<", b_.needs.type(dtype::u8), ">(",
+                     inputs[0]->name, "_strip + down * ", pitch, ") / ", bytes_of(*inputs[0]), " % ", each, ");");
+        const std::string shift = aligned_ ? "" : " - shift";
+        out.line("const bool active = down < height && vector * ", each, " < there", aligned_ ? "" : " + shift", ";");
+        for (const place* in : inputs)
+            out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_from = ", in->name,
+                     "_strip + vector * ", each, shift, ";");
+        for (fold_writer& f : folds) declare_in_tile(f.type(), f.held(), f.start());
+        declare_parts(folds);
+        if (!aligned_) write_cut(tile);
+        out.line("const ", type, " n = active ? ", length, aligned_ ? "" : " - cut", " : 0;");
+        const std::string apart = " * height";
+        if (choice_.tiles_ahead) {
+            out.line(type, " k = ", first, ";");
+            write_tiles_ahead(
+                0, unroll, apart, step, "height * " + pitch,
+                [&](const std::string& at) { return at + " + " + std::to_string(unroll - 1) + apart + " < n"; },
+                [&](const place& in, const std::string& at) { return address(in, at); });
+            if (unroll > 1) write_rest(0, unroll, apart, "n");
+        } else {
+            write_tiles(0, unroll, first, apart, "n", step);
+        }
+        if (!aligned_) write_last(first);
+        join_parts(folds);
+        for (fold_writer& f : folds) write_joined(f, shift);
+        b_.body.leave(outside);
+        out.close();
+    }
+
+    /// The last vector of an array may end behind it.
+    void write_cut(const std::string& tile) {
+        const std::string length = b_.count(points_of(spaces_[0].bits()), "folded");
+        b_.code.line("const ", b_.linear(), " cut = blockIdx.x + 1 == gridDim.x && ",
+                     split_ ? '(' + length + " - 1) / (" + tile + ") % gridDim.y == blockIdx.y && " : "",
+                     "(vector + 1) * ", each_, " > there + shift;");
+    }
+    void write_last(const std::string& first) {
+        source_writer& out = b_.code;
+        const std::string end = b_.count(points_of(spaces_[0].bits()), "folded");
+        const auto outside = b_.body.scope();
+        const std::string pitch = b_.count(row_width(), "n" + std::to_string(inner_));
+        out.open("if (cut && active && (", end, " - 1 - (", first, ")) % height == 0)");
+        open_tile_columns();
+        out.line("if (vector * ", each_, " + e >= there + shift) break;");
+        for (const place* in : inputs_of(spaces_[0])) {
+            const std::string from = in->name + "_from + (" + end + " - 1) * " + pitch + " + e";
+            out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", scalar_load(*in), from, ");");
+            b_.body.name(in->node, in->name);
+        }
+        for (fold_writer& f : folds_[0]) join_one(f, f.entry(b_.body.value(f.value(), out), end + " - 1"));
+        close_tile_columns();
+        out.close();
+        b_.body.leave(outside);
+    }
+
+    void write_joined(fold_writer& f, const std::string& shift) {
+        const std::string index = b_.linear();
+        b_.needs.add(
+            "join_strip",
+            "/// What rows of threads have of a strip, each n neighbouring columns from `at` on, becomes what\n"
+            "/// threads have of a column each: every `shares`-th row of it.\n"
+            "template <class fold, int n, class type>\n"
+            "__device__ __forceinline__ type join_strip(const type* v, type start, void* room, bool active, " +
+                index + " wide, " + index + " down, " + index + " at,\n" + std::string(44, ' ') + index + " height, " +
+                index + " column, " + index + " share, " + index +
+                " shares) {\n"
+                "    type* const cells = static_cast<type*>(room);\n"
+                "    __syncthreads();  // the last fold was in the same place\n"
+                "#pragma unroll\n"
+                "    for (int i = 0; i < n; ++i)\n"
+                "        if (active) cells[down * wide + at + i] = v[i];\n"
+                "    __syncthreads();\n"
+                "    type all = start;\n"
+                "    for (" +
+                index +
+                " d = share; d < height; d += shares) all = fold::join(all, cells[d * wide + column]);\n"
+                "    return all;\n}\n");
+        const std::string more = std::to_string(each_ - 1),
+                          wide = aligned_ ? "width" : "width + 2 * " + std::to_string(each_);
+        b_.code.line(f.name(), " = join_strip<", f.joiner(), ", ", each_, ">(", each_ == 1 ? "&" : "", f.held(), ", ",
+                     f.start(), ", room, active, ", wide, ", down, vector * ", each_, aligned_ ? "" : " + " + more,
+                     shift, ", height, mine ? column", aligned_ ? "" : " + " + more, " : 0, share, shares);");
+    }
+
+    void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
+        combine_down(f, joiner, variable, "width");
+    }
+    void share(fold_writer& f) override { share_down(f, "width"); }
+
+    const bool aligned_;
+};
+
+}  // namespace
+
+void emit_column_strips_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
+    column_strips(b, f, c).write(p);
+}
+
+}  // namespace ingot::codegen

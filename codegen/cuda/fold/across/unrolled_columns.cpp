@@ -1,0 +1,181 @@
+// Folds across memory of columns of at most 16 elements: a thread loads all of some columns before it folds any, so
+// that there is no loop and enough is under way. Its columns lie as far apart as a block has threads; aligned ones are
+// vectors of neighbours.
+#include "codegen/cuda/fold/across/column_fold.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class unrolled_columns final : public column_fold {
+public:
+    unrolled_columns(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c)
+        : column_fold(b, f, c), length_(c.unroll[0]), apart_(c.apart) {}
+
+private:
+    std::string lane() const override { return "0"; }
+    std::string lanes() const override { return "1"; }
+    std::string first_result() const override { return ""; }
+    std::string mine() const override { return ""; }
+    std::string owner() override { return ""; }
+    void combine(fold_writer&, const std::string&, const std::string&) override {}
+
+    void write_place() override {
+        b_.step.grid[0] = ceil_divide(vectors(), threads_ * apart_);
+        b_.code.line("const ", b_.linear(), " begin = ", b_.thread_index(threads_ * apart_), ";");
+    }
+
+    /// Where column j of this thread lies, or the last one.
+    void open_columns_apart() {
+        source_writer& out = b_.code;
+        const std::string type = b_.linear(), all = b_.count(vectors(), "vectors");
+        b_.open_unrolled("j", apart_);
+        out.line("const ", type, " at = begin + j * ", threads_, "u, vector = min(at, ", all, " - 1);");
+        std::string column = "vector";
+        if (b_.rank > 1) {
+            out.line("const ", type, " outer = quotient(vector, ", b_.divisor(row_vectors(), "by_row"), ");");
+            write_outer_digits();
+            column = "vector - outer * " + b_.count(row_vectors(), "row_vectors");
+        }
+        if (each_ == 1) return write_inner_digit(column);
+        out.line("const ", type, " column = (", column, ") * ", each_, ", columns = min(", type, '(', each_, "), ",
+                 b_.count(row_width(), "width"), " - column);");
+    }
+
+    std::string loaded(const place& in, const std::string& e) const {
+        return in.name + "[j][u]" + (each_ > 1 ? '[' + e + ']' : "");
+    }
+
+    void open_elements() {
+        b_.open_unrolled("u", length_);
+        b_.code.line("if (u >= ", b_.count(points_of(spaces_[0].bits()), "folded"), ") break;");
+        b_.write_digits("u", spaces_[0].axes);
+    }
+
+    void write_loads_apart() {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[0];
+        const std::uint64_t bits = kept_bits() | s.bits();
+        const std::vector<const place*> inputs = inputs_of(s);
+        for (const place* in : inputs) {
+            const std::string type = b_.needs.type(in->at->head.type),
+                              of = '[' + std::to_string(apart_) + "][" + std::to_string(length_) + ']';
+            if (each_ == 1)
+                out.line(type, ' ', in->name, of, ";");
+            else
+                out.line("alignas(", bytes_of(*in) * each_, ") ", type, ' ', in->name, of, '[', each_, "];");
+        }
+        open_columns_apart();
+        if (each_ == 1) {
+            open_elements();
+            for (const place* in : inputs) out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
+            out.close();
+        } else {
+            out.open("if (columns == ", each_, ")");
+            write_inner_digit("column");
+            open_elements();
+            for (const place* in : inputs)
+                out.line(b_.loader(b_.reading_of(*in, bits), bytes_of(*in) * each_), '<',
+                         word_of(bytes_of(*in) * each_), ">(", in->name, "[j][u], ", b_.pointer(*in),
+                         b_.offset(*in, bits), ");");
+            out.close();
+            out.otherwise();  // the array ends within a vector
+            open_elements();
+            b_.open_unrolled("e", each_);
+            out.line("if (e >= columns) break;");
+            write_inner_digit("column + e");
+            for (const place* in : inputs)
+                out.line(loaded(*in, "e"), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
+            out.close();
+            out.close();
+            out.close();
+        }
+        out.close();
+    }
+
+    void write_space(std::size_t) override {
+        source_writer& out = b_.code;
+        write_loads_apart();
+        open_columns_apart();
+        write_folds();
+        const std::string owner = "if (at < " + b_.count(vectors(), "vectors") + ')';
+        each_ == 1 ? write_results_apart(owner) : write_results(owner);
+        out.close();
+    }
+
+    void write_folds() {
+        source_writer& out = b_.code;
+        std::vector<fold_writer>& folds = folds_[0];
+        const std::string n = b_.count(points_of(spaces_[0].bits()), "folded");
+        load_kept(each_ == 1 ? kept_bits() : outer_bits());
+        declare_results(folds);
+        const auto outside = b_.body.scope();
+        open_columns("columns");
+        write_column();
+        for (const place* in : inputs_of(spaces_[0])) b_.body.name(in->node, loaded(*in, "e"));
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', length_, "];");
+        b_.open_unrolled("u", length_);
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line("value", i, "[u] = u < ", n, " ? ", folds[i].entry(b_.body.value(folds[i].value(), out), "u"),
+                     " : ", folds[i].entry_start(), ";");
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            const std::string values = "value" + std::to_string(i);
+            out.line(own(folds[i].name()), " = ",
+                     folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
+                                           : b_.join_pairs(folds[i].joiner(), length_, values),
+                     ";");
+        }
+        close_columns();
+        b_.body.leave(outside);
+    }
+
+    /// What is the same for all columns is computed once: no condition stands before it.
+    void write_results_apart(const std::string& owner) {
+        for (const std::size_t k : results_) {
+            const std::string value = b_.body.value(b_.graph.roots[k], b_.code);
+            b_.code.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', result(k), " = ", value, ";");
+        }
+        b_.code.open(owner);
+        for (const std::size_t k : results_)
+            b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], kept_bits()), result(k));
+        b_.code.close();
+    }
+
+    /// The function that makes a partial result of squares of all elements of a column.
+    std::string moments_of_few(fold_writer& f) {
+        f.part_type();  // declares the types
+        f.joiner();
+        b_.needs.add("moments_of_few",
+                     "/// Of the first n values: their mean, then the squares about it.\n"
+                     "template <class type, int most>\n"
+                     "__device__ __forceinline__ moments<type> moments_of_few(const type (&v)[most], " +
+                         b_.linear() +
+                         " n) {\n"
+                         "    type sum = 0, squares = 0;\n"
+                         "#pragma unroll\n"
+                         "    for (int i = 1; i < most; ++i) sum += i < n ? v[i] - v[0] : 0;\n"
+                         "    const type mean = sum * share_of(type(1), type(n));\n"
+                         "#pragma unroll\n"
+                         "    for (int i = 0; i < most; ++i) {\n"
+                         "        const type off = i < n ? v[i] - v[0] - mean : 0;\n"
+                         "        squares += off * off;\n"
+                         "    }\n"
+                         "    return {type(n), v[0], mean, squares};\n}\n");
+        return "moments_of_few";
+    }
+
+    void write_ending() override {}
+
+    const std::uint32_t length_, apart_;  // of the longest column; vectors that a thread has, a block's threads apart
+};
+
+}  // namespace
+
+void emit_unrolled_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
+    unrolled_columns(b, f, c).write(p);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,239 @@
+// See choice.hpp. Rows enough to fill the GPU are a block's own, or several are; of a few long ones blocks share each.
+#include "codegen/cuda/fold/along/choice.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+using layout = row_fold_choice::layout;
+using space = row_fold_choice::space;
+
+constexpr std::uint32_t usual_threads = 256;
+constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where blocks share rows
+
+// ---- facts
+
+/// Whether registers hold twice as many loads as else, beside the parts.
+bool is_light(const folded_kernel& f) {
+    constexpr std::uint32_t double_bytes = 8, few_words = 5;
+    return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const place& in) {
+               return bytes_of(in) < double_bytes || f.words() == 1;
+           });
+}
+
+/// A row of bytes is soon read: smaller blocks begin and end in less time.
+bool are_bytes(const folded_kernel& f) {
+    return std::ranges::all_of(f.kernel().inputs, [](const place& in) { return bytes_of(in) == 1; });
+}
+
+/// Whether all that is folded is one fold that counts its entries, and which of the two.
+bool counts_alone(const folded_kernel& f) {
+    return f.longest_folds().size() == 1 && f.longest_folds()[0].counts_entries();
+}
+bool is_moments(const folded_kernel& f) { return counts_alone(f) && f.longest_folds()[0].is_moments(); }
+bool is_exponentials(const folded_kernel& f) { return counts_alone(f) && !is_moments(f); }
+
+bool is_aligned(const std::vector<const place*>& inputs) {
+    return std::ranges::all_of(inputs, [](const place* in) { return in->at->head.vector; });
+}
+
+/// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every input
+/// is aligned or there is but one.
+std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
+    const cuda_kernel& b = f.kernel();
+    const std::vector<const place*> inputs = f.inputs_of(s);
+    if (s.axes.size() != 1 || inputs.empty() || !f.generators_of(s).empty()) return 1;
+    if (!is_aligned(inputs) && (inputs.size() != 1 || inputs[0]->at->head.aliased)) return 1;
+    std::uint32_t widest = 1;
+    for (const place* in : inputs) {
+        if (!f.is_unit(*in, s.inner())) return 1;
+        widest = std::max(widest, bytes_of(*in));
+    }
+    for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(b.outputs[k]));
+    std::uint32_t each = 16 / widest;
+    while (each > 1 && each * cost_of(b.graph, s.wanted(b.graph)) > statement_budget) each /= 2;
+    return each;
+}
+
+/// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once.
+const place* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s, std::uint32_t each) {
+    const graph& g = kernel.kernel().graph;
+    const node& value = g.nodes[f.value()];
+    const bool extremes = f.of() == fold::max || f.of() == fold::min, counts = f.of() == fold::count_nonzero,
+               sums = f.of() == fold::sum;
+    if (!extremes && !counts && !sums) return nullptr;
+    const bool widens = sums && value.kind == node_kind::cast && kind_of(value.type) == kind::integer;
+    const node_id elements = widens ? value.arguments[0] : f.value();
+    const dtype t = g.nodes[elements].type;
+    const std::size_t widest = extremes ? 2 : 1;
+    if (kind_of(t) != (counts ? kind::boolean : kind::integer) && !(widens && t == dtype::b1)) return nullptr;
+    if (size_of(t) > widest || each * size_of(t) < 4 || (sums && size_of(value.type) != 8)) return nullptr;
+    for (const place* in : kernel.inputs_of(s))
+        if (in->node == elements) return in;
+    return nullptr;
+}
+
+bool is_packed(const place* in) { return in != nullptr; }
+
+// ---- choosing
+
+/// So many that each has four vectors, or four times that; then a block. Few rows are wanted soon: as many lanes as
+/// have something to do.
+std::uint32_t choose_lanes(const folded_kernel& f, std::uint32_t threads, bool few) {
+    const std::uint32_t vectors = (16u << f.length_class()) / vector_elements(f, f.longest_space());
+    constexpr std::uint32_t vectors_a_lane = 4, warp = 32;
+    if (f.length_class() >= long_row_class || (few ? vectors > warp : vectors > 4 * vectors_a_lane * warp))
+        return threads;
+    return few ? warp : std::clamp(vectors / vectors_a_lane, 8u, warp);
+}
+
+/// Of a multiprocessor, where blocks share rows. Moments and exponentials of doubles want registers.
+std::uint32_t choose_resident_blocks(const folded_kernel& f, std::uint32_t threads) {
+    const std::uint32_t quarters = is_light(f) ? 4 : is_moments(f) ? 2 : is_exponentials(f) ? 3 : 4;
+    return resident_threads / 4 * quarters / threads;
+}
+
+/// Elements before the first vector of a row that begins anywhere: up to a line of the caches, of which warps then read
+/// whole ones, where there are lanes enough to load them at once.
+std::uint32_t choose_head_unit(const place& in, std::uint32_t lanes) {
+    constexpr std::uint32_t line = 128, vector = 16;
+    const std::uint32_t bytes = bytes_of(in);
+    return (lanes >= (line + vector) / bytes ? line : vector) / bytes;
+}
+
+space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t number) {
+    // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
+    constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
+    const folded_space& s = f.spaces()[number];
+    const std::vector<const place*> inputs = f.inputs_of(s);
+    space chosen;
+    chosen.each = vector_elements(f, s);
+    for (const fold_traits& fold : f.folds(number)) chosen.packed.push_back(packed_by(f, fold, s, chosen.each));
+    const std::uint32_t bytes = f.bytes_at_once(s, 1) * chosen.each;
+    if (chosen.each == 1) {
+        chosen.unroll = f.unroll_of(s, bytes, c.lanes, 1, bytes_in_flight);
+        return chosen;
+    }
+    const bool all_packed = s.outputs.empty() && std::ranges::all_of(chosen.packed, is_packed);
+    const bool whole_row = c.is_block_wide() && (!c.split || is_light(f) || is_moments(f));
+    chosen.unroll = f.unroll_of(s, bytes, c.lanes * chosen.each, all_packed ? 0 : chosen.each,
+                                whole_row ? whole_row_bytes : bytes_in_flight);
+    chosen.aligned = is_aligned(inputs);
+    if (!chosen.aligned) chosen.head_unit = choose_head_unit(*inputs[0], c.lanes);
+    chosen.edges_at_once = c.lanes >= (chosen.aligned ? 0 : chosen.head_unit) + chosen.each;
+    chosen.joins_whole_tiles = s.outputs.empty() && number == f.longest() && counts_alone(f);
+    return chosen;
+}
+
+bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
+    const cuda_kernel& b = f.kernel();
+    const folded_space& s = f.longest_space();
+    const space& chosen = c.spaces[f.longest()];
+    if (!c.split || b.rank == 0 || f.length_class() < length_class::very_long || f.spaces().size() != 1 ||
+        !s.outputs.empty() || chosen.each == 1 || (is_exponentials(f) && !is_light(f)) || !b.generators.empty() ||
+        !b.unravellings.empty() || chosen.unroll == 1)
+        return false;
+    const std::vector<bool> below = nodes_below(b.graph, s.values);
+    return std::ranges::all_of(b.inputs,
+                               [&](const place& in) {
+                                   return !below[in.node] || f.loops_of(in) == 0 || (f.loops_of(in) & s.bits()) != 0;
+                               }) &&
+           std::ranges::none_of(chosen.packed, is_packed);
+}
+
+/// Whether the blocks of the only row take the last of its rounds when they are ready, and have no even shares of it:
+/// not all multiprocessors read equally fast, and the slowest would be waited for.
+bool can_deal_rounds(const folded_kernel& f, const row_fold_choice& c) {
+    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 &&
+           std::ranges::all_of(f.folds(0), [](const fold_traits& fold) { return fold.is_in_any_order(); });
+}
+
+void choose_persistent_tiles(const folded_kernel& f, row_fold_choice& c) {
+    space& s = c.spaces[0];
+    c.how = layout::persistent_tiles;
+    c.split = {.piece = c.threads * s.unroll * s.each, .along = f.kept_bits(), .how = block_split::finish::shared};
+    // Rows of the only input may begin anywhere, whether or not they are known to begin with a vector.
+    if (const std::vector<const place*> inputs = f.inputs_of(f.spaces()[0]); inputs.size() == 1) {
+        s.aligned = false;
+        s.head_unit = choose_head_unit(*inputs[0], c.lanes);
+    }
+}
+
+}  // namespace
+
+row_fold_choice choose_row_fold(const folded_kernel& f) {
+    constexpr std::uint8_t longest_class = 10;
+    constexpr std::uint32_t most_vectors = 64;  // of a lane: their sum is a short one
+    constexpr std::uint32_t piece_bytes = 32 * 1024;
+    const bool few = few_results(f.kernel().key, f.kernel().rank);
+    row_fold_choice c;
+    c.longest = f.longest();
+    c.slots_at_once = 4;
+    c.threads = usual_threads;
+    if (few && f.length_class() >= long_row_class) c.split.emplace();
+    if (c.split && is_light(f) && !are_bytes(f)) c.threads = 2 * usual_threads;
+    c.lanes = choose_lanes(f, c.threads, few);
+    // Of many rows that are not long, more blocks at once: some load while others join what they have.
+    if (c.is_block_wide() && !few && f.length_class() <= longest_class) c.lanes = c.threads = usual_threads / 2;
+    c.how = c.split ? layout::blocks : c.is_block_wide() ? layout::block : layout::lanes;
+    c.has_rounds = f.length_class() >= long_row_class || (16u << f.length_class()) > most_vectors * c.lanes;
+    for (std::size_t s = 0; s < f.spaces().size(); ++s) c.spaces.push_back(choose_space(f, c, s));
+    if (!c.split) return c;
+    c.resident_blocks = choose_resident_blocks(f, c.threads);
+    if (can_deal_tiles(f, c)) {
+        choose_persistent_tiles(f, c);
+        return c;
+    }
+    // Some vectors at least for every thread of a block.
+    const std::uint32_t each = c.spaces[f.longest()].each, bytes = f.bytes_at_once(f.longest_space(), 1) * each;
+    c.split->piece = each * std::max(c.threads, piece_bytes / std::max(bytes, 4u));
+    if (can_deal_rounds(f, c)) {
+        c.how = layout::dealt_rounds;
+        c.split->counts_pieces = true;
+    }
+    return c;
+}
+
+kernel_shape row_fold_choice::shape() const {
+    constexpr std::string_view names[] = {"rows", "rows", "split rows", "split rows, last rounds dealt",
+                                          "persistent tiles"};
+    kernel_shape k;
+    k.name = names[static_cast<std::size_t>(how)];
+    k.threads = threads;
+    k.lanes = lanes;
+    k.each = spaces[longest].each;
+    k.chunks = spaces[longest].unroll;
+    k.exchange = split ? thread_exchange::scratch : is_block_wide() ? thread_exchange::block : thread_exchange::lanes;
+    k.resident_blocks = resident_blocks;
+    return k;
+}
+
+std::string_view row_fold_choice::pattern() const { return split ? "split reduction" : "row reduction"; }
+
+std::string row_fold_choice::reason() const {
+    std::string_view why;
+    switch (how) {
+        case layout::lanes:
+        case layout::block:
+            why = ": each has several vectors of it under way";
+            break;
+        case layout::blocks:
+            why = ", several blocks a row: rows are too few to fill the GPU";
+            break;
+        case layout::dealt_rounds:
+            why =
+                ", several blocks a row, the last of it dealt to those that come for it: rows are too few to fill "
+                "the GPU, and no block waits for a slow one";
+            break;
+        case layout::persistent_tiles:
+            why = ", tiles of all rows dealt to the blocks in turn: the rows are too few to fill the GPU";
+            break;
+    }
+    return std::to_string(lanes) + " lanes a row" + std::string(why);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,47 @@
+// How a fold along memory on CUDA shares its rows between blocks and lanes, chosen from what is folded before any of
+// the kernel is printed. A lane's loads are vectors of `each` consecutive elements; a tile is `unroll` such loads of
+// every lane, under way together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/cuda/fold/choice.hpp"
+#include "codegen/cuda/fold/folded_kernel.hpp"
+
+namespace ingot::codegen {
+
+struct row_fold_choice : fold_choice {
+    enum class layout : std::uint8_t {
+        lanes,             // a block has several rows, of a few lanes or a warp each
+        block,             // a block has a row
+        blocks,            // several blocks share a row, in even shares
+        dealt_rounds,      // the same, but the last of a row's rounds are taken by the blocks that are ready first
+        persistent_tiles,  // tiles of all rows are dealt to resident blocks in the order of memory
+    };
+    struct space {
+        std::uint32_t each = 1, unroll = 1;
+        bool aligned = false;            // every row begins with a whole vector; else one operand's rows, anywhere
+        std::uint32_t head_unit = 1;     // elements between places where the first vector of such a row may begin
+        bool edges_at_once = false;      // there are lanes enough for all elements that no vector holds
+        bool joins_whole_tiles = false;  // where entries are counted: all vectors of a tile at once
+        /// Of each fold the array of narrow elements of which one instruction joins several; null for none.
+        std::vector<const place*> packed;
+    };
+
+    layout how = layout::lanes;
+    std::uint32_t lanes = 1;  // threads of a block that share a row
+    std::vector<space> spaces;
+    std::size_t longest = 0;  // of these
+
+    bool is_block_wide() const { return lanes == threads; }
+    kernel_shape shape() const;
+    std::string_view pattern() const;
+    std::string reason() const;
+};
+
+row_fold_choice choose_row_fold(const folded_kernel& f);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,68 @@
+// Folds along memory: lanes share a row, a few for short rows, a warp, a block; where there are few long rows several
+// blocks share one. Where the row is one run of aligned elements, or one operand's that begins anywhere, a lane loads
+// 16 bytes at once, and the few elements before the first whole vector and behind the last go one by one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/cuda/fold/along/choice.hpp"
+#include "codegen/cuda/fold/fold.hpp"
+
+namespace ingot::codegen {
+
+class row_fold final : public cuda_fold {
+public:
+    row_fold(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c)
+        : cuda_fold(b, f, c), choice_(c), lanes_(c.lanes) {}
+
+private:
+    using layout = row_fold_choice::layout;
+    using space_choice = row_fold_choice::space;
+
+    std::string lane() const override { return choice_.is_block_wide() ? "threadIdx.x" : "lane"; }
+    std::string vector_of(std::uint32_t unroll) const {
+        return unroll == 1 ? "v" : "v + u * " + std::to_string(lanes_) + 'u';
+    }
+    std::string lanes() const override { return std::to_string(lanes_) + 'u'; }
+    std::string first_result() const override { return b_.rank == 0 ? "" : "row"; }
+    void write_place() override;
+    void write_space(std::size_t number) override;
+    /// A row of whole vectors, v of them from `head` on, dealt to the lanes in turn.
+    void write_vectors(std::size_t number, const std::string& n);
+    /// Of the elements that no vector holds the one at `edge`, where it is present; where each operand's row begins.
+    void load_edges(const folded_space& s, const std::string& present);
+    void declare_rows(const folded_space& s, bool aligned);
+    /// What the blocks of a row share: rounds of whole tiles, then what is left.
+    void write_rounds(std::size_t number);
+    void write_dealt_rounds(std::size_t number);
+    /// The vectors v, v + 1 `lanes`, ..., `unroll` of them: all, or those before `end`.
+    void write_vector_tile(std::size_t number, const std::string& end);
+    /// Its loads, and what is done with them.
+    void load_vector_tile(std::size_t number, const std::string& end);
+    void join_vector_tile(std::size_t number, const std::string& end);
+    void join_whole_tile(std::size_t number);
+    /// The struct that joins several narrow elements by one instruction (cuda/fold/along/packed_fold.cpp).
+    std::string add_packed(fold_writer& f, const place& in);
+    /// How many elements lie before the first vector of a row that begins anywhere.
+    void write_head(std::size_t number, const std::string& n);
+    /// Rows whose elements lie anywhere: a lane's are apart, so that lanes read neighbours.
+    void write_elements(std::size_t number, const std::string& n);
+    void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override;
+    void write_ending() override;
+    std::string owner() override;
+    void describe(launch& step) const override;
+
+    // Tiles of rows dealt to the blocks in the order of memory (cuda/fold/along/persistent_tiles.cpp).
+
+    void write_persistent_tiles();
+    void publish_held();
+
+    const row_fold_choice& choice_;
+    const std::uint32_t lanes_;
+};
+
+void emit_row_fold_cuda(cuda_kernel& b, const folded_kernel& f, const row_fold_choice& c, plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,253 @@
+// How the blocks of a result meet. CUDA does not say in which order blocks begin, so a block may wait for another only
+// when that has begun. Each takes a ticket when it begins, and reads it when it has folded its share. The one with the
+// last ticket finishes: all others publish what they have, in slots of the scratch, one for each split, word and
+// result; it waits for them, for all have begun, and joins all parts by the blocks' numbers. All of the scratch is zero
+// when the kernel begins, and again when it ends; tickets count round to zero.
+//
+// Where all blocks have to do with many results that is much for one. Then each publishes what it has of all, and
+// finishes some, if all have begun when the first block is about to end; else the one with the last ticket finishes
+// all. A counter says which of the two: a block that begins adds 2, and one that is about to end raises it to an odd
+// number below that of all blocks, which leaves it even where all have begun and odd, whatever is added, where not.
+#include <algorithm>
+
+#include "codegen/cuda/fold/fold.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+void cuda_fold::add_slots() {
+    b_.needs.add(
+        "slots",
+        "/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it\n"
+        "/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.\n"
+        "template <class type>\n"
+        "struct message {\n"
+        "    static constexpr int n = (sizeof(type) + 3) / 4;\n"
+        "    uint64 words[n];\n};\n\n"
+        "__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {\n"
+        "    uint64 word;\n"
+        "    asm volatile(\"ld.relaxed.gpu.global.u64 %0, [%1];\" : \"=l\"(word) : \"l\"(slot) : \"memory\");\n"
+        "    return word;\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {\n"
+        "    alignas(16) uint32 words[message<type>::n] = {};\n"
+        "    reinterpret_cast<type&>(words) = v;\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < message<type>::n; ++i)\n"
+        "        asm volatile(\"st.relaxed.gpu.global.u64 [%0], %1;\"\n"
+        "                     :: \"l\"(slot + i * apart), \"l\"(uint64(words[i]) << 32 | 1) : \"memory\");\n}\n\n"
+        "/// Loads what is there of a value by now.\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ bool is_there(const message<type>& v) {\n"
+        "    bool all = true;\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;\n"
+        "    return all;\n}\n\n"
+        "template <class type>\n"
+        "__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {\n"
+        "    alignas(16) uint32 words[message<type>::n];\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < message<type>::n; ++i) {\n"
+        "        words[i] = v.words[i] >> 32;\n"
+        "        slot[i * apart] = 0;\n"
+        "    }\n"
+        "    return reinterpret_cast<const type&>(words);\n}\n");
+}
+
+std::string cuda_fold::slot(std::uint32_t slots) {
+    std::string at = columns_ == 1 ? "" : " + e";
+    if (slots > 0) at += " + " + (slots == 1 ? "" : std::to_string(slots) + " * ") + rows();
+    return at;
+}
+
+void cuda_fold::for_each_slot(const std::function<void(fold_writer&, const std::string&)>& write) {
+    open_columns("columns");
+    std::uint32_t used = 0;
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) {
+            write(f, slot(used) + ", " + rows());
+            used += f.slots();
+        }
+    close_columns();
+}
+
+void cuda_fold::publish_all(const std::string& slots, const std::string& publisher) {
+    b_.code.open(owner());
+    for_each_slot([&](fold_writer& f, const std::string& at) {
+        b_.code.line("publish(", slots, " + ", publisher, " * stride", at, ", ", own(f.name()), ");");
+    });
+    b_.code.close();
+}
+
+/// Joins what all blocks have, this one's own among it. Several loads at once, of all folds, again until all are there:
+/// a lane that waits keeps its warp waiting.
+void cuda_fold::write_gather() {
+    source_writer& out = b_.code;
+    const std::uint32_t together = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
+    const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
+    const auto for_all = [&](const auto& write) {
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) write(f);
+    };
+    const auto for_all_messages = [&](const auto& write, bool own_too = false) {
+        b_.open_unrolled("u", together);
+        out.line("if (", next, " >= gridDim.y) break;");
+        if (!own_too) out.line("if (", next, " == blockIdx.y) continue;");
+        for_each_slot([&](fold_writer& f, const std::string& at) {
+            write(f, own(f.message() + "[u]"), "slots + (" + next + ") * stride" + at);
+        });
+        out.close();
+    };
+    const auto all_of = [](const fold_writer& f) { return "all_" + f.message(); };
+    const auto at_once_joined = [&](const fold_writer& f) {
+        return f.joins_at_once() && columns_ == 1 && together > 1;
+    };
+
+    for_all([&](fold_writer& f) { declare(f.wide_type(), f.whole(), f.wide_start()); });
+    out.open("for (", b_.needs.type(dtype::u4), " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", at_once, " * ",
+             lanes(), ")");
+    for_all([&](fold_writer& f) {
+        out.line("message<", f.type(), "> ", f.message(), '[', at_once, ']',
+                 columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', " = {};");
+    });
+    out.line("bool waits = true;");
+    out.open("while (waits)");
+    out.line("waits = false;");
+    for_all_messages([&](fold_writer&, const std::string& message, const std::string& from) {
+        out.line("if (!is_there(", message, ")) poll(", message, ", ", from, ");");
+    });
+    for_all_messages([&](fold_writer&, const std::string& message, const std::string&) {
+        out.line("waits = waits || !is_there(", message, ");");
+    });
+    out.close();
+    for_all([&](fold_writer& f) {
+        if (at_once_joined(f)) out.line(f.type(), ' ', all_of(f), '[', together + 1, "] = {", f.whole(), "};");
+    });
+    const auto join_part = [&](fold_writer& f, const std::string& message, const std::string& from) {
+        const std::string value =
+            next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ')';
+        if (at_once_joined(f))
+            out.line(all_of(f), "[u + 1] = ", value, ";");
+        else
+            out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", value, ");");
+    };
+    for_all_messages(join_part, true);
+    for_all([&](fold_writer& f) {
+        if (at_once_joined(f)) out.line(f.whole(), " = ", f.joiner(), "::join_all(", all_of(f), ");");
+    });
+    out.close();
+    for_all([&](fold_writer& f) {
+        combine(f, f.wide_joiner(), f.whole());
+        open_columns();
+        const std::string whole = own(f.whole());
+        out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
+        close_columns();
+    });
+}
+
+/// Before all else, so that the answer is there when it is wanted.
+void cuda_fold::take_ticket(const std::string& counter) {
+    const std::string u4 = b_.needs.type(dtype::u4);
+    b_.code.line(u4, " ticket = 0;");
+    b_.code.line("if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(", counter, ", gridDim.y - 1);");
+}
+
+std::string cuda_fold::counters(const std::string& offset) {
+    return "reinterpret_cast<" + b_.needs.type(dtype::u4) + "*>(" + scratch_pointer() + offset + ')';
+}
+
+void cuda_fold::write_finish() {
+    source_writer& out = b_.code;
+    add_slots();
+    const std::string u8 = b_.needs.type(dtype::u8), first = first_result();
+    out.open("if (gridDim.y > 1)");
+    out.line("// The thread with the ticket tells all.");
+    out.line("const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);");
+    out.line(u8, "* const slots = ", scratch_pointer(), " + gridDim.x", first.empty() ? "" : " + " + first, ";");
+    out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
+    out.open("if (!last)");
+    publish_all("slots", "blockIdx.y");
+    out.line("return;");
+    out.close();
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) share(f);
+    write_gather();
+    if (frame_.split->counts_pieces) out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
+    out.close();
+}
+
+std::string cuda_fold::scratch_pointer() {
+    return b_.arguments.member({argument_kind::scratch_pointer}, b_.needs.type(dtype::u8) + '*', "scratch");
+}
+
+void cuda_fold::declare_sharing() {
+    b_.step.scratch_before = 2 * sizeof(std::uint64_t);  // begun and about to end; tickets; blocks that know the rule
+    add_slots();
+    source_writer& out = b_.code;
+    const std::string u4 = b_.needs.type(dtype::u4), u8 = b_.needs.type(dtype::u8);
+    out.line(u4, "* const counters = ", counters(""), ";");
+    take_ticket("counters + 1");
+    out.line("if (gridDim.y > 1 && threadIdx.x == 0) atomicAdd(counters, 2u);");
+    out.line(u4, " found = 0;  // of the first counter, when this block is about to end");
+    out.line(u8, "* const slots = ", scratch_pointer(), " + 2;");
+    out.line("const ", u8, " stride = ", slots_ == 1 ? "" : std::to_string(slots_) + " * ", u8, "(", rows(), ");");
+}
+
+void cuda_fold::elect_finisher(const std::string& when) {
+    b_.code.line("if (", when, "gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);");
+}
+
+void cuda_fold::write_shared_finish(const std::string& publishers) {
+    source_writer& out = b_.code;
+    const std::string type = b_.linear(), scratch = scratch_pointer();
+    out.line("__shared__ bool last, together;  // whether all others have begun, and whether all finish some results");
+    out.open("if (threadIdx.x == 0)");
+    out.line("last = ticket == gridDim.y - 1;");
+    out.line("together = found == 2 * gridDim.y;");
+    out.line("if (!last) atomicAdd(counters + 2, 1u);");
+    out.close();
+    out.line("__syncthreads();");
+    out.line("if (!together && !last) return;");
+    out.line("const ", type, " apart = together ? gridDim.y : 1;");
+    out.open("for (", type, " result = together ? blockIdx.y : 0; result < ", rows(), "; result += apart)");
+    const auto for_all = [&](const auto& write) {
+        for (std::vector<fold_writer>& folds : folds_)
+            for (fold_writer& f : folds) write(f);
+    };
+    const auto for_all_slots = [&](const auto& write) {
+        for_each_slot([&](fold_writer& f, const std::string& at) { write(f, "slots + result + s * stride" + at); });
+    };
+    b_.body.leave(unplaced_);
+    for_all([&](fold_writer& f) { b_.body.name(f.reduction(), f.result(f.name())); });
+    b_.write_digits("result", kept_);
+    load_kept(kept_bits());
+    for_all([&](fold_writer& f) { out.line(f.wide_type(), ' ', f.whole(), " = ", f.wide_start(), ";"); });
+    out.open("for (", b_.needs.type(dtype::u4), " s = threadIdx.x; s < ", publishers, "; s += ", threads_, "u)");
+    for_all([&](fold_writer& f) { out.line("message<", f.type(), "> ", f.message(), " = {};"); });
+    std::string all;
+    for_all([&](fold_writer& f) { all += (all.empty() ? "is_there(" : " && is_there(") + f.message() + ')'; });
+    out.open("do");
+    for_all_slots([&](fold_writer& f, const std::string& from) { out.line("poll(", f.message(), ", ", from, ");"); });
+    out.close(" while (!(", all, "));");
+    for_all_slots([&](fold_writer& f, const std::string& from) {
+        out.line(f.whole(), " = ", f.wide_joiner(), "::join(", f.whole(), ", consume(", f.message(), ", ", from, "));");
+    });
+    out.close();
+    for_all([&](fold_writer& f) {
+        combine_block(f, f.wide_joiner(), f.whole());
+        out.line(f.name(), " = ", f.wide_type() == f.type() ? f.whole() : f.type() + '(' + f.whole() + ')', ";");
+    });
+    write_results("if (threadIdx.x == 0)");
+    out.close();
+    out.open("if (last && threadIdx.x == 0)");
+    out.line("while (poll_slot(", scratch, " + 1) < gridDim.y - 1) continue;");
+    out.line(scratch, "[0] = ", scratch, "[1] = 0;");
+    out.close();
+}
+
+}  // namespace ingot::codegen

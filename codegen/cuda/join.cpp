@@ -1,0 +1,123 @@
+// Joins are trees, so that the error of a sum grows with the logarithm of what is summed.
+#include "codegen/cuda/join.hpp"
+
+namespace ingot::codegen {
+
+std::string join_pairs(prelude& needs) {
+    needs.add(
+        "join_pairs",
+        "/// Joins halves with each other: the error of a sum grows with the logarithm of n.\n"
+        "template <class fold, int n, class type>\n"
+        "__device__ __forceinline__ type join_pairs(const type* v) {\n"
+        "    if constexpr (n == 1) return v[0];\n"
+        "    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));\n}\n");
+    return "join_pairs";
+}
+
+void add_exchange(fold_writer& f, prelude& needs) {
+    needs.add("from_lane",
+              "/// What the lane `far` away has.\n"
+              "template <class type>\n"
+              "__device__ __forceinline__ type from_lane(type v, int far) {\n"
+              "    return __shfl_xor_sync(0xffffffffu, v, far);\n}\n");
+    if (f.words() == 1) return;
+    std::string members;
+    for (std::uint32_t i = 0; i < f.words(); ++i)
+        members += (i == 0 ? "from_lane(" : ", from_lane(") + f.word(i, "v") + ", far)";
+    needs.add("from_lane " + f.type(), "__device__ __forceinline__ " + f.type() + " from_lane(" + f.type() +
+                                           " v, int far) {\n    return {" + members + "};\n}\n");
+}
+
+std::string join_lanes(fold_writer& f, prelude& needs) {
+    add_exchange(f, needs);
+    needs.add("join_lanes",
+              "/// Joins over a group of neighbouring lanes; each of them has the result.\n"
+              "template <class fold, int lanes, class type>\n"
+              "__device__ __forceinline__ type join_lanes(type v) {\n"
+              "#pragma unroll\n"
+              "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+              "    return v;\n}\n");
+    if (const std::string at_once = f.of_warp("v"); !at_once.empty())
+        needs.add("join_lanes " + f.joiner(), "#if __CUDA_ARCH__ >= 800\ntemplate <>\n__device__ __forceinline__ " +
+                                                  f.type() + " join_lanes<" + f.joiner() + ", 32>(" + f.type() +
+                                                  " v) {\n    return " + at_once + ";\n}\n#endif\n");
+    return "join_lanes";
+}
+
+std::string join_slots(fold_writer& f, prelude& needs) {
+    join_lanes(f, needs);
+    needs.add("join_slots",
+              "/// Joins n values in shared memory; every lane of the warp has the result.\n"
+              "template <class fold, int n, class type>\n"
+              "__device__ __forceinline__ type join_slots(const type* slots) {\n"
+              "    constexpr int lanes = n < 32 ? n : 32;\n"
+              "    type v = slots[threadIdx.x % lanes];\n"
+              "#pragma unroll\n"
+              "    for (int i = lanes; i < n; i += lanes) v = fold::join(v, slots[i + threadIdx.x % lanes]);\n"
+              "    return join_lanes<fold, lanes>(v);\n}\n");
+    return "join_slots";
+}
+
+std::string join_down(fold_writer& f, const std::string& index, prelude& needs) {
+    const std::string name = f.joins_at_once() ? "join_down_at_once" : "join_down";
+    const std::string part =
+        f.joins_at_once()
+            ? "            for (int i = 0; i < n; ++i) {\n"
+              "                type four[4] = {v[i]};\n"
+              "#pragma unroll\n"
+              "                for (int k = 1; k < 4; ++k)\n"
+              "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
+              "                own[i] = v[i] = fold::join_all(four);\n"
+              "            }\n"
+            : "            for (int i = 0; i < n; ++i) own[i] = v[i];\n";
+    const std::string others =
+        f.joins_at_once() ? ""
+                          : "            for (" + index +
+                                " other = down + part; other < height; other += part) {\n"
+                                "#pragma unroll\n"
+                                "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - "
+                                "down) * across * n + i]);\n"
+                                "            }\n";
+    needs.add(name,
+              "/// Joins over the rows of threads, each of n variables; those of the first row have the results.\n"
+              "template <class fold, int n, class type>\n"
+              "__device__ __forceinline__ void " +
+                  name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
+                  " height) {\n"
+                  "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
+                  "    __syncthreads();  // the last fold was in the same place\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i) own[i] = v[i];\n"
+                  "    while (height > 1) {\n"
+                  "        const " +
+                  index +
+                  " part = (height + 3) / 4;\n"
+                  "        __syncthreads();\n"
+                  "        if (down < part) {\n" +
+                  others + "#pragma unroll\n" + part +
+                  "        }\n"
+                  "        height = part;\n"
+                  "    }\n}\n");
+    return name;
+}
+
+std::string share_down(const std::string& index, prelude& needs) {
+    needs.add("share_down",
+              "/// Gives what the first row of threads has, each n variables, to all rows.\n"
+              "template <int n, class type>\n"
+              "__device__ __forceinline__ void share_down(type* v, void* room, " +
+                  index + " across, " + index + " down, " + index +
+                  " height) {\n"
+                  "    type* const own = static_cast<type*>(room) + threadIdx.x * n;\n"
+                  "    __syncthreads();  // the last fold was in the same place\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i)\n"
+                  "        if (down == 0) own[i] = v[i];\n"
+                  "    __syncthreads();\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i)\n"
+                  "        if (down < height) v[i] = own[i - int(down * across) * n];\n}\n");
+    return "share_down";
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,163 @@
+// Accesses to memory and index arithmetic as CUDA text. Loads name their cache policy: a stream past the first-level
+// cache and stores that leave the caches first are worth 1 to 3% of the bandwidth.
+#include "codegen/cuda/kernel.hpp"
+
+#include <algorithm>
+
+#include "codegen/cuda/join.hpp"
+#include "codegen/plan/stages.hpp"
+
+namespace ingot::codegen {
+
+std::uint32_t bytes_of(const place& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
+
+std::string_view word_of(std::uint32_t bytes) {
+    switch (bytes) {
+        case 16:
+            return "uint4";
+        case 8:
+            return "uint2";
+        case 4:
+            return "unsigned int";
+        case 2:
+            return "unsigned short";
+        default:
+            return "unsigned char";
+    }
+}
+
+std::string_view word_of(std::uint32_t bytes, dtype of) {
+    return bytes == 16 && of == dtype::f8 ? "double2" : word_of(bytes);
+}
+
+bool cuda_kernel::moves_along(const place& at, std::uint64_t axes) const {
+    for (std::size_t a = 0; a < at.at->strides.size(); ++a)
+        if ((axes >> a & 1u) != 0 && at.at->strides[a] != stride_class::broadcast) return true;
+    return false;
+}
+
+reading cuda_kernel::reading_of(const place& in, std::uint64_t axes) const {
+    if (in.at->head.aliased) return reading::in_place;
+    if ((axes & ~graph.nodes[in.node].axes) != 0) return reading::again;
+    return reading::once;
+}
+
+std::string cuda_kernel::element(const place& in, const std::string& offset) {
+    const std::string from = pointer(in) + offset;
+    // The intrinsic has no overload for bool; the compiler sees that the array is only read all the same.
+    if (in.at->head.aliased || in.at->head.type == dtype::b1) return offset.empty() ? '*' + from : "*(" + from + ')';
+    return "__ldg(" + from + ')';
+}
+
+void cuda_kernel::store_element(const place& out, const std::string& offset, const std::string& value) {
+    const std::string to = pointer(out) + offset;
+    if (out.at->head.type == dtype::b1) {
+        code.line(offset.empty() ? '*' + to : "*(" + to + ')', " = ", value, ";");
+    } else {
+        code.line("__stcs(", to, ", ", value, ");");
+    }
+}
+
+std::string cuda_kernel::loader(reading how, std::string_view word) {
+    static constexpr std::pair<std::string_view, std::string_view> streamed[] = {
+        {"unsigned int",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.u32 %0, [%1];\" : \"=r\"(w) : \"l\"(from));\n"},
+        {"uint2",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\" : \"=r\"(w.x), \"=r\"(w.y) : "
+         "\"l\"(from));\n"},
+        {"uint4",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\"\n"
+         "                 : \"=r\"(w.x), \"=r\"(w.y), \"=r\"(w.z), \"=r\"(w.w) : \"l\"(from));\n"},
+        {"double2",
+         "    asm volatile(\"ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];\" : \"=d\"(w.x), \"=d\"(w.y) : "
+         "\"l\"(from));\n"}};
+    std::string name = "load_cached", access = "__ldg", why = "Elements that other threads read too.";
+    const auto by = std::ranges::find(streamed, word, &std::pair<std::string_view, std::string_view>::first);
+    if (how == reading::in_place) {
+        name = "load_own", access = "__ldcs", why = "Elements of an array that this kernel also writes.";
+    } else if (how == reading::once && by != std::end(streamed)) {
+        const std::string type(word);
+        name = "load_stream", access = "stream", why = "Elements that nobody reads again: past the first-level cache.";
+        // Specialisations of one template: an overload added behind load_stream would not be found by it.
+        needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
+        needs.add("stream " + type, "template <>\n" + function("") + type + " stream(const " + type +
+                                        "* from) {\n    " + type + " w;\n" + std::string(by->second) +
+                                        "    return w;\n}\n");
+    }
+    needs.add(name, function(why, "template <class word, class type, int n>\n") + "void " + name +
+                        "(type (&to)[n], const type* from) {\n    reinterpret_cast<word&>(to) = " + access +
+                        "(reinterpret_cast<const word*>(from));\n}\n");
+    return name;
+}
+
+std::string cuda_kernel::storer() {
+    needs.add("store", function("Elements that are not read soon: first out of the caches.",
+                                "template <class word, class type, int n>\n") +
+                           "void store(type* to, const type (&from)[n]) {\n"
+                           "    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n}\n");
+    return "store";
+}
+
+std::string cuda_kernel::copier(std::uint32_t bytes) {
+    const std::string size = std::to_string(bytes), word(word_of(bytes)), name = "copy" + size;
+    const std::string copy = copies_asynchronously()
+                                 ? "    asm volatile(\"cp.async." + std::string(bytes == 16 ? "cg" : "ca") +
+                                       ".shared.global [%0], [%1], " + size +
+                                       ";\"\n                 :: \"r\"(unsigned(__cvta_generic_to_shared(to))), "
+                                       "\"l\"(from) : \"memory\");\n"
+                                 : "    *static_cast<" + word + "*>(to) = *static_cast<const " + word + "*>(from);\n";
+    needs.add(name, function("Into shared memory, past registers; the thread may wait for it.") + "void " + name +
+                        "(void* to, const void* from) {\n" + copy + "}\n");
+    return name;
+}
+
+void cuda_kernel::wait_for_copies() {
+    if (copies_asynchronously()) code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+}
+
+std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {
+    return codegen::join_pairs(needs) + '<' + fold + ", " + std::to_string(count) + ">(" + values + ')';
+}
+
+void cuda_kernel::write_digits(std::string linear, const std::vector<int>& axes) {
+    const std::string type = signed_index();
+    for (std::size_t k = axes.size(); k-- > 1;) {
+        const formula extent = points_of(axis_bit(axes[k]));
+        const std::string axis = std::to_string(axes[k]), rest = "q" + axis;
+        code.line("const ", this->linear(), ' ', rest, " = quotient(", linear, ", ", divisor(extent, "by_n" + axis),
+                  ");");
+        code.line("const ", type, ' ', digit(axes[k]), " = ", type, '(', linear, " - ", rest, " * ",
+                  count(extent, "n" + axis), ");");
+        linear = rest;
+    }
+    if (!axes.empty()) code.line("const ", type, ' ', digit(axes[0]), " = ", type, '(', linear, ");");
+}
+
+void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
+    code.margin("#pragma unroll");
+    code.open("for (unsigned int ", variable, " = 0; ", variable, " < ", n, "; ++", variable, ")");
+}
+
+bool cuda_kernel::has_quick_bodies() const {
+    return key.header.math != detail::math_mode::fast &&
+           std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });
+}
+
+int cuda_kernel::folded_axis() const {
+    if (!unravellings.empty() || !generators.empty()) return -1;
+    for (int a = 0; a < rank; ++a)
+        if ((key.folded_before & axis_bit(a)) != 0 &&
+            std::ranges::all_of(outputs, [&](const place& z) { return moves_along(z, axis_bit(a)); }) &&
+            std::ranges::any_of(inputs, [&](const place& in) { return !moves_along(in, axis_bit(a)); }))
+            return a;
+    return -1;
+}
+
+std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
+    const std::string block = key.folded_before != 0 ? "(gridDim.x - 1 - blockIdx.x)"
+                              : wide()               ? "(blockIdx.x)"
+                                                     : "blockIdx.x";
+    return (wide() ? linear() : "") + block + " * " + std::to_string(block_elements) + "u + threadIdx.x";
+}
+
+}  // namespace ingot::codegen

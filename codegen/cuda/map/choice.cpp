@@ -1,0 +1,132 @@
+// See choice.hpp. Vectors of the inner axis first, for they want the fewest instructions; then what reads the results
+// of an earlier fold once.
+#include "codegen/cuda/map/choice.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+using layout = map_choice::layout;
+
+constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t fewest_chunks = 2, most_chunks = 4;  // of a flat map
+
+/// So many elements a thread as hold `bytes` of the widest array, while the compiler digests their statements.
+std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
+    while (most > 1 && most * b.cost > statement_budget) most /= 2;
+    return most;
+}
+
+bool moves_inside(const place& at, int inner) { return inner_class(at, inner) != stride_class::broadcast; }
+
+/// Whether every array that moves along the inner axis does so by one element and is aligned.
+bool can_pack(const cuda_kernel& b, int inner) {
+    if (b.rank == 0 || !b.unravellings.empty()) return false;
+    if ((b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0 && b.rank > 1) return false;
+    const auto fits = [&](const place& at) {
+        return !moves_inside(at, inner) || (inner_class(at, inner) == stride_class::unit && at.at->head.vector);
+    };
+    return std::ranges::all_of(b.inputs, fits) &&
+           std::ranges::all_of(b.outputs, [&](const place& at) { return moves_inside(at, inner) && fits(at); });
+}
+
+/// Of the arrays that `moves` selects, in bytes.
+template <class Moves>
+std::uint32_t widest_element(const cuda_kernel& b, bool outputs_too, Moves moves) {
+    std::uint32_t widest = 1;
+    for (const place& at : b.inputs)
+        if (moves(at)) widest = std::max(widest, bytes_of(at));
+    for (const place& at : b.outputs)
+        if (outputs_too && moves(at)) widest = std::max(widest, bytes_of(at));
+    return widest;
+}
+
+/// Whether the rows that a map goes along are runs of memory of 4-byte elements, one below the other.
+bool can_be_flat(const cuda_kernel& b, int inner, int along) {
+    constexpr std::uint32_t each = 4;
+    if (along < 0 || along + 1 != inner) return false;
+    const std::uint32_t bytes = bytes_of(b.outputs[0]);
+    const auto is_run = [&](const place& at) {
+        return inner_class(at, inner) == stride_class::unit && inner_class(at, along) == stride_class::strided &&
+               bytes_of(at) == bytes;
+    };
+    const auto moves_down = [&](const place& at) { return b.moves_along(at, axis_bit(along)); };
+    return bytes == 4 && fewest_chunks * each * b.cost <= statement_budget &&
+           std::ranges::all_of(b.outputs, [&](const place& z) { return moves_down(z) && is_run(z); }) &&
+           std::ranges::all_of(b.inputs, [&](const place& in) {
+               return !moves_down(in) || !b.moves_along(in, axis_bit(inner)) || is_run(in);
+           });
+}
+
+/// Of more than one array a thread has as many vectors under way by fewer chunks.
+std::uint32_t chunks_of_flat(const cuda_kernel& b, int inner, int along, std::uint32_t each) {
+    const bool light = b.outputs.size() == 1 && most_chunks * each * b.cost <= statement_budget &&
+                       std::ranges::count_if(b.inputs, [&](const place& in) {
+                           return b.moves_along(in, axis_bit(inner)) && b.moves_along(in, axis_bit(along));
+                       }) == 1;
+    return light ? most_chunks : fewest_chunks;
+}
+
+}  // namespace
+
+map_choice choose_map(const cuda_kernel& b) {
+    map_choice c;
+    const int inner = b.rank - 1;
+    const bool packs = can_pack(b, inner);
+    const std::uint32_t vector =
+        vector_bytes / widest_element(b, true, [&](const place& at) { return moves_inside(at, inner); });
+    c.each = b.rank == 0 ? 1 : elements_within(b, packs ? vector : std::max(4u, vector));
+    if (packs && c.each > 1) {
+        c.how = layout::packed;
+        return c;
+    }
+    c.along = b.folded_axis();
+    if (can_be_flat(b, inner, c.along)) {
+        c.how = layout::flat;
+        c.each = 4;
+        c.chunks = chunks_of_flat(b, inner, c.along, c.each);
+    } else if (c.along >= 0) {
+        // More elements share what is read of results, and leave fewer threads that have something under way.
+        c.how = layout::along;
+        c.each = elements_within(b, 2 * vector_bytes / widest_element(b, false, [&](const place& at) {
+                                        return b.moves_along(at, axis_bit(c.along));
+                                    }));
+        c.apart = c.along == inner ? map_choice::threads : 32;
+    }
+    return c;
+}
+
+kernel_shape map_choice::shape() const {
+    const bool vectors = how == layout::packed || how == layout::flat;
+    kernel_shape s;
+    s.name = how == layout::packed  ? "packed"
+             : how == layout::flat  ? "flat"
+             : how == layout::along ? "along"
+                                    : "spread";
+    s.threads = threads;
+    s.each = vectors ? each : 1;
+    s.chunks = vectors ? chunks : each;
+    if (how == layout::flat) s.source = element_source::run;
+    return s;
+}
+
+std::string map_choice::reason() const {
+    const std::string n = std::to_string(each);
+    switch (how) {
+        case layout::packed:
+            return n + " consecutive elements a thread in accesses of up to 16 bytes: the fewest instructions";
+        case layout::flat:
+            return std::to_string(chunks) + " vectors a thread, some rows apart: results are read once";
+        case layout::along:
+            return n + " elements a thread, apart on the axis that has been folded: results are read once";
+        case layout::spread:
+            break;
+    }
+    return n + " elements a thread, a block apart: coalesced at any alignment and stride";
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,37 @@
+// How a map on CUDA goes over its elements, chosen from what the kernel reads and writes before any of it is printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "codegen/cuda/kernel.hpp"
+
+namespace ingot::codegen {
+
+struct map_choice {
+    enum class layout : std::uint8_t {
+        packed,  // a thread owns consecutive elements of the inner axis and moves them in one access
+        flat,    // after a fold across memory: vectors of the run of memory that rows are, some rows apart
+        along,   // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
+        spread,  // elements of a thread lie a block apart
+    };
+    static constexpr std::uint32_t threads = 256;
+
+    layout how = layout::spread;
+    std::uint32_t each = 1;    // elements of a thread; flat: of a vector
+    std::uint32_t chunks = 1;  // flat: vectors of a thread
+    std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
+    int along = -1;            // the axis that earlier steps have folded, or -1
+
+    kernel_shape shape() const;
+    std::string reason() const;
+};
+
+map_choice choose_map(const cuda_kernel& b);
+
+/// The whole source and the step, once the kernel's body is written.
+void finish_map(cuda_kernel& b, const map_choice& c, plan& p);
+/// A thread's elements by vectors of the run of memory that the rows beneath the same results are.
+void emit_flat_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
+
+}  // namespace ingot::codegen

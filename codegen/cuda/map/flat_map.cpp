@@ -1,0 +1,172 @@
+// The map kernel for CUDA after a fold across memory, of rows that begin anywhere. All rows beneath the same results
+// are one run of memory, a slab, and as many rows as a vector has elements begin alike again: a period of the slab, of
+// as many vectors as a row has elements. A thread takes the same vector of some periods, so the results of its few
+// columns are read once, and memory is accessed by 16 bytes wherever rows begin. What has gaps, or begins elsewhere
+// than the first output, is accessed element by element.
+#include "codegen/cuda/map/choice.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class flat_map {
+public:
+    flat_map(cuda_kernel& b, const map_choice& c)
+        : b_(b), choice_(c), inner_(b.rank - 1), along_(c.along), chunks_(c.chunks) {}
+
+    void write(plan& p) {
+        b_.name_scalars();
+        write_place();
+        for (const place& in : b_.inputs) read(in);
+        for (const place& z : b_.outputs) declare(z, true);
+        compute();
+        for (const place& z : b_.outputs) write(z);
+        finish_map(b_, choice_, p);
+    }
+
+private:
+    static constexpr std::uint32_t threads = map_choice::threads, each = 4, apart = 8;  // in periods
+
+    bool moves(const place& at) const { return b_.moves_along(at, axis_range(0, b_.rank)); }
+    bool moves_inside(const place& at) const { return b_.moves_along(at, axis_bit(inner_)); }
+    bool moves_down(const place& at) const { return b_.moves_along(at, axis_bit(along_)); }
+    bool by_vectors(const place& at) const { return moves_inside(at) && moves_down(at); }
+    std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
+    std::string by_width() { return b_.divisor(points_of(axis_bit(inner_)), "by_n" + std::to_string(inner_)); }
+    std::string total() { return b_.count(points_of(axis_bit(inner_) | axis_bit(along_)), "total"); }
+    std::string slab(const place& at) { return b_.pointer(at) + b_.offset(at, axis_range(0, along_)); }
+    std::string shift_of(const place& at) {
+        return b_.linear() + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + slab(at) + ") / 4 % 4)";
+    }
+    /// "p.x0_stride1"
+    std::string stride_down(const place& at) {
+        return b_.offset(at, axis_bit(along_)).substr((" + " + digit(along_) + " * ").size());
+    }
+
+    /// A slab's first vector may begin before it: its last period may so have elements of one row more.
+    void write_place() {
+        source_writer& out = b_.code;
+        const formula groups = ceil_divide(points_of(axis_bit(along_)) + 1, chunks_ * apart * each);
+        const formula all = points_of(axis_range(0, b_.rank) & ~axis_bit(along_)) * groups;
+        b_.step.grid[0] = ceil_divide(all, threads / apart);
+        const std::string type = b_.linear(), n = width(), by_n = by_width(), periods = std::to_string(apart) + 'u';
+        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
+        out.line("if (q >= ", b_.count(all, "groups"), " * ", periods, ") return;");
+        out.line("const ", type, " line = quotient(q, ", by_n, "), vector = q - line * ", n, ";");
+        std::string group = "line / " + periods;
+        if (along_ > 0) {
+            out.line("const ", type, " outer = quotient(", group, ", ", b_.divisor(groups, "by_groups"), ");");
+            std::vector<int> axes;
+            for (int a = 0; a < along_; ++a) axes.push_back(a);
+            b_.write_digits("outer", axes);
+            group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
+        }
+        out.line("const ", type, " first = ", group, " * ", chunks_ * apart, " + line % ", periods, ";  // period");
+        out.line("const ", type, " shift = ", shift_of(b_.outputs[0]), ";");
+        for (const auto* places : {&b_.inputs, &b_.outputs})
+            for (const place& at : *places)
+                if (by_vectors(at))
+                    out.line("const bool ", at.name, "_fits = ", stride_down(at), " == ", n, " && ", shift_of(at),
+                             " == shift;");
+        out.line("// Of the thread's four columns, the rows from a period before the slab's.");
+        out.line(b_.signed_index(), " row[4], column[4];");
+        out.line("const ", type, " begin = (vector + ", n, ") * 4 - shift, down = quotient(begin, ", by_n, ");");
+        out.line("row[0] = ", b_.signed_index(), "(down), column[0] = ", b_.signed_index(), "(begin - down * ", n,
+                 ");");
+        out.margin("#pragma unroll");
+        out.open("for (int i = 1; i < 4; ++i)");
+        out.line("const bool ends = ", b_.linear(), "(column[i - 1]) + 1 == ", n, ";");
+        out.line("row[i] = row[i - 1] + ends, column[i] = ends ? 0 : column[i - 1] + 1;");
+        out.close();
+    }
+
+    /// `k` is the place of a chunk's first element in the slab; less than 0 in a slab that begins amid a vector.
+    void open_chunks() {
+        b_.open_unrolled("e", chunks_);
+        b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
+                     " + vector) * 4 - shift;");
+    }
+    void open_whole(const place& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }
+    /// A chunk's elements that the slab has, with their digits.
+    void open_elements() {
+        b_.open_unrolled("i", each);
+        b_.code.line("if (k + i >= ", total(), ") continue;");
+        b_.code.line("const ", b_.signed_index(), ' ', digit(along_), " = ", b_.signed_index(),
+                     "(period * 4) - 4 + row[i], ", digit(inner_), " = column[i];");
+    }
+
+    void declare(const place& at, bool output) {
+        b_.code.line("alignas(16) ", b_.needs.type(at.at->head.type), ' ', at.name, '[', chunks_, "][4]",
+                     output ? ";" : " = {};");
+    }
+
+    void read(const place& in) {
+        source_writer& out = b_.code;
+        const std::uint64_t all = axis_range(0, b_.rank), still = all & ~axis_bit(along_);
+        if (!moves_down(in)) {
+            const bool inside = moves_inside(in);
+            out.line(inside ? "" : "const ", b_.needs.type(in.at->head.type), ' ', in.name, inside ? "[4];" : " = ",
+                     inside ? "" : b_.element(in, moves(in) ? b_.offset(in, still) : "") + ';');
+            b_.body.name(in.node, in.name + (inside ? "[i]" : ""));
+            if (!inside) return;
+            b_.open_unrolled("i", each);
+            out.line("const ", b_.signed_index(), ' ', digit(inner_), " = column[i];");
+            out.line(in.name, "[i] = ", b_.element(in, b_.offset(in, still)), ";");
+            return out.close();
+        }
+        declare(in, false);
+        b_.body.name(in.node, in.name + "[e][i]");
+        open_chunks();
+        if (by_vectors(in)) {
+            open_whole(in);
+            out.line(b_.loader(b_.reading_of(in, all), 16), '<', word_of(16), ">(", in.name, "[e], ", slab(in),
+                     " + k);");
+            out.otherwise();
+        }
+        open_elements();
+        out.line(in.name, "[e][i] = ", b_.element(in, b_.offset(in, all)), ";");
+        out.close();
+        if (by_vectors(in)) out.close();
+        out.close();
+    }
+
+    /// Column by column, by quick bodies where there are such; once more where one met a rare value.
+    void compute() {
+        source_writer& out = b_.code;
+        b_.open_unrolled("i", each);
+        b_.body.hoist(axis_range(0, b_.rank) & ~axis_bit(along_), b_.graph.roots, out);
+        b_.compute(b_.has_quick_bodies(), [&] {
+            b_.open_unrolled("e", chunks_);
+            for (const place& z : b_.outputs)
+                out.line(z.name, "[e][i] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            out.close();
+        });
+        out.close();
+    }
+
+    void write(const place& z) {
+        source_writer& out = b_.code;
+        open_chunks();
+        open_whole(z);
+        out.line(b_.storer(), '<', word_of(16), ">(", slab(z), " + k, ", z.name, "[e]);");
+        out.otherwise();
+        open_elements();
+        b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name + "[e][i]");
+        out.close();
+        out.close();
+        out.close();
+    }
+
+    cuda_kernel& b_;
+    const map_choice& choice_;
+    const int inner_, along_;
+    const std::uint32_t chunks_;
+};
+
+}  // namespace
+
+void emit_flat_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { flat_map(b, c).write(p); }
+
+}  // namespace ingot::codegen

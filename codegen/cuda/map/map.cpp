@@ -1,0 +1,367 @@
+// The map kernel for CUDA, one thread for several elements, in one of three shapes:
+//   packed  a thread owns consecutive elements of the inner axis and moves them in one access of up to 16 bytes; every
+//           operand that moves along the inner axis does so by one element and is aligned. The last elements of a row,
+//           and those of a thread whose quick bodies met a rare value, go one by one, in the same kernel.
+//   spread  a thread's elements are a block apart, so that every access of a warp is coalesced whatever the alignment
+//           and the strides; its loads are in flight together.
+//   along   the same, but some apart on one axis, along which what an earlier step has folded is read once.
+// Over more than one axis the linear number of a thread is decoded by multiply-high divisions.
+#include <algorithm>
+
+#include "codegen/cuda/map/choice.hpp"
+#include "codegen/plan/stages.hpp"
+#include "codegen/text/random.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+using layout = map_choice::layout;
+constexpr std::uint32_t threads = map_choice::threads;
+
+class cuda_map {
+public:
+    cuda_map(cuda_kernel& b, const map_choice& c)
+        : b_(b), choice_(c), inner_(b.rank - 1), along_(c.along), each_(c.each) {}
+
+    void write(plan& p) {
+        b_.name_scalars();
+        read_constants();
+        b_.body.hoist(0, b_.graph.roots, b_.code);
+        choice_.how == layout::packed ? write_packed() : choice_.how == layout::along ? write_along() : write_spread();
+        finish_map(b_, choice_, p);
+    }
+
+private:
+    bool moves_inside(const place& at) const { return inner_class(at, inner_) != stride_class::broadcast; }
+    bool moves(const place& at) const { return b_.moves_along(at, all_axes()); }
+    std::uint64_t all_axes() const { return axis_range(0, b_.rank) | b_.unravelled_axes(); }
+    /// The axes [0, n).
+    static std::vector<int> outer_axes(int n) {
+        std::vector<int> axes;
+        for (int a = 0; a < n; ++a) axes.push_back(a);
+        return axes;
+    }
+
+    /// Operands that move along no axis are read once, before everything else.
+    void read_constants() {
+        // What is read may be what is written.
+        if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
+        for (const place& in : b_.inputs) {
+            if (moves(in)) continue;
+            b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", b_.element(in, ""), ";");
+            b_.body.name(in.node, in.name);
+        }
+    }
+
+    // Random leaves.
+
+    place place_of(node_id generator) const {
+        const std::uint16_t index = b_.graph.nodes[generator].index;
+        return {&b_.key.operands[index], b_.names[index], index, false, generator};
+    }
+    void declare_random(const place& g) {
+        b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', each_, "];");
+        b_.body.name(g.node, g.name + "[e]");
+    }
+    void write_random(const place& g, const std::string& to, const std::string& further) {
+        b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
+    }
+
+    /// A random leaf's element e of the thread's own.
+    void write_random_element(const place& g, const std::string& to) {
+        const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
+        write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
+    }
+
+    /// All the thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
+    void write_random_vector(const place& g) {
+        const std::uint32_t group = generator_group(b_.graph.nodes[g.node].type);
+        declare_random(g);
+        b_.code.margin("#pragma unroll");
+        if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
+            b_.code.line("for (int e = 0; e < ", each_, "; e += ", group, ")");
+            const std::string index = b_.generator_index(g.node, all_axes()), name = b_.generator_name(g.node);
+            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", (", index, " + e) / ", group,
+                         ");");
+            return;
+        }
+        b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
+        write_random_element(g, g.name + "[e]");
+        b_.code.close();
+    }
+
+    // Packed.
+
+    void write_packed() {
+        source_writer& out = b_.code;
+        const std::string n = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+        const std::string i = b_.rank == 1 && b_.generators.empty() ? digit(0) : "i";
+        find_vector(n, i);
+        std::vector<const place*> vectors;
+        for (const place& in : b_.inputs) {
+            if (!moves(in)) continue;
+            const std::string type = b_.needs.type(in.at->head.type);
+            const std::string offset = b_.offset(in, all_axes());
+            if (moves_inside(in)) {
+                vectors.push_back(&in);
+                out.line("const ", type, "* const ", in.name, "_at = ", b_.pointer(in), offset, ";");
+            } else {
+                out.line("const ", type, ' ', in.name, " = ", b_.element(in, offset), ";");
+                b_.body.name(in.node, in.name);
+            }
+        }
+        std::vector<place> generators;
+        for (const node_id id : b_.generators) {
+            const place g = place_of(id);
+            if (moves_inside(g)) {
+                generators.push_back(g);
+            } else {
+                write_random(g, "const " + b_.needs.type(b_.graph.nodes[id].type) + ' ' + g.name, "");
+                b_.body.name(id, g.name);
+            }
+        }
+        for (const place& z : b_.outputs)
+            out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_at = ", b_.pointer(z),
+                     b_.offset(z, all_axes()), ";");
+        const std::string left = n + " - " + i, each = b_.linear() + '(' + std::to_string(each_) + ')';
+        const body_writer::names shared = b_.body.scope();
+        out.open("if (", left, " >= ", each_, ")");
+        write_vector(vectors, generators);
+        out.close();
+        b_.body.leave(shared);
+        out.margin("#pragma unroll 1");
+        open_elements("min(" + each + ", " + left + ')');
+        write_one_by_one(vectors, generators);
+        out.close();
+    }
+
+    /// Reads, computes and writes by vectors, and returns unless a value was rare.
+    void write_vector(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+        source_writer& out = b_.code;
+        for (const place* in : vectors) {
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[', each_, "];");
+            out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ",
+                     in->name, "_at);");
+            b_.body.name(in->node, in->name + "[e]");
+        }
+        for (const place& g : generators) write_random_vector(g);
+        for (const place& z : b_.outputs)
+            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
+                     "];");
+        // Approximate arithmetic is quicker still, and leaves nothing to be done again.
+        const bool quick = b_.has_quick_bodies();
+        if (quick) out.line("bool rare = false;");
+        b_.needs.use_quick(quick);
+        open_unrolled_elements();
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
+        out.close();
+        b_.needs.use_quick(false);
+        if (quick) out.open("if (!rare)");
+        for (const place& z : b_.outputs)
+            out.line(b_.storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
+        out.line("return;");
+        if (quick) out.close();
+    }
+
+    void write_one_by_one(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+        source_writer& out = b_.code;
+        for (const place* in : vectors) {
+            out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
+            b_.body.name(in->node, in->name);
+        }
+        for (const place& g : generators) {
+            write_random_element(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name);
+            b_.body.name(g.node, g.name);
+        }
+        // Every value is there before the first is written: an output may be an operand.
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
+                     b_.body.value(b_.graph.roots[k], out), ";");
+        for (const place& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
+    }
+
+    /// Which elements this thread owns: those from `i` on the inner axis, whose extent is `n`.
+    void find_vector(const std::string& n, const std::string& i) {
+        source_writer& out = b_.code;
+        if (b_.rank == 1) {
+            out.line("const ", b_.linear(), ' ', i, " = (", b_.thread_index(threads), ") * ", each_, ";");
+            out.line("if (", i, " >= ", n, ") return;");
+            if (i != digit(0)) b_.write_digits(i, {0});
+            b_.step.grid[0] = ceil_divide(points_of(axis_bit(0)), threads * each_);
+            return;
+        }
+        const formula row_vectors = ceil_divide(points_of(axis_bit(inner_)), each_);
+        const formula all = points_of(axis_range(0, inner_)) * row_vectors;
+        out.line("const ", b_.linear(), " q = ", b_.thread_index(threads), ";");
+        out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
+        out.line("const ", b_.linear(), " row = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
+        out.line("const ", b_.linear(), ' ', i, " = (q - row * ", b_.count(row_vectors, "row_vectors"), ") * ", each_,
+                 ";");
+        out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', i, ");");
+        b_.write_digits("row", outer_axes(inner_));
+        b_.step.grid[0] = ceil_divide(all, threads);
+    }
+
+    void open_elements(const std::string& count) {
+        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
+    }
+    void open_unrolled_elements() {
+        b_.code.margin("#pragma unroll");
+        open_elements(std::to_string(each_));
+    }
+
+    void write_spread() {
+        source_writer& out = b_.code;
+        const formula all = points_of(axis_range(0, b_.rank));
+        const std::string n = b_.count(all, "n"), each = std::to_string(each_);
+        const std::string q = "first + e * " + std::to_string(threads) + 'u';
+        out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
+        for (const place& in : b_.inputs)
+            if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
+        for (const place& z : b_.outputs)
+            if (moves(z))
+                out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
+        for (const node_id g : b_.generators) declare_random(place_of(g));
+        open_unrolled_elements();
+        out.line("const ", b_.linear(), " q = ", q, ";");
+        out.line("if (q >= ", n, ") continue;");
+        b_.write_digits("q", outer_axes(b_.rank));
+        for (const unravelling& u : b_.unravellings) {
+            out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
+            b_.write_digits(u.name, u.axes);
+        }
+        for (const place& in : b_.inputs) {
+            if (!moves(in)) continue;
+            out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+            b_.body.name(in.node, in.name + "[e]");
+        }
+        for (const node_id g : b_.generators) write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
+        for (const place& z : b_.outputs)
+            if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
+        out.close();
+        compute_elements();
+        open_unrolled_elements();
+        out.line("if (", q, " >= ", n, ") break;");
+        for (const place& z : b_.outputs)
+            b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
+        out.close();
+        b_.step.grid[0] = ceil_divide(all, threads * each_);
+    }
+
+    /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
+    void compute_elements() {
+        source_writer& out = b_.code;
+        for (const place& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        b_.compute(b_.has_quick_bodies(), [&] {
+            open_unrolled_elements();
+            for (const place& z : b_.outputs)
+                out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            out.close();
+        });
+    }
+
+    // Along an axis.
+
+    /// A thread's elements are some apart, so that neighbours read neighbours: a block where the axis is the inner one.
+    void write_along() {
+        source_writer& out = b_.code;
+        const std::uint64_t still = all_axes() & ~axis_bit(along_);
+        const std::uint32_t apart = choice_.apart;
+        find_along(apart);
+        for (const place& in : b_.inputs) {
+            const std::string type = b_.needs.type(in.at->head.type);
+            if (!moves(in)) continue;
+            if (moves_along(in)) {
+                out.line(type, ' ', in.name, '[', each_, "] = {};");
+                b_.body.name(in.node, in.name + "[e]");
+            } else {
+                out.line("const ", type, ' ', in.name, " = ", b_.element(in, b_.offset(in, still)), ";");
+                b_.body.name(in.node, in.name);
+            }
+        }
+        open_present(apart);
+        for (const place& in : b_.inputs)
+            if (moves_along(in)) out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        close_present();
+        b_.body.hoist(still, b_.graph.roots, out);
+        compute_elements();
+        open_present(apart);
+        for (const place& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
+        close_present();
+    }
+
+    bool moves_along(const place& in) const { return b_.moves_along(in, axis_bit(along_)); }
+    /// The digits of the thread's first element, that along the axis being `first`: groups of the axis are `each` times
+    /// as long as elements are apart.
+    void find_along(std::uint32_t apart) {
+        source_writer& out = b_.code;
+        const formula groups = ceil_divide(points_of(axis_bit(along_)), each_ * apart);
+        const formula all = points_of(axis_range(0, b_.rank) & ~axis_bit(along_)) * groups;
+        b_.step.grid[0] = ceil_divide(all, threads / apart);
+        const std::string type = b_.linear(), far = std::to_string(apart) + 'u';
+        b_.count(points_of(axis_bit(along_)), "n" + std::to_string(along_));
+        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
+        out.line("if (q >= ", b_.count(all, "groups"), " * ", far, ") return;");
+        std::string rest = "q";
+        if (along_ != inner_) {
+            const formula within = points_of(axis_range(along_ + 1, b_.rank));
+            const std::string inside = b_.count(within, "inside"), by_inside = b_.divisor(within, "by_inside");
+            out.line("const ", type, " line = quotient(q, ", by_inside, "), inside = q - line * ", inside, ";");
+            std::vector<int> axes;
+            for (int a = along_ + 1; a < b_.rank; ++a) axes.push_back(a);
+            b_.write_digits("inside", axes);
+            rest = "line";
+        }
+        std::string group = rest + " / " + far;
+        if (along_ > 0) {
+            out.line("const ", type, " outer = quotient(", group, ", ", b_.divisor(groups, "by_groups"), ");");
+            b_.write_digits("outer", outer_axes(along_));
+            group = '(' + group + " - outer * " + b_.count(groups, "groups_along") + ')';
+        }
+        out.line("const ", type, " first = ", group, " * ", each_ * apart, " + ", rest, " % ", far, ";");
+    }
+
+    /// Each of the thread's elements that there are, the digit along the axis being written.
+    void open_present(std::uint32_t apart) {
+        const std::string at = "first + e * " + std::to_string(apart) + 'u';
+        open_unrolled_elements();
+        b_.code.open("if (", at, " < ", b_.count(points_of(axis_bit(along_)), "n" + std::to_string(along_)), ")");
+        b_.code.line("const ", b_.signed_index(), ' ', digit(along_), " = ", b_.signed_index(), '(', at, ");");
+    }
+    void close_present() {
+        b_.code.close();
+        b_.code.close();
+    }
+
+    cuda_kernel& b_;
+    const map_choice& choice_;
+    const int inner_, along_;
+    const std::uint32_t each_;
+};
+
+}  // namespace
+
+void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
+    b.step.kernel = "map";
+    b.step.threads = threads;
+    b.step.pattern = "map";
+    b.step.work = {{axis_range(0, b.rank), b.cost}};
+    b.step.shape = c.shape();
+    b.step.reason = c.reason();
+    p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                                            ")\nmap(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(b.step));
+}
+
+void emit_map_cuda(const key& k, const graph& g, plan& p) {
+    cuda_kernel b(k, g);
+    const map_choice c = choose_map(b);
+    c.how == layout::flat ? emit_flat_map_cuda(b, c, p) : cuda_map(b, c).write(p);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,219 @@
+// The shapes are those that measured best: few blocks' worth of threads wait for each other as long as a row leaves
+// them registers for several blocks a multiprocessor, and only then do more threads, or blocks, share a row.
+#include "codegen/cuda/row/layouts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace ingot::codegen {
+
+namespace {
+
+using layout = register_rows::layout;
+
+constexpr std::uint32_t portable_cluster = 8, large_cluster = 16;
+constexpr std::uint32_t far_longer = 1u << 31;  // than any row
+constexpr std::uint32_t group_of_chunks = 4;
+
+constexpr std::uint32_t pieces(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
+constexpr std::uint32_t whole(std::uint32_t n, std::uint32_t size) { return n / size * size; }
+
+/// Of `all` chunks those that registers do not hold.
+void share_chunks(register_rows& s, std::uint32_t all, std::uint32_t in_registers) {
+    const std::uint32_t once = s.shared_chunks_at_once;
+    s.shared_chunks = all <= in_registers ? 0 : pieces(all - in_registers, once) * once;
+}
+
+/// What follows from the lengths of the rows, of which a lane has at most `in_registers` chunks there.
+void fit(register_rows& s, std::uint32_t in_registers, std::uint32_t shortest, std::uint32_t longest) {
+    s.max_chunks = s.chunks;
+    // As the formula of row_elements::fitted_rows has it.
+    const auto width = [&](std::uint32_t n) {
+        const std::uint32_t most = std::max(1u, s.threads / pieces(n, s.cluster * s.max_chunks));
+        return most < s.column_multiple ? std::bit_floor(most) : whole(most, s.column_multiple);
+    };
+    s.columns_per_block = width(shortest), s.min_columns_per_block = width(longest);
+    s.min_chunks = s.max_chunks, s.chunks = 0;
+    for (std::uint32_t n = shortest; n <= longest; ++n) {
+        const std::uint32_t lanes_of_row = s.cluster * (s.threads / width(n));
+        s.min_chunks = std::min(s.min_chunks, (n - 1) / lanes_of_row);
+        s.chunks = std::max(s.chunks, pieces(n, lanes_of_row));
+    }
+    s.chunks = pieces(s.chunks, s.chunks_at_once) * s.chunks_at_once;
+    if (s.chunks <= in_registers) return;
+    share_chunks(s, s.chunks, in_registers);
+    s.chunks = in_registers;
+    s.min_chunks = std::min(s.min_chunks, in_registers);
+}
+
+/// Short rows have a lane each, and a thread some of them.
+void take_rows_together(register_rows& s, std::uint32_t bytes) {
+    constexpr std::uint32_t shortest = 4, bytes_under_way = 64;
+    if (s.chunks <= shortest) s.rows_per_thread = std::max(1u, bytes_under_way / (s.chunks * bytes));
+    s.rows_per_block = s.threads * s.rows_per_thread;
+}
+
+}  // namespace
+
+bool has_large_clusters(std::uint32_t architecture) { return architecture == 90 || architecture == 100; }
+
+std::uint32_t largest_cluster_of(std::uint32_t architecture) {
+    if (architecture < 90) return 1;
+    return has_large_clusters(architecture) ? large_cluster : portable_cluster;
+}
+
+/// Threads along memory: a few lanes of a warp, a block, a cluster; each has at most so many elements. Three small
+/// blocks a multiprocessor whose threads have many elements overlap better than two large ones, a block of two warps
+/// better than one of eight.
+bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
+    struct shape {
+        std::uint32_t lanes, cluster, most_bytes, resident_blocks;
+    };
+    // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle. Where nothing
+    // is written along rows instructions are what counts, and few lanes have fewer of them for each element.
+    static constexpr shape few_lanes[] = {{4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
+    static constexpr shape many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
+    static constexpr shape middle_shapes[] = {{32, 1, 128, 1}, {64, 1, 128, 16}};
+    static constexpr shape small_block{128, 1, 128, 1}, large_block{512, 1, 32, 1};
+    static constexpr shape long_shapes[] = {{256, 1, 128, 4},   {256, 1, 192, 3},   {512, 2, 192, 3},
+                                            {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
+                                            {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
+                                            {4096, 16, 192, 3}, {8192, 16, 128, 2}, {8192, 8, 128, 1}};
+    const std::uint32_t largest_cluster = largest_cluster_of(of.architecture);
+    const auto take = [&](const shape& c) {
+        if (of.capacity * of.bytes > c.lanes * c.most_bytes || c.cluster > largest_cluster) return false;
+        s.lanes = c.lanes;
+        s.cluster = c.cluster;
+        s.resident_blocks = c.resident_blocks;
+        s.threads = c.lanes <= 32 ? 64 : c.lanes / c.cluster;
+        s.rows_per_block = s.threads * s.cluster / s.lanes;
+        s.chunks = pieces(of.capacity, s.lanes * s.each) + (s.shifted ? 1 : 0);
+        return s.elements() <= of.elements;
+    };
+    const bool few = s.shifted || (!writes_rows && s.each > 1);
+    // Half of a large block may have nothing to do. It is quicker all the same where rows of one word an element are
+    // written that give most of it something.
+    constexpr std::uint32_t most_of_small_block = 12 * 1024;
+    const bool small = s.shifted || !writes_rows || of.bytes > 4 || of.capacity * of.bytes <= most_of_small_block;
+    return std::ranges::any_of(few ? std::span<const shape>(few_lanes) : many_lanes, take) ||
+           std::ranges::any_of(middle_shapes, take) || (small && take(small_block)) ||
+           (!s.shifted && take(large_block)) || std::ranges::any_of(long_shapes, take);
+}
+
+/// Rows along memory that are more than the registers of eight blocks: a large cluster has in shared memory what its
+/// registers do not hold, element by element.
+bool share_with_memory(register_rows& s, const row_limits& of) {
+    struct shape {
+        std::uint32_t threads, most_bytes, resident_blocks, most_shared_bytes;
+    };
+    // Of two blocks a multiprocessor one computes while the other one reads. Doubles are as quick by one where much of
+    // them would lie in shared memory.
+    static constexpr shape shapes[] = {{512, 128, 2, 128}};
+    static constexpr shape shapes_of_doubles[] = {{512, 128, 2, 64}, {1024, 128, 1, 0}};
+    constexpr std::uint32_t most_in_registers = 1u << 20;  // bytes
+    if (of.capacity * of.bytes <= most_in_registers || !has_large_clusters(of.architecture)) return false;
+    s.cluster = large_cluster;
+    s.chunks_at_once = group_of_chunks;
+    const auto take = [&](const shape& c) {
+        s.threads = c.threads;
+        s.lanes = c.threads * s.cluster;
+        s.resident_blocks = c.resident_blocks;
+        s.chunks = whole(std::min(of.elements, c.most_bytes / of.bytes), s.chunks_at_once);
+        share_chunks(s, pieces(of.capacity, s.lanes), s.chunks);
+        return s.chunks > 0 && s.shared_chunks * of.bytes <= c.most_shared_bytes;
+    };
+    return std::ranges::any_of(of.bytes > 4 ? std::span<const shape>(shapes_of_doubles) : shapes, take);
+}
+
+/// Threads across memory: neighbours have neighbouring rows. A row is shared where it would leave a lane too much, and
+/// by more blocks where few rows beside each other would be read in small pieces, which costs more where they begin
+/// anywhere. Pieces are sectors where rows begin at vectors, and elsewhere some of the 64 bytes or 128 that memory is
+/// read by, or of 32 where there would be two at most.
+bool share_across(register_rows& s, const row_program& r, const row_limits& of, const rows_in_memory& at, bool defers) {
+    struct shape {
+        std::uint32_t longest, threads, most_bytes, resident_blocks, most_shared_bytes = 0;
+    };
+    static constexpr shape shapes_of_words[] = {{8, 256, 64, 1},           {32, 256, 64, 5},
+                                                {128, 512, 64, 3},         {8192, 512, 128, 2},
+                                                {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
+    static constexpr shape many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
+    static constexpr shape shapes_of_doubles[] = {
+        {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
+    // Rows that want sixteen blocks, or of which few lie beside each other, are as quick read twice, and quicker where
+    // they begin anywhere or amid a sector, are doubles, or have deferred loads beside what is held. All that caches
+    // have are quicker read once.
+    constexpr std::uint32_t longest_of_many_blocks = 12288;
+    const bool doubles = of.bytes > 4;
+    const bool spread =
+        !at.few && at.aligned && at.sectors && !doubles && !defers && of.capacity <= longest_of_many_blocks;
+    const bool many = at.few || spread;
+    const std::uint32_t known = largest_cluster_of(of.architecture),
+                        largest = many ? known : std::min(known, portable_cluster);
+    const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
+    const std::uint32_t least = largest == 1 || at.few ? 32
+                                : at.aligned           ? (doubles ? 96 : 64)
+                                                       : (doubles ? wanted : 160);
+    const std::uint32_t enough = defers ? std::max(least, 128u) : least;
+    std::uint32_t in_registers = 0;
+    const auto beside = [&] { return s.threads * s.cluster * s.chunks / of.capacity * at.widest; };
+    const auto take = [&](const shape& c) {
+        if (of.capacity > c.longest || (c.threads > 512 && largest > 1)) return false;
+        s.threads = c.threads;
+        s.resident_blocks = c.resident_blocks;
+        in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), group_of_chunks);
+        s.chunks = std::min({of.elements, (c.most_bytes + c.most_shared_bytes) / of.bytes, of.capacity});
+        s.how = s.chunks < of.capacity ? layout::fitted : layout::columns;
+        s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
+        s.chunks = whole(s.chunks, s.chunks_at_once);
+        s.cluster = 1;
+        while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
+        return beside() >= enough;
+    };
+    const std::span<const shape> shapes = spread    ? std::span<const shape>(many_blocks)
+                                          : doubles ? std::span<const shape>(shapes_of_doubles)
+                                                    : shapes_of_words;
+    if (!std::ranges::any_of(shapes, take)) return false;
+    constexpr std::uint32_t sector = 32;
+    const std::uint32_t piece = at.aligned ? sector : std::clamp(std::bit_floor(beside()) / 2, sector, 128u);
+    s.column_multiple = std::min(32u, piece / at.widest);
+    if (s.is_fitted())
+        fit(s, in_registers, r.fewest() + 1, of.capacity);
+    else
+        take_rows_together(s, of.bytes);
+    return true;
+}
+
+/// A block, or a cluster, for the rows that lie side by side, so many columns. Four small blocks a multiprocessor are
+/// quickest where few blocks share a run, then three whose threads hold more.
+bool share_runs(register_rows& s, const row_limits& of, std::uint32_t columns, bool reads_words) {
+    struct shape {
+        std::uint32_t threads, fewest_blocks, most_blocks, most_bytes, resident_blocks, most_shared_bytes;
+    };
+    static constexpr shape shapes[] = {{128, 1, 1, 152, 8, 0},   {256, 1, 16, 128, 4, 96}, {256, 1, 16, 192, 3, 256},
+                                       {256, 1, 1, 128, 4, 0},   {256, 1, 1, 192, 3, 0},   {512, 1, 1, 128, 2, 0},
+                                       {384, 1, 1, 192, 2, 0},   {512, 1, 1, 152, 2, 0},   {512, 2, 16, 128, 2, 0},
+                                       {384, 16, 16, 192, 2, 0}, {1024, 1, 1, 128, 1, 0}};
+    constexpr std::uint32_t much_memory = 128;
+    const std::uint32_t largest = largest_cluster_of(of.architecture);
+    s.how = layout::runs;
+    s.columns_per_block = columns;
+    s.chunks_at_once = group_of_chunks;
+    for (const shape& c : shapes) {
+        if (c.most_shared_bytes > 0 && !reads_words) continue;
+        if (c.most_shared_bytes > much_memory && (of.bytes > 4 || largest == 1)) continue;
+        const std::uint32_t in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), s.chunks_at_once);
+        for (s.cluster = c.fewest_blocks; s.cluster <= std::min(largest, c.most_blocks); s.cluster *= 2) {
+            s.threads = c.threads;
+            s.lanes = s.threads / columns * s.cluster;
+            s.resident_blocks = c.resident_blocks;
+            const std::uint32_t all = pieces(of.capacity, s.lanes);
+            s.chunks = std::min(pieces(all, s.chunks_at_once) * s.chunks_at_once, in_registers);
+            share_chunks(s, all, in_registers);
+            if (in_registers > 0 && s.shared_chunks * of.bytes <= c.most_shared_bytes) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace ingot::codegen

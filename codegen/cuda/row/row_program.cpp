@@ -1,0 +1,299 @@
+// Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes, as the choice
+// (cuda/row/register_rows.hpp) has it, from its loads (cuda/row/elements.hpp) to its stores. Loops over a lane's
+// elements are unrolled, so arrays are registers; a chunk that lies behind the row's end is passed over, and elements
+// past the end are what the fold starts with.
+#include <algorithm>
+
+#include "codegen/cuda/kernel.hpp"
+#include "codegen/cuda/row/row_program.hpp"
+#include "codegen/graph/reduction.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+cuda_rows::cuda_rows(const key& k, const graph& g, const row_program& r, const register_rows& choice)
+    : row_elements(k, g, r, choice), exchange_(b_, choice_) {
+    std::size_t number = 0;
+    for (const std::vector<node_id>& phase : r.phases) {
+        std::vector<fold_writer>& folds = folds_.emplace_back();
+        for (const node_id fold : phase) folds.emplace_back(g, fold, number++, b_.needs);
+    }
+}
+
+void cuda_rows::write(plan& p) {
+    b_.name_scalars();
+    if (choice_.rows_per_thread > 1) {
+        load_rows();
+    } else {
+        write_position();
+        read_constant();
+        exchange_.begin(folds_);
+        load();
+        load_deferred();
+        prefetch_rows();
+        exchange_.meet();
+        await_loads();
+    }
+    const auto await_deferred = [&](std::size_t phase) {
+        if (!choice_.deferred_loads.empty() && phase == choice_.deferred_phase) b_.wait_for_copies();
+    };
+    for (std::size_t phase = 0; phase < folds_.size(); ++phase) {
+        await_deferred(phase);
+        write_folds(phase);
+        for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
+        exchange_.write(folds_[phase]);
+        hoist();
+    }
+    await_deferred(folds_.size());
+    write_outputs();
+    if (choice_.rows_per_thread > 1) b_.code.close();
+    launch& step = b_.step;
+    step.kernel = "rows";
+    step.threads = choice_.threads;
+    step.cluster = choice_.cluster;
+    step.shared_bytes = choice_.shared_bytes();
+    const formula outer = points_of(choice_.is_run() ? r_.kept_bits() & ~axis_bit(r_.kept.back()) : r_.kept_bits());
+    step.grid[0] = ceil_divide(outer, choice_.is_fitted() ? fitted_rows() : choice_.rows_per_block);
+    step.pattern = "row program";
+    step.shape = choice_.shape();
+    step.reason = choice_.reason();
+    count_work();
+    p.source = b_.assemble(p.expression,
+                           "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(choice_.threads) +
+                               (choice_.resident_blocks > 1 ? ", " + std::to_string(choice_.resident_blocks) : "") +
+                               ")\nrows(const __grid_constant__ arguments p)");
+    p.steps.push_back(std::move(step));
+}
+
+void cuda_rows::count_work() {
+    std::uint32_t along = 0, still = 0;
+    for (const node& n : b_.graph.nodes) {
+        if (n.kind == node_kind::map)
+            ((n.axes & r_.row_bits()) != 0 ? along : still) += facts(static_cast<op>(n.code)).cost;
+        if (n.kind == node_kind::reduce) ++along;
+    }
+    b_.step.work = {{all_axes(), along}, {r_.kept_bits(), still}};
+}
+
+void cuda_rows::load_rows() {
+    for (const place& leaf : leaves_)
+        if (is_stream(leaf))
+            b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.rows_per_thread, "][",
+                         choice_.chunks, "];");
+    b_.open_unrolled("r", choice_.rows_per_thread);
+    write_position();
+    load_streams();
+    b_.code.close();
+    b_.open_unrolled("r", choice_.rows_per_thread);
+    write_position();
+    read_constant();
+}
+
+void cuda_rows::prefetch_rows() {
+    if (choice_.prefetch_share == 0) return;
+    constexpr std::uint32_t line_bytes = 128;
+    source_writer& out = b_.code;
+    const formula resident = min(points_of(r_.kept_bits()), choice_.resident_blocks * processors());
+    const std::string type = b_.linear(), blocks = b_.count(resident, "resident"), all = rows(), end = length();
+    out.open("if (const ", type, " next = row + ", blocks, " / ", choice_.prefetch_share * choice_.cluster, "; next < ",
+             all, ")");
+    b_.write_digits("next", r_.kept);
+    for (const place& leaf : leaves_) {
+        if (!is_stream(leaf) || !is_packed(*leaf.at, b_.graph, r_)) continue;
+        const std::uint32_t line = line_bytes / bytes_of(leaf);
+        out.open("for (", u4(), " at = ", lane_, " * ", line, "; at < ", end, "; at += ", choice_.lanes * line, ")");
+        b_.write_digits("at", r_.row);
+        out.line("prefetch(", b_.pointer(leaf), b_.offset(leaf, all_axes()), ");");
+        out.close();
+    }
+    out.close();
+    b_.needs.add("prefetch", b_.function("Begins to bring a line of memory into the second-level cache.",
+                                         "template <class type>\n") +
+                                 "void prefetch(const type* at) {\n"
+                                 "    asm volatile(\"prefetch.global.L2 [%0];\" ::\"l\"(at));\n}\n");
+}
+
+void cuda_rows::read_constant() {
+    source_writer& out = b_.code;
+    for (const place& leaf : leaves_) {
+        if (along_row(leaf.node)) continue;
+        out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()), ";");
+        b_.body.name(leaf.node, leaf.name);
+    }
+    if (choice_.shifted) write_shift();
+    hoist();
+}
+
+void cuda_rows::hoist() {
+    std::vector<node_id> values;
+    for (std::size_t phase = 0; phase <= folds_.size(); ++phase) {
+        const std::vector<node_id> wanted = r_.wanted(b_.graph, phase);
+        values.insert(values.end(), wanted.begin(), wanted.end());
+    }
+    b_.body.hoist(r_.kept_bits(), values, b_.code);
+}
+
+// Phases.
+
+bool cuda_rows::has_quick_bodies(const std::vector<node_id>& values) const {
+    const std::vector<bool> wanted = b_.body.wanted_by(values);
+    for (node_id i = 0; i < wanted.size() && b_.key.header.math != math_mode::fast; ++i)
+        if (wanted[i] && along_row(i) && !b_.body.has_name(i) && has_quick_body(b_.graph.nodes[i])) return true;
+    return false;
+}
+
+std::vector<node_id> cuda_rows::newly_kept(const std::vector<node_id>& values) const {
+    const std::vector<bool> below = nodes_below(b_.graph, values);
+    std::vector<node_id> kept;
+    for (const node_id n : choice_.kept)
+        if (below[n] && !b_.body.has_name(n)) kept.push_back(n);
+    return kept;
+}
+
+void cuda_rows::write_folds(std::size_t phase) {
+    source_writer& out = b_.code;
+    std::vector<fold_writer>& folds = folds_[phase];
+    const std::vector<node_id> values = r_.wanted(b_.graph, phase);
+    const std::vector<node_id> kept = newly_kept(values);
+    for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+    for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', choice_.chunks, "];");
+    const auto outside = b_.body.scope();
+    open_chunks();
+    const std::string present = is_present();
+    if (!present.empty()) out.open("if (", present, ")");
+    load_unheld(values);
+    if (choice_.each > 1)
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].type(), ' ', value(i), of_chunk(), ";");
+    std::vector<std::string> elements;
+    b_.compute(has_quick_bodies(values), [&] {
+        open_elements();
+        for (const node_id n : kept) {
+            out.line(kept_name(n), along_, " = ", b_.body.value(n, out), ";");
+            b_.body.name(n, kept_name(n) + along_);
+        }
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            fold_writer& f = folds[i];
+            const std::string element = f.element(b_.body.value(f.value(), out), position());
+            if (choice_.each == 1) {
+                out.line(f.part(), "[u] = ", element, ";");
+                elements.push_back(element);
+                continue;
+            }
+            out.line(value(i), "[e] = ", element, ";");
+        }
+        close_elements();
+    });
+    if (choice_.each > 1) {
+        out.open("if (!(", is_whole(), "))");
+        open_elements();
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line("if (!(", is_inside(), ")) ", value(i), "[e] = ", folds[i].start(), ";");
+        close_elements();
+        out.close();
+    }
+    if (choice_.each > 1)
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].part(), "[u] = ", b_.join_pairs(folds[i].joiner(), choice_.each, value(i)), ";");
+    if (!present.empty()) {
+        out.otherwise();
+        // Where a fold joins what is held anyway, no register more.
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(choice_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
+                     "[u] = ", folds[i].start(), ";");
+        out.close();
+    }
+    out.close();
+    b_.body.leave(outside);
+    for (const node_id n : kept) b_.body.name(n, kept_name(n) + along_);
+    for (fold_writer& f : folds) {
+        const std::uint32_t pairs = choice_.shifted && choice_.chunks > 1 ? choice_.chunks - 1 : choice_.chunks;
+        std::string all = b_.join_pairs(f.joiner(), pairs, f.part());
+        if (pairs < choice_.chunks) all = f.joined(all, f.part() + '[' + std::to_string(pairs) + ']');
+        out.line(f.type(), ' ', f.name(), " = ", all, ";");
+    }
+}
+
+bool cuda_rows::is_held(const std::string& element) const {
+    const auto names = [&](const std::string& held) { return element == held + "[u]"; };
+    return std::ranges::any_of(leaves_, [&](const place& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+           std::ranges::any_of(choice_.kept, [&](node_id n) { return names(kept_name(n)); });
+}
+
+std::string cuda_rows::kept_name(node_id n) const {
+    const auto at = std::find(choice_.kept.begin(), choice_.kept.end(), n);
+    return "kept" + std::to_string(at - choice_.kept.begin());
+}
+
+void cuda_rows::write_outputs() {
+    source_writer& out = b_.code;
+    std::vector<const place*> along, still;
+    std::vector<node_id> values;
+    for (const place& z : b_.outputs) {
+        (along_row(z) ? along : still).push_back(&z);
+        if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
+    }
+    std::string idle = shares_block() ? "mine >= " + rows() : "";
+    // What a thread beyond the lanes has another thread writes.
+    if (choice_.has_columns() && (choice_.is_fitted() || choice_.threads % choice_.columns_per_block != 0))
+        idle += (idle.empty() ? "down == height" : " || down == height");
+    if (!idle.empty()) out.line("if (", idle, choice_.rows_per_thread > 1 ? ") break;" : ") return;");
+    const auto outside = b_.body.scope();
+    if (!along.empty()) write_along(along, values);
+    b_.body.leave(outside);
+    if (still.empty()) return;
+    const bool one_lane = choice_.lanes == 1 && !choice_.has_columns();
+    if (!one_lane) out.open("if (", lane_, " == 0)");
+    for (const place* z : still)
+        b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
+    if (!one_lane) out.close();
+}
+
+void cuda_rows::write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
+    source_writer& out = b_.code;
+    open_chunks();
+    leave_absent();
+    load_unheld(values);
+    for (const place* z : outputs) {
+        const std::string type = b_.needs.type(z->at->head.type);
+        out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * choice_.each) + ") " : "", type, ' ', z->name,
+                 of_chunk(), ";");
+    }
+    b_.compute(has_quick_bodies(values), [&] {
+        open_elements();
+        for (const place* z : outputs)
+            out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");
+        close_elements();
+    });
+    std::vector<const place*> vectors, singles;
+    for (const place* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
+    const auto store_elements = [&](const std::vector<const place*>& some) {
+        open_elements();
+        open_inside();
+        b_.write_digits(position(), r_.row);
+        for (const place* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
+        close_inside();
+        close_elements();
+    };
+    for (const std::vector<const place*>& some : by_fit(vectors)) {
+        out.open("if (", is_vector(*some[0]), ")");
+        b_.write_digits("at", r_.row);
+        for (const place* z : some)
+            out.line(b_.storer(), '<', word_of(bytes_of(*z) * choice_.each), ">(", b_.pointer(*z),
+                     b_.offset(*z, all_axes()), ", ", z->name, ");");
+        out.otherwise();
+        store_elements(some);
+        out.close();
+    }
+    if (!singles.empty()) store_elements(singles);
+    out.close();
+}
+
+void emit_register_rows(const key& k, const graph& g, const row_program& r, const register_rows& choice, plan& p) {
+    if (choice.chunks_at_once > 1)
+        emit_grouped_rows(k, g, r, choice, p);
+    else
+        cuda_rows(k, g, r, choice).write(p);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,194 @@
+// Scans along few long rows for CUDA, with the trees before and after them, in one pass: blocks share a row, and tiles
+// look back (cuda/scan/scan.hpp). A thread has a few chunks of its tile in registers and more in shared memory, where
+// asynchronous copies put them.
+#include "codegen/cuda/scan/row_tiles.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class long_scan final : row_tiles {
+public:
+    using row_tiles::row_tiles;
+
+    void write(plan& p) {
+        write_rows();
+        finish(p);
+    }
+
+private:
+    void write_rows() {
+        source_writer& out = b_.code;
+        const std::string u4 = b_.needs.type(dtype::u4), index = b_.linear();
+        take_ticket();
+        out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
+        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        b_.step.grid[0] = points_of(kept_bits()) * tile_count();
+        if (kept.empty()) {
+            out.line("const ", index, " tile = ticket;");
+        } else {  // the same tile of every row, for rows may be neighbours in memory
+            out.line("const ", index, " tile = quotient(ticket, ", b_.divisor(points_of(kept_bits()), "by_rows"), ");");
+            out.line("const ", index, " row = ticket - tile * ", rows(), ";");
+        }
+        b_.write_digits("row", kept);
+        read_fixed();
+        out.line("const ", index, " first = tile * ", choice_.tile, "u;");
+        out.line("const ", index, " mine = first + warp * ", chunk_stride() * choice_.chunks(), "u + lane * ", each_,
+                 "u;");
+        if (each_ > 1) out.line("const bool whole = first + ", choice_.tile, " <= ", scanned(), ";");
+        load_tile();
+        fold_tile();
+        look_back();
+        write_results();
+        clear();
+    }
+    formula tile_count() const { return ceil_divide(points_of(s_.bit()), choice_.tile); }
+    std::string tiles() { return b_.count(tile_count(), "tiles"); }
+
+    /// Round what is done for each of the chunks in registers, or staged: names elements e of the inputs and
+    /// `prefix(f)` of the folds, which are the prefixes within a vector.
+    void open_vectors(bool staged, const std::vector<node_id>& wanted) {
+        source_writer& out = b_.code;
+        const std::vector<bool> below = nodes_below(b_.graph, wanted);
+        b_.open_unrolled("u", staged ? shared_chunks_ : register_chunks_);
+        for (const place* in : inputs_) {
+            if (!below[in->node]) continue;
+            const std::uint32_t bytes = bytes_of(*in) * each_;
+            if (staged) {
+                out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, "_now[", each_,
+                         "];");
+                out.line("reinterpret_cast<", word_of(bytes), "&>(", in->name, "_now) = *reinterpret_cast<const ",
+                         word_of(bytes), "*>(", staged_chunk(*in), ");");
+            }
+            b_.body.name(in->node, in->name + (staged ? "_now[e]" : "[u][e]"));
+        }
+    }
+    std::string prefix(const fold_writer& f, bool staged) const { return f.name() + (staged ? "_now" : "[u]"); }
+    void fold_vector(bool staged) {
+        source_writer& out = b_.code;
+        if (staged)
+            for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), "_now[", each_, "];");
+        const auto outside = b_.body.scope();
+        b_.open_unrolled("e", each_);
+        for (fold_writer& f : folds_) {
+            out.line(prefix(f, staged), "[e] = ", b_.body.value(f.value(), out), ";");
+            if (each_ > 1)
+                out.line("if (e > 0) ", prefix(f, staged),
+                         "[e] = ", f.joined(prefix(f, staged) + "[e - 1]", prefix(f, staged) + "[e]"), ";");
+        }
+        out.close();
+        b_.body.leave(outside);
+    }
+
+    /// Prefixes within each of a thread's vectors, then what lies before each vector: in the warp, the block.
+    void fold_tile() {
+        source_writer& out = b_.code;
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', register_chunks_, "][", each_, "];");
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', choice_.chunks(), "];");
+        for (const bool staged : {false, true}) {
+            if (staged && shared_chunks_ == 0) continue;
+            if (staged) b_.wait_for_copies();
+            const auto outside = b_.body.scope();
+            open_vectors(staged, s_.values);
+            fold_vector(staged);
+            for (fold_writer& f : folds_)
+                out.line(f.part(), staged ? "[u + " + std::to_string(register_chunks_) + ']' : "[u]", " = ",
+                         prefix(f, staged), '[', each_ - 1, "];");
+            out.close();
+            b_.body.leave(outside);
+        }
+        for (fold_writer& f : folds_)
+            out.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(f, 32), f.part(), ", ", f.start(),
+                     ", lane);");
+        fold_block();
+    }
+
+    // ---- look-back
+
+    /// A warp polls the slots of the tiles of this tile's run, and of what is before the run.
+    void look_back() {
+        source_writer& out = b_.code;
+        const std::uint32_t words = slot_words();
+        const std::string u8 = b_.needs.type(dtype::u8), row = b_.rank == 1 ? "0" : "row";
+        write_slots(row, b_.rank == 1 ? "1" : rows(), tiles());
+        b_.step.scratch_count = points_of(kept_bits()) * ceil_divide(points_of(s_.bit()), run_ * choice_.tile);
+        for (fold_writer& f : folds_) out.line("__shared__ ", f.wide_type(), " told_", f.name(), ";");
+        out.open("if (warp == 0)");
+        out.line("const ", u8, " all = ", b_.rank == 1 ? "1" : rows(), ";");
+        out.line(u8, "* const slot = slots + ((tile / ", run_, " * all + ", row, ") * ", run_, " + tile % ", run_,
+                 ") * ", words, ";");
+        for (std::size_t i = 0; i < folds_.size(); ++i) {
+            fold_writer& f = folds_[i];
+            const std::string found = "found_" + f.name();
+            out.line(u8, "* const slot_", f.name(), "[1] = {slot", at(i), "};");
+            out.line(f.wide_type(), ' ', found, "[1] = {", widened(f, f.whole()), "};");
+            out.line("before_tile<", f.wide_joiner(), ", ", words, ">(slot_", f.name(), ", all, tile, ", found, ", ",
+                     f.wide_start(), ");");
+            out.line("if (lane == 0) told_", f.name(), " = ", found, "[0];");
+        }
+        out.close();
+        out.line("__syncthreads();");
+        write_arrival();
+        for (fold_writer& f : folds_) out.line("const ", f.wide_type(), ' ', before(f), " = told_", f.name(), ";");
+    }
+
+    void clear() {
+        source_writer& out = b_.code;
+        clear_slots(tiles(), [&] {
+            out.line("for (", b_.linear(), " i = threadIdx.x; i < ", run_, "; i += ", threads_, ")");
+            out.line("    forget<", slot_words(), ">(slots, ", b_.rank == 1 ? "1, run, 0" : rows() + ", run, row",
+                     ", i, ends);");
+        });
+    }
+
+    // ---- results
+
+    void write_results() {
+        source_writer& out = b_.code;
+        const std::vector<node_id> wanted = roots();
+        for (const bool staged : {false, true}) {
+            if (staged && shared_chunks_ == 0) continue;
+            const auto outside = b_.body.scope();
+            open_vectors(staged, wanted);
+            if (staged) fold_vector(staged);
+            write_vector(staged);
+            out.close();
+            b_.body.leave(outside);
+        }
+    }
+    void write_vector(bool staged) {
+        source_writer& out = b_.code;
+        const std::string part = staged ? "[u + " + std::to_string(register_chunks_) + ']' : "[u]";
+        for (fold_writer& f : folds_)
+            out.line("const ", f.type(), " base_", f.name(), " = ",
+                     behind(f, before(f), f.joined("ahead_" + f.name(), f.part() + part)), ";");
+        const bool packed = each_ > 1;
+        if (packed) declare_results();
+        const auto outside = b_.body.scope();
+        b_.open_unrolled("e", each_);
+        for (fold_writer& f : folds_) {
+            out.line("const ", f.type(), " all_", f.name(), " = ",
+                     f.joined("base_" + f.name(), prefix(f, staged) + "[e]"), ";");
+            b_.body.name(f.reduction(), "all_" + f.name());
+        }
+        std::vector<std::string> values;
+        for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
+        if (packed)
+            for (std::size_t k = 0; k < values.size(); ++k) out.line('r', k, "[e] = ", values[k], ";");
+        else
+            store_elements(staged, values);
+        out.close();
+        b_.body.leave(outside);
+        if (packed) store_chunk(staged);
+    }
+};
+
+}  // namespace
+
+void emit_long_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
+    long_scan(b, s, c).write(p);
+}
+
+}  // namespace ingot::codegen

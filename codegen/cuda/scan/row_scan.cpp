@@ -1,0 +1,199 @@
+// Scans of rows along memory for CUDA without look-back, with the trees before and after the scan, in one pass: lanes
+// share a row, a few for short ones, a warp, a block that goes along it tile by tile.
+//
+// Within a tile elements are joined in a tree that the key alone decides, tiles by their number; so every prefix is one
+// fold, whatever the timing. A float's tiles are joined in double.
+#include <algorithm>
+
+#include "codegen/cuda/scan/row_tiles.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class row_scan final : row_tiles {
+public:
+    using row_tiles::row_tiles;
+
+    void write(plan& p) {
+        write_rows();
+        finish(p);
+    }
+
+private:
+    // ---- rows
+
+    void write_rows() {
+        source_writer& out = b_.code;
+        const std::string u4 = b_.needs.type(dtype::u4);
+        if (!choice_.is_block_wide())
+            out.line("const ", u4, " lane = threadIdx.x % ", lanes_, "u;");
+        else
+            out.line("const ", u4, " lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;");
+        write_row_number();
+        read_fixed();
+        if (choice_.loops)
+            for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', before(f), " = ", f.wide_start(), ";");
+        const std::string n = scanned(), index = b_.linear();
+        const auto outside = b_.body.scope();
+        if (choice_.loops)
+            out.open("for (", index, " first = 0; first < ", n, "; first += ", choice_.tile, ")");
+        else
+            out.line("const ", index, " first = 0;");
+        const std::string own = choice_.is_block_wide()
+                                    ? "warp * " + std::to_string(choice_.tile / (lanes_ / 32)) + "u + lane * "
+                                    : "lane * ";
+        out.line("const ", index, " mine = first + ", own, each_, "u;");
+        if (each_ > 1) out.line("const bool whole = first + ", choice_.tile, " <= ", n, ";");
+        load_tile();
+        fold_tile();
+        write_results();
+        if (choice_.loops) {
+            if (choice_.is_block_wide()) out.line("__syncthreads();  // the next tile writes the same places");
+            for (fold_writer& f : folds_)
+                out.line(before(f), " = ", f.wide_joiner(), "::join(", before(f), ", ", f.whole(), ");");
+            out.close();
+        }
+        b_.body.leave(outside);
+    }
+
+    void write_row_number() {
+        source_writer& out = b_.code;
+        const std::vector<int> kept = axes_without(b_.rank, s_.axis);
+        const formula rows = points_of(kept_bits());
+        b_.step.grid[0] = ceil_divide(rows, pairs_ ? 2 : threads_ / lanes_);
+        if (pairs_) {
+            out.line("const ", b_.linear(), " first_row = ", b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x",
+                     " * 2;");
+            return;
+        }
+        if (choice_.is_block_wide()) {
+            if (!kept.empty()) out.line("const ", b_.linear(), " row = blockIdx.x;");
+        } else {
+            // Lanes without a row help with the last one and keep what they find to themselves.
+            const std::string own = "threadIdx.x / " + std::to_string(lanes_) + "u";
+            const std::string number = (b_.wide() ? b_.linear() + "(blockIdx.x)" : "blockIdx.x") + " * " +
+                                       std::to_string(threads_ / lanes_) + "u + " + own;
+            if (kept.empty()) {
+                out.line("const bool active = ", own, " == 0;");
+            } else {
+                const std::string count = b_.count(rows, "rows");
+                out.line("const ", b_.linear(), " own = ", number, ";");
+                out.line("const bool active = own < ", count, ";");
+                out.line("const ", b_.linear(), " row = active ? own : ", count, " - 1;");
+            }
+        }
+        b_.write_digits("row", kept);
+    }
+
+    /// Prefixes within each thread's vectors, then what lies before each vector: in the group of lanes, the block, the
+    /// row.
+    void fold_tile() {
+        source_writer& out = b_.code;
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), '[', register_chunks_, "][", each_, "];");
+        const auto outside = b_.body.scope();
+        b_.open_unrolled("u", register_chunks_);
+        b_.open_unrolled("e", each_);
+        for (fold_writer& f : folds_) out.line(f.name(), "[u][e] = ", b_.body.value(f.value(), out), ";");
+        out.close();
+        if (each_ > 1) {
+            b_.code.margin("#pragma unroll");
+            out.open("for (unsigned int e = 1; e < ", each_, "; ++e)");
+            for (fold_writer& f : folds_) {
+                const std::string now = f.name() + "[u][e]";
+                out.line(now, " = ", f.joined(f.name() + "[u][e - 1]", now), ";");
+            }
+            out.close();
+        }
+        out.close();
+        b_.body.leave(outside);
+        for (fold_writer& f : folds_) {
+            out.line(f.type(), ' ', f.part(), '[', register_chunks_, "];");
+            b_.open_unrolled("u", register_chunks_);
+            out.line(f.part(), "[u] = ", f.name(), "[u][", each_ - 1, "];");
+            out.close();
+            if (pairs_) {
+                scan_pair(f);
+                continue;
+            }
+            out.line("const ", f.type(), ' ', choice_.is_block_wide() ? "warp_" + f.name() : f.whole(), " = ",
+                     scan_lanes(f, std::min(lanes_, 32u)), f.part(), ", ", f.start(), ", lane);");
+        }
+        if (choice_.is_block_wide() && !pairs_) fold_block();
+    }
+
+    /// What lies ahead of a thread's vector in each of two rows, for a block of 32 warps.
+    void scan_pair(fold_writer& f) {
+        source_writer& out = b_.code;
+        const std::string scan = scan_lanes(f, 32), part = f.part() + "[u]";
+        out.line("__shared__ ", f.type(), " warps[2][32];");
+        b_.open_unrolled("u", 2);
+        out.line(f.type(), " own[1] = {", part, "};");
+        out.line("const ", f.type(), " all = ", scan, "own, ", f.start(), ", lane);");
+        out.line("if (lane == 0) warps[u][warp] = all;");
+        out.line(part, " = own[0];");
+        out.close();
+        out.line("__syncthreads();");
+        const std::string ahead = scan + "ahead, " + f.start() + ", lane);";
+        if (f.is_costly()) {  // a warp a row, for all the others
+            out.open("if (warp < 2)");
+            out.line(f.type(), " ahead[1] = {warps[warp][lane]};");
+            out.line(ahead);
+            out.line("warps[warp][lane] = ahead[0];");
+            out.close();
+            out.line("__syncthreads();");
+        }
+        b_.open_unrolled("u", 2);
+        if (!f.is_costly()) {
+            out.line(f.type(), " ahead[1] = {warps[u][lane]};");
+            out.line(ahead);
+        }
+        const std::string before = f.is_costly() ? "warps[u][warp]" : "__shfl_sync(0xffffffffu, ahead[0], warp)";
+        out.line(part, " = ", f.joined(before, part), ";");
+        out.close();
+    }
+
+    // ---- results
+
+    /// What lies before a thread's vector u, as a row's prefix.
+    std::string prefix(fold_writer& f) {
+        const std::string lanes =
+            choice_.is_block_wide() && !pairs_ ? f.joined("ahead_" + f.name(), f.part() + "[u]") : f.part() + "[u]";
+        return choice_.loops ? behind(f, cuda_scan::before(f), lanes) : lanes;
+    }
+
+    void write_results() {
+        source_writer& out = b_.code;
+        const bool packed = each_ > 1;
+        const auto outside = b_.body.scope();
+        b_.open_unrolled("u", register_chunks_);
+        for (fold_writer& f : folds_) out.line("const ", f.type(), " base_", f.name(), " = ", prefix(f), ";");
+        if (packed) declare_results();
+        b_.open_unrolled("e", each_);
+        for (fold_writer& f : folds_) {
+            out.line("const ", f.type(), " all_", f.name(), " = ", f.joined("base_" + f.name(), f.name() + "[u][e]"),
+                     ";");
+            b_.body.name(f.reduction(), "all_" + f.name());
+        }
+        std::vector<std::string> values;
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+            values.push_back(b_.body.value(b_.graph.roots[k], out));
+            if (packed) out.line('r', k, "[e] = ", values.back(), ";");
+        }
+        if (!packed) store_elements(false, values);
+        out.close();
+        if (packed) store_chunk(false);
+        out.close();
+        b_.body.leave(outside);
+    }
+};
+
+}  // namespace
+
+void emit_row_scan_cuda(cuda_kernel& b, const scanning& s, const scan_choice& c, plan& p) {
+    row_scan(b, s, c).write(p);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,268 @@
+// See cuda/scan/staged_columns.hpp.
+#include "codegen/cuda/scan/staged_columns.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+staged_columns::staged_columns(cuda_kernel& b, const scanning& s, const scan_choice& c)
+    : cuda_scan(b, s, c),
+      kept_(axes_without(b.rank, s.axis)),
+      outer_(kept_.begin(), kept_.end() - 1),
+      inner_(b.rank - 1),
+      narrow_(c.narrow),
+      columns_(c.each),
+      rows_(c.shared_chunks),
+      across_(c.narrow && c.how == scan_choice::layout::whole_columns ? "across" : "p.across"),
+      staged_(c.staged) {}
+
+std::string staged_columns::columns_from(const std::string& column) {
+    if (columns_ == 1) return "1";
+    return "min(" + b_.linear() + '(' + std::to_string(columns_) + "), " + width() + " - " + column + ')';
+}
+
+void staged_columns::open_columns(bool digits) {
+    b_.open_unrolled("e", columns_);
+    if (digits && columns_ > 1)
+        b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column + e);");
+}
+
+void staged_columns::read_own() {
+    source_writer& out = b_.code;
+    if (columns_ == 1) return read_fixed();
+    for (const place& in : b_.inputs) {
+        if ((loops_of(in.node) & s_.bit()) != 0) continue;
+        const std::string type = b_.needs.type(in.at->head.type);
+        if (!moves_across(in)) {
+            out.line("const ", type, ' ', in.name, " = ", b_.element(in, b_.offset(in, kept_bits())), ";");
+            b_.body.name(in.node, in.name);
+            continue;
+        }
+        out.line(type, ' ', in.name, '[', columns_, "];");
+        open_columns(true);
+        out.line("if (e < columns) ", in.name, "[e] = ", b_.element(in, b_.offset(in, kept_bits())), ";");
+        out.close();
+        b_.body.name(in.node, in.name + "[e]");
+    }
+    b_.body.hoist(outer_bits(), roots(), out);
+}
+
+void staged_columns::open_rows(std::uint32_t unroll) {
+    b_.code.margin("#pragma unroll " + std::to_string(unroll));
+    b_.code.open("for (unsigned int u = 0; u < ", rows_, "; ++u)");
+}
+
+void staged_columns::open_own_rows(std::uint32_t unroll) {
+    b_.code.open("if (mine)");
+    open_rows(unroll);
+    b_.code.line("const ", b_.linear(), " at = first + u, place = own_place + ", row_of_thread(), " * ", across_, ";");
+    b_.write_digits("at", {s_.axis});
+}
+
+void staged_columns::open_copies() {
+    source_writer& out = b_.code;
+    if (!narrow_) {
+        open_own_rows(choice_.copy_unroll);
+        out.line("const bool inside = at < ", scanned(), ";");
+        return;
+    }
+    open_rows(choice_.copy_unroll);
+    write_copied_place();
+    if (columns_ > 1) out.line("const ", b_.linear(), " columns = ", columns_from("column"), ";");
+    b_.write_digits("at", {s_.axis});
+    out.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), "(column);");
+}
+
+void staged_columns::close_own_rows() {
+    b_.code.close();
+    b_.code.close();
+}
+
+void staged_columns::close_copies() {
+    b_.code.close();
+    if (!narrow_) b_.code.close();
+}
+
+std::string staged_columns::staged_at(const staged_array& a) const {
+    return a.of->name + "_staged + place" + (a.each > 1 ? " * " + std::to_string(a.each) : "");
+}
+
+void staged_columns::declare_staged() {
+    source_writer& out = b_.code;
+    out.line("extern __shared__ uint4 staged[];");
+    std::uint32_t offset = 0;
+    for (const staged_array& a : staged_) {
+        const std::string type = b_.needs.type(a.of->at->head.type);
+        out.line(type, a.spare > 0 ? "* " : "* const ", a.of->name, "_staged = reinterpret_cast<", type, "*>(staged",
+                 offset == 0 ? "" : " + " + std::to_string(offset / 16), ");");
+        offset += rows_ * threads_ * a.unit() + a.spare;
+    }
+}
+
+void staged_columns::stage() {
+    source_writer& out = b_.code;
+    declare_staged();
+    if (inputs_.empty()) return;
+    open_copies();
+    out.open("if (inside)");
+    for (std::size_t i = 0; i < inputs_.size(); ++i) copy(*inputs_[i], staged_[i]);
+    out.otherwise();  // so that nothing is computed from what happens to be there
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const std::string word(word_of(staged_[i].unit()));
+        out.line("*reinterpret_cast<", word, "*>(", staged_at(staged_[i]), ") = {};");
+    }
+    out.close();
+    close_copies();
+    b_.wait_for_copies();
+    if (narrow_) out.line("__syncthreads();");
+}
+
+void staged_columns::copy(const place& in, const staged_array& to) {
+    source_writer& out = b_.code;
+    const std::string offset = b_.offset(in, all_bits());
+    if (to.each == 1 && to.unit() < 4) {
+        out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
+        return;
+    }
+    if (to.each > 1) out.open("if (columns == ", to.each, ")");
+    const std::string word(word_of(to.unit()));
+    if (to.unit() < 4)  // too short for an asynchronous copy
+        out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
+                 b_.pointer(in), offset, ");");
+    else
+        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
+    if (to.each == 1) return;
+    out.otherwise();  // the array ends within a vector
+    open_columns(true);
+    out.line('(', staged_at(to), ")[e] = e < columns ? ", b_.element(in, b_.offset(in, all_bits())), " : ",
+             spell_constant(in.at->head.type, 0, b_.needs), ";");
+    out.close();
+    out.close();
+}
+
+void staged_columns::read_row(const std::vector<node_id>& wanted) {
+    source_writer& out = b_.code;
+    const std::vector<bool> below = nodes_below(b_.graph, wanted);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const staged_array& a = staged_[i];
+        const place& in = *inputs_[i];
+        if (!below[in.node]) continue;
+        const std::string word(word_of(a.unit()));
+        out.line(a.each > 1 ? "alignas(" + std::to_string(a.unit()) + ") " : "", b_.needs.type(in.at->head.type), ' ',
+                 in.name, '[', a.each, "];");
+        out.line("reinterpret_cast<", word, "&>(", in.name, ") = *reinterpret_cast<const ", word, "*>(", staged_at(a),
+                 ");");
+        b_.body.name(in.node, in.name + (a.each > 1 ? "[e]" : "[0]"));
+    }
+    for (const node_id g : generators_)
+        if (below[g]) b_.body.name(g, random_element(g, all_bits()));
+}
+
+void staged_columns::fold() {
+    source_writer& out = b_.code;
+    for (fold_writer& f : folds_) {
+        out.line(f.type(), ' ', f.part(), '[', columns_, "];");
+        open_columns();
+        out.line(f.part(), "[e] = ", f.start(), ";");
+        out.close();
+    }
+    const auto outside = b_.body.scope();
+    open_own_rows(choice_.fold_unroll);
+    read_row(s_.values);
+    open_columns();
+    for (fold_writer& f : folds_)
+        out.line(f.part(), "[e] = ", f.joined(f.part() + "[e]", b_.body.value(f.value(), out)), ";");
+    out.close();
+    close_own_rows();
+    b_.body.leave(outside);
+}
+
+void staged_columns::write_results() {
+    source_writer& out = b_.code;
+    for (fold_writer& f : folds_) {
+        out.line(f.type(), " base_", f.name(), '[', columns_, "], ", f.name(), '[', columns_, "];");
+        open_columns();
+        out.line("if (down < height) base_", f.name(), "[e] = ", base_of(f), ";");
+        out.line(f.name(), "[e] = ", f.start(), ";");
+        out.close();
+    }
+    const auto outside = b_.body.scope();
+    open_own_rows(choice_.fold_unroll);
+    read_row(roots());
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+        out.line(columns_ > 1 ? "alignas(" + std::to_string(bytes_of(b_.outputs[k]) * columns_) + ") " : "",
+                 b_.needs.type(b_.outputs[k].at->head.type), " r", k, '[', columns_, "];");
+    open_columns();
+    for (fold_writer& f : folds_) {
+        out.line(f.name(), "[e] = ", f.joined(f.name() + "[e]", b_.body.value(f.value(), out)), ";");
+        out.line("const ", f.type(), " all_", f.name(), " = ", f.joined("base_" + f.name() + "[e]", f.name() + "[e]"),
+                 ";");
+        b_.body.name(f.reduction(), "all_" + f.name());
+    }
+    std::vector<std::string> values;
+    for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
+    for (std::size_t k = 0; k < values.size(); ++k) out.line('r', k, "[e] = ", values[k], ";");
+    out.close();
+    if (narrow_) {
+        keep_row();
+    } else {
+        out.open("if (at < ", scanned(), ")");
+        store_row();
+        out.close();
+    }
+    close_own_rows();
+    b_.body.leave(outside);
+    if (narrow_) store_tile();
+}
+
+void staged_columns::keep_row() {
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+        const staged_array& a = staged_[choice_.results[k]];
+        const std::string word(word_of(a.unit()));
+        b_.code.line("*reinterpret_cast<", word, "*>(", staged_at(a), ") = reinterpret_cast<const ", word, "&>(r", k,
+                     ");");
+    }
+}
+
+void staged_columns::store_tile() {
+    b_.code.line("__syncthreads();");
+    open_copies();
+    b_.code.open("if (inside)");
+    store_kept_row();
+    b_.code.close();
+    close_copies();
+}
+
+void staged_columns::store_kept_row() {
+    source_writer& out = b_.code;
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+        const staged_array& a = staged_[choice_.results[k]];
+        const std::string type = b_.needs.type(b_.outputs[k].at->head.type), word(word_of(a.unit()));
+        out.line(columns_ > 1 ? "alignas(" + std::to_string(a.unit()) + ") " : "", type, " r", k, '[', columns_, "];");
+        out.line("reinterpret_cast<", word, "&>(r", k, ") = *reinterpret_cast<const ", word, "*>(", staged_at(a), ");");
+    }
+    store_row();
+}
+
+void staged_columns::store_row() {
+    source_writer& out = b_.code;
+    if (columns_ > 1) {
+        out.open("if (columns == ", columns_, ")");
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+            const std::uint32_t bytes = bytes_of(b_.outputs[k]) * columns_;
+            out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),
+                     b_.offset(b_.outputs[k], all_bits()), ", r", k, ");");
+        }
+        out.otherwise();  // the array ends within a vector
+        open_columns(true);
+        out.open("if (e < columns)");
+    }
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+        b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()),
+                         "r" + std::to_string(k) + (columns_ > 1 ? "[e]" : "[0]"));
+    for (int blocks = columns_ > 1 ? 3 : 0; blocks > 0; --blocks) out.close();
+}
+
+}  // namespace ingot::codegen

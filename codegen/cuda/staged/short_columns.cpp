@@ -1,0 +1,191 @@
+// Folds across memory of short columns side by side, as a middle axis between short ones has them: a block copies a run
+// of memory, the columns of a few places of the outer axes, into shared memory 16 bytes a thread whatever the extents.
+// Then a thread folds a column from there; where a block has threads to spare, neighbouring ones share it.
+#include "codegen/cuda/fold/across/column_fold.hpp"
+#include "codegen/cuda/join.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::uint32_t few = 4;  // elements of a thread, whose mean the others are taken off
+
+class short_columns final : public column_fold {
+public:
+    using column_fold::column_fold;
+
+private:
+    std::string narrow(const std::string& value) { return b_.wide() ? u4() + '(' + value + ')' : value; }
+    std::string u4() { return b_.needs.type(dtype::u4); }
+
+    std::string lane() const override { return "lane"; }
+    std::string lanes() const override { return "lanes"; }
+    std::string first_result() const override { return ""; }
+    std::string mine() const override { return ""; }
+    std::string owner() override { return "if (mine && lane == 0)"; }
+
+    void write_place() override {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[0];
+        const std::string index = b_.linear(), type = u4(), block = this->block();
+        const std::string outers = b_.count(points_of(outer_bits()), "outers"), across = b_.count(row_width(), "width"),
+                          length = b_.count(points_of(s.bits()), "length"),
+                          by_width = b_.divisor(row_width(), "by_width");
+        const formula columns = row_width(),
+                      places =
+                          points_per_room(choice_.elements, points_of(axis_bit(inner_) | s.bits()), threads_, columns);
+        b_.step.grid[0] = ceil_divide(points_of(outer_bits()), places);
+        out.line("const ", type, " share = ", narrow(b_.count(places, "share")), ";");
+        out.line("const ", index, " first = ", block, " * share;");
+        out.line("const ", type, " width = ", narrow(across), ", n = ", narrow(length), ", cells = width * n;");
+        out.line("const ", type, " places = ", narrow("min(" + index + "(share), " + outers + " - first)"), ";");
+        out.line("const ", type, " results = places * width;");
+        write_copies();
+        out.line("const ", type, " spread = 31 - __clz(max(min(min(", threads_, "u / results, n / 2), 32u), 1u));");
+        out.line("const ", type, " lanes = 1u << spread, lane = threadIdx.x & lanes - 1;");
+        // All threads of a warp come round as often, for lanes exchange what they have.
+        out.open("for (", type, " begin = (threadIdx.x & ~31u) >> spread; begin < results; begin += ", threads_,
+                 "u >> spread)");
+        out.line("const ", type, " at = begin + ((threadIdx.x & 31) >> spread);");
+        out.line("const bool mine = at < results;");
+        out.line("const ", type, " result = mine ? at : results - 1;");
+        out.line("const ", type, " within = ", narrow("quotient(result, " + by_width + ")"),
+                 ", column = result - within * width;");
+        if (b_.rank > 1) {
+            out.line("const ", index, " outer = first + within;");
+            write_outer_digits();
+        }
+        write_inner_digit("column");
+        out.line("const ", type, " cell = within * cells + column;");
+        load_kept(kept_bits());
+    }
+
+    /// Whole vectors of the run, from the one in which it begins, then the elements behind the last.
+    void write_copies() {
+        source_writer& out = b_.code;
+        const std::string copy = b_.copier(16);
+        b_.needs.add("copy_run",
+                     b_.function("Copies elements [first, end) behind each other; returns where the first came to lie.",
+                                 "template <class type, class index>\n") +
+                         "unsigned int copy_run(type* to, const type* from, index first, index end) {\n"
+                         "    constexpr unsigned int each = 16 / sizeof(type);\n"
+                         "    const index begin = first / each * each;\n"
+                         "    const unsigned int chunks = (end - begin) / each, n = end - begin;\n"
+                         "    const uint4* const vectors = reinterpret_cast<const uint4*>(from + begin);\n"
+                         "    for (unsigned int q = threadIdx.x; q < chunks; q += " +
+                         std::to_string(threads_) + ") " + copy +
+                         "(reinterpret_cast<uint4*>(to) + q, vectors + q);\n"
+                         "    for (unsigned int i = chunks * each + threadIdx.x; i < n; i += " +
+                         std::to_string(threads_) +
+                         ") to[i] = from[begin + i];\n"
+                         "    return first - begin;\n}\n");
+        for (const place* in : inputs_of(spaces_[0])) {
+            const std::string run = in->name + "_run";
+            out.line("alignas(16) __shared__ ", b_.needs.type(in->at->head.type), ' ', run, '[', choice_.capacity,
+                     "];");
+            out.line("const ", u4(), ' ', in->name, "_from = copy_run(", run, ", ", b_.pointer(*in),
+                     ", first * cells, (first + places) * cells);");
+        }
+        b_.wait_for_copies();
+        out.line("__syncthreads();");
+    }
+
+    void write_loads(const folded_space& s, const std::string& at) override {
+        for (const place* in : inputs_of(s))
+            b_.code.line(in->name, "[u] = ", in->name, "_run[", in->name, "_from + cell + (", at, ") * width];");
+    }
+
+    void write_space(std::size_t) override {
+        declare_results(folds_[0]);
+        const auto outside = b_.body.scope();
+        b_.code.open();
+        if (choice_.moments) {
+            write_moments();
+            b_.body.leave(outside);
+        } else {
+            declare_parts(folds_[0]);
+            write_tiles(0, choice_.unroll[0], "lane", " * lanes", "n", std::to_string(choice_.unroll[0]) + " * lanes");
+            b_.body.leave(outside);
+            join_parts(folds_[0]);
+        }
+        b_.code.close();
+    }
+
+    /// As parts have it (text/shifted_reduction.hpp), of all the elements of a thread at once: sums of what they are
+    /// off the mean of the first few.
+    void write_moments() {
+        source_writer& out = b_.code;
+        std::vector<fold_writer>& folds = folds_[0];
+        const auto own = [](const char* name, std::size_t i) { return name + std::to_string(i); };
+        const auto write_element = [&](const std::string& at, const auto& use) {
+            const auto outside = b_.body.scope();
+            for (const place* in : inputs_of(spaces_[0])) {
+                out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[", at, "];");
+                b_.body.name(in->node, in->name);
+            }
+            for (std::size_t i = 0; i < folds.size(); ++i)
+                use(i, folds[i].entry(b_.body.value(folds[i].value(), out), ""));
+            b_.body.leave(outside);
+        };
+        out.line("const ", u4(), " count = (n - 1 - lane >> spread) + 1, step = width << spread;");
+        for (const place* in : inputs_of(spaces_[0]))
+            out.line("const ", b_.needs.type(in->at->head.type), "* ", in->name, "_at = ", in->name, "_run + ",
+                     in->name, "_from + cell + lane * width;");
+        for (std::size_t i = 0; i < folds.size(); ++i) {
+            folds[i].part_type();  // declares the types
+            out.line(folds[i].entry_type(), ' ', own("near", i), ", ", own("sum", i), " = 0, ", own("square", i),
+                     " = 0;");
+        }
+        out.open();
+        write_element("0",
+                      [&](std::size_t i, const std::string& value) { out.line(own("near", i), " = ", value, ";"); });
+        out.close();
+        // Of no more than these the first alone costs no digits.
+        out.open("if (n > ", 2 * few, "u * lanes)");
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), ' ', own("off", i), " = 0;");
+        b_.open_unrolled("u", few - 1);
+        write_element("(u + 1) * step", [&](std::size_t i, const std::string& value) {
+            out.line(own("off", i), " += ", value, " - ", own("near", i), ";");
+        });
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i) out.line(own("near", i), " += ", own("off", i), " / ", few, ";");
+        out.close();
+        out.margin("#pragma unroll 4");
+        out.open("for (", u4(), " i = 0; i < count; ++i)");
+        write_element("0", [&](std::size_t i, const std::string& value) {
+            out.line("const ", folds[i].entry_type(), ' ', own("off", i), " = ", value, " - ", own("near", i), ";");
+            out.line(own("sum", i), " += ", own("off", i), ";");
+            out.line(own("square", i), " += ", own("off", i), " * ", own("off", i), ";");
+        });
+        for (const place* in : inputs_of(spaces_[0])) out.line(in->name, "_at += step;");
+        out.close();
+        for (std::size_t i = 0; i < folds.size(); ++i)
+            out.line(folds[i].name(), " = ",
+                     folds[i].of_part(folds[i].part_type() + '{' + folds[i].entry_type() + "(count), " +
+                                      own("near", i) + ", " + own("sum", i) + ", " + own("square", i) + '}'),
+                     ";");
+    }
+
+    void combine(fold_writer& f, const std::string& joiner, const std::string& variable) override {
+        add_exchange(f, b_.needs);
+        b_.needs.add("join_spread",
+                     "/// Joins over `lanes` neighbouring lanes; each of them has the result.\n"
+                     "template <class fold, class type>\n"
+                     "__device__ __forceinline__ type join_spread(type v, unsigned int lanes) {\n"
+                     "    for (int far = lanes / 2; far > 0; far >>= 1) v = fold::join(v, from_lane(v, far));\n"
+                     "    return v;\n}\n");
+        b_.code.line(variable, " = join_spread<", joiner, ">(", variable, ", lanes);");
+    }
+
+    void write_end() override { b_.code.close(); }
+};
+
+}  // namespace
+
+void emit_short_columns_cuda(cuda_kernel& b, const folded_kernel& f, const column_fold_choice& c, plan& p) {
+    short_columns(b, f, c).write(p);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,59 @@
+// What a block of short rows holds in shared memory, phase by phase: the rows of each array, in their place then values
+// that one phase computed and later ones want, in the end an output's rows.
+#pragma once
+
+#include "codegen/graph/rows.hpp"
+
+namespace ingot::codegen {
+
+bool moves_on(const operand_class& o, int axis);
+bool moves_on(const node& n, int axis);
+
+/// Rows in shared memory.
+struct smem_tile {
+    dtype type;
+    bool chunked;                // a row is whole 16-byte chunks
+    std::vector<node_id> holds;  // what each phase finds in it
+    int output = -1;
+
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(detail::size_of(type)); }
+    bool is_loaded() const { return holds[0] != no_node; }
+    /// What a phase leaves in it for the next ones.
+    node_id kept_by(std::size_t phase) const {
+        return phase + 1 < holds.size() && holds[phase + 1] != holds[phase] ? holds[phase + 1] : no_node;
+    }
+};
+
+/// Whether rows lie side by side, few of them: tiles then hold runs of memory, each of which is some whole rows.
+bool lie_side_by_side(const row_program& rows);
+
+class smem_tiles {
+public:
+    smem_tiles(const key& k, const graph& g, const row_program& rows);
+
+    const std::vector<smem_tile>& all() const { return tiles_; }
+    /// Whether a phase reads or computes a node.
+    bool uses(std::size_t phase, node_id n) const { return (uses_[n] >> phase & 1u) != 0; }
+    /// Elements of a row that are read at once; rows are whole groups, or not.
+    std::uint32_t group() const { return group_; }
+    bool whole_groups() const { return whole_ > 1; }
+    bool writes_rows() const;
+    /// Bytes of an element in all tiles together.
+    std::uint32_t bytes_of_element() const;
+
+private:
+    void find_uses(const graph& g, const row_program& rows);
+    void find_groups(const key& k, const row_program& rows);
+    void hold(node_id n, dtype type, bool chunked, std::size_t from);
+    void put_output(int output, const operand_head& head);
+    smem_tile& add(dtype type, bool chunked);
+
+    std::size_t phases_;
+    std::vector<std::uint64_t> uses_;  // of each node: bit p: phase p reads it or computes it
+    std::vector<std::uint8_t> made_;   // of each node that is kept: the phase after that which makes it
+    std::vector<smem_tile> tiles_;
+    std::uint32_t whole_ = 1, group_ = 1;
+    bool in_runs_;
+};
+
+}  // namespace ingot::codegen

@@ -1,0 +1,41 @@
+// Short rows along memory, or across it where few lie side by side, for CUDA: many of them staged in a block's shared
+// memory, a thread for each, or a few. A plain reduction of rows is a row program of one phase whose outputs do not
+// move along the row. All of it is chosen from the key and the graph, before anything is printed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "codegen/cuda/staged/smem_tiles.hpp"
+#include "codegen/plan/plan.hpp"
+
+namespace ingot::codegen {
+
+struct staged_rows {
+    smem_tiles tiles;
+    bool in_runs;            // few rows lie side by side: a block has runs of memory, each of them some whole rows
+    std::uint32_t threads;   // of a block: fewer where elements are wide, and rows so fewer
+    std::uint32_t elements;  // of a tile, which a block fills with whole rows: as many as keep every thread busy (a
+                             // multiple of the threads, or a power of two), from a 16-byte chunk on
+    std::uint32_t capacity;  // of a tile: runs are whole, and may begin within a chunk
+    bool shares_rows;        // several threads may work on a row
+    /// Threads of a row have groups of one size at a time, so that none waits while another does less. Of doubles, of
+    /// which an element is many instructions.
+    bool in_step;
+    std::uint32_t resident_blocks;  // of a multiprocessor, for which registers are limited; 0: as it comes
+
+    staged_rows(const key& k, const graph& g, const row_program& rows);
+
+    std::uint32_t shared_bytes() const { return capacity * tiles.bytes_of_element(); }
+    kernel_shape shape() const;
+    std::string reason() const;
+};
+
+/// Nothing unless each block's rows are one run of memory in everything that moves along them, and few enough bytes to
+/// stage.
+std::optional<staged_rows> choose_staged_rows(const key& k, const graph& g, const row_program& rows);
+
+void emit_staged_rows(const key& k, const graph& g, const row_program& rows, const staged_rows& choice, plan& p);
+
+}  // namespace ingot::codegen

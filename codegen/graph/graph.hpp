@@ -1,0 +1,75 @@
+// The hash-consed graph of a key: what is to be computed, every cast explicit, every equal subtree once.
+// Nodes are numbered so that operands come before their users.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/graph/key.hpp"
+#include "codegen/text/user_text.hpp"
+
+namespace ingot::codegen {
+
+using node_id = std::uint32_t;
+inline constexpr node_id no_node = ~node_id{0};
+
+enum class node_kind : std::uint8_t {
+    operand,   // an array's element, a scalar or a random number (of generator `code`): operand `index` of the key
+    constant,  // `value`, made by the lowerer
+    map,       // row `code` of the operator table over `arguments`, all in the dtypes the row computes in
+    cast,      // `arguments[0]` as `type`, by the rules of astype
+    reduce,    // fold `code` of `arguments[0]` over the axes bound by binder `index`; a user's: of the text `pick`
+    scan,      // fold `code` of `arguments[0]` along the axis bound by binder `index`, up to pick operand `pick`; in
+               // shared loops all prefixes, along the loop of that axis
+    gather,    // `arguments[0]` at `arguments[1]` on the axis bound by binder `index`
+    unravel,   // `arguments[0]` at the digits of pick operand `pick` on the axes bound by binder `index`; of place_rule
+               // `code`
+    user,      // function `code` of the user's text `index` over `arguments`
+    text,      // the text `index` itself; gone when the graph is made
+    shifted,   // of the reduction `arguments[0]`, of rule `shifted`, the sum for c = `arguments[1]`; where `pick` is 1,
+               // for the row's sum divided by that; where 2, the greatest element of a sum of exponentials
+    // Of library functions. What they take and give lies in memory.
+    library,  // the whole result of function `code` of `arguments`; `index` is the binder of its axes
+    view,     // the result of the library `arguments[0]` at the place of pick operand `pick`
+    store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others that
+            // it moves along; in shared loops alone
+};
+
+struct node {
+    node_kind kind = node_kind::operand;
+    dtype type = dtype::b1;
+    std::uint16_t code = 0;
+    std::uint16_t index = 0;
+    std::uint16_t pick = 0;
+    std::uint8_t arity = 0;
+    node_id arguments[detail::most_arguments] = {};
+    bool flushed = false;  // of a map node: subnormal results may be 0
+    double value = 0;
+    std::uint64_t axes = 0;  // bit a: the value changes along loop axis a (bound axes below a binder not counted)
+    friend bool operator==(const node&, const node&) = default;
+};
+
+/// Of an unravel.
+constexpr bool is_nearest(const node& n) { return n.code == static_cast<std::uint16_t>(detail::place_rule::nearest); }
+
+struct graph {
+    std::vector<node> nodes;
+    std::vector<node_id> roots;  // one for each output, in the output's dtype
+    /// For each axis of the key the axis whose loop walks it: its own, or that of an earlier binder over the same
+    /// extents, so that two reductions of one row share a loop and what they read. Nodes know loop axes only.
+    std::vector<std::uint8_t> loop_axis;
+    std::vector<user_text> texts;  // that users' nodes name
+};
+
+/// Whether binders over the same extents are one loop, as the emitters want it, or each its own.
+enum class loops : std::uint8_t { own, shared };
+
+/// Lowers a key: a stack machine over its program words, so a chain of 10^6 nodes needs no deep stack.
+graph lower(const key& k, loops l = loops::own);
+/// Leaves out what rewriting left without a user (the exponent of a strength-reduced power).
+void drop_unused(graph& g);
+/// The expression as a reader would write it, operands named x0, x1, ... and scalars s0, s1, ...
+std::string text(const graph& g, node_id root, const key& k);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,50 @@
+// Keys as codegen reads them: decoded into vectors, printed in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ingot/key.hpp>
+
+namespace ingot::codegen {
+
+using detail::axis_class;
+using detail::operand_head;
+using detail::stride_class;
+
+/// One operand or output with its stride class on every axis of the key.
+struct operand_class {
+    operand_head head;
+    std::vector<stride_class> strides;
+    std::string text{};         // of a text that is not the same as an earlier one
+    std::uint64_t binding = 0;  // the dtypes of its placeholders, a byte each
+};
+
+/// Two operands that view one buffer alike, and how many steps the first lies beyond the other on every axis.
+struct view_relation {
+    std::uint16_t operand = 0, base = 0;
+    std::vector<std::int8_t> steps;
+    friend bool operator==(const view_relation&, const view_relation&) = default;
+};
+
+struct key {
+    detail::key_header header;
+    std::vector<detail::word> program;
+    std::vector<axis_class> axes;
+    std::vector<operand_class> operands;
+    std::vector<operand_class> outputs;
+    std::vector<view_relation> relations;
+    /// Axes longer than 1024, as bits, along which what a stage of a cut tree reads was folded before: of no key
+    /// itself.
+    std::uint64_t folded_before = 0;
+};
+
+/// The key that these words spell; throws ingot::error where they are not a key of this version.
+key decode(std::span<const std::uint32_t> words);
+std::vector<std::uint32_t> encode(const key& k);
+/// One line for people: target, ranks, each operand's dtype, strides, alignment and width.
+std::string describe(const key& k);
+
+}  // namespace ingot::codegen

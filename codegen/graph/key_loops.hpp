@@ -1,0 +1,68 @@
+// Which loop walks each axis of a key: its own, or that of another axis of the same extent. Two reductions of one row
+// then share a loop and what they read, and what a reduction is broadcast back along is walked once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/graph/key.hpp"
+
+namespace ingot::codegen {
+
+class key_loops {
+public:
+    /// Each axis its own.
+    explicit key_loops(const key& k);
+
+    /// Which axes share a loop. A scan walks along the axis on which its results are read one after the other. Bound
+    /// axes that the key calls partners share one where their binders' results move along the same loops, or along the
+    /// outputs' alone (in `sum(max(x[k] + y[l], k), l)` the two loops are nested, however equal their extents), and
+    /// where all of each is folded, or the same place is taken apart. What a reduction folds over is walked by the
+    /// outputs' loops where its result is broadcast back along all of it.
+    void share();
+
+    /// For each axis of the key, the axis whose loop walks it.
+    const std::vector<std::uint8_t>& of_axes() const { return of_axes_; }
+    /// The key's axes along which an operand moves, and those that a binder binds.
+    std::uint64_t axes_of(std::size_t operand) const;
+    std::uint64_t bound_axes(std::size_t binder) const;
+    /// The loops that walk them, in order.
+    std::vector<std::uint8_t> loops_of(std::size_t binder) const;
+    /// The loops of these axes.
+    std::uint64_t in_loops(std::uint64_t axes) const;
+    /// The first operand that is the same value in the same place of the loops: the same view under two binders that
+    /// share no loop is read twice, so it stays two nodes.
+    std::uint16_t first_same(std::size_t operand) const;
+
+private:
+    /// What one run over the program tells of a binder.
+    struct binder_facts {
+        detail::word_kind kind;
+        std::uint32_t code;
+        std::uint64_t results;  // the axes along which its result moves
+        std::size_t pick;       // its operand, of a scan or an unravel
+    };
+
+    std::vector<binder_facts> list_binders() const;
+    /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
+    /// binder's result does not move; changes nothing where one finds none.
+    bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of);
+    /// Everything along a loop along another: a reduction with the scans that it walks.
+    void walk_instead(std::uint8_t loop, std::uint8_t other);
+    /// Whether another axis of the same binder has the loop.
+    bool is_taken(std::uint8_t loop, std::size_t axis) const;
+    /// Whether one axis is a scan's whose results are read one after the other along the other: an axis of the outputs,
+    /// or one that a reduction folds.
+    bool walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const;
+    /// Lets two axes of one extent, the first the earlier, share a loop where one walks along the other.
+    void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);
+    /// Lets a scan's axis that has a loop to itself have that of an axis along which it walks.
+    void follow(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along);
+    /// An operand's stride classes on loop axes.
+    std::vector<stride_class> strides_of(std::size_t operand) const;
+
+    const key& key_;
+    std::vector<std::uint8_t> of_axes_;
+};
+
+}  // namespace ingot::codegen

@@ -1,0 +1,72 @@
+// Finds over which spaces the reductions of a graph fold.
+#include "codegen/graph/reduction.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// Loop axes along which an output moves.
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
+    std::uint64_t axes = 0;
+    const std::vector<stride_class>& strides = k.outputs[output].strides;
+    for (std::size_t a = 0; a < strides.size(); ++a)
+        if (strides[a] != stride_class::broadcast) axes |= axis_bit(g.loop_axis[a]);
+    return axes;
+}
+
+}  // namespace
+
+folding find_folding(const key& k, const graph& g) {
+    folding f;
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (n.kind != node_kind::reduce) continue;
+        folded_space s;
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner == n.index + 1) {
+                s.axes.push_back(g.loop_axis[a]);
+                s.length_class = k.axes[a].length_class;
+            }
+        auto same =
+            std::find_if(f.spaces.begin(), f.spaces.end(), [&](const folded_space& o) { return o.axes == s.axes; });
+        if (same == f.spaces.end()) same = f.spaces.insert(f.spaces.end(), s);
+        same->reductions.push_back(i);
+        same->values.push_back(n.arguments[0]);
+    }
+    std::uint64_t kept = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == 0) kept |= axis_bit(g.loop_axis[a]);
+    for (std::size_t o = 0; o < k.outputs.size(); ++o) {
+        const std::uint64_t axes = axes_of_output(k, g, o);
+        // All of the space, and nothing but it beside the kept axes: one space may be a part of another.
+        const auto along = std::ranges::find_if(f.spaces, [&](const folded_space& s) {
+            return s.bits() != 0 && (axes & s.bits()) == s.bits() && (axes & ~(s.bits() | kept)) == 0;
+        });
+        (along == f.spaces.end() ? f.results : along->outputs).push_back(o);
+    }
+    return f;
+}
+
+std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs) {
+    std::vector<std::vector<fold_writer>> folds;
+    std::size_t number = 0;
+    for (const folded_space& s : f.spaces) {
+        std::vector<fold_writer>& own = folds.emplace_back();
+        for (const node_id r : s.reductions) own.emplace_back(g, r, number++, needs);
+    }
+    return folds;
+}
+
+bool has_exponentials(const graph& g) {
+    return std::ranges::any_of(g.nodes, [](const node& n) {
+        return n.kind == node_kind::reduce && static_cast<fold>(n.code) == fold::exponentials;
+    });
+}
+
+bool few_results(const key& k, int rank) { return rank == 0 || (k.axes[0].flags & axis_flags::few_rows) != 0; }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,59 @@
+// Reductions of one kernel: every `reduce` of a graph whose trees before and after are elementwise, grouped by the
+// space that it folds over.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/text/fold.hpp"
+#include "codegen/text/kernel.hpp"
+
+namespace ingot::codegen {
+
+/// Bound axes that one loop walks, and the reductions that fold over them.
+struct folded_space {
+    std::vector<int> axes;  // loop axes, outermost first
+    std::uint8_t length_class = 1;
+    std::vector<node_id> reductions;
+    std::vector<node_id> values;       // what they fold
+    std::vector<std::size_t> outputs;  // those written element by element on the way: they move along these axes too
+
+    /// All that is computed for an element: what is folded, then what is written.
+    std::vector<node_id> wanted(const graph& g) const {
+        std::vector<node_id> all = values;
+        for (const std::size_t k : outputs) all.push_back(g.roots[k]);
+        return all;
+    }
+    std::uint64_t bits() const {
+        std::uint64_t b = 0;
+        for (const int a : axes) b |= axis_bit(a);
+        return b;
+    }
+    int inner() const { return axes.empty() ? -1 : axes.back(); }
+};
+
+/// The spaces of a graph in which no reduction lies beneath another.
+struct folding {
+    std::vector<folded_space> spaces;
+    std::vector<std::size_t> results;  // outputs that are written when all is folded
+};
+folding find_folding(const key& k, const graph& g);
+
+/// Whether a reduction of it is a sum of exponentials.
+bool has_exponentials(const graph& g);
+
+/// What writes the folds of each space, numbered through.
+std::vector<std::vector<fold_writer>> folds_of(const folding& f, const graph& g, prelude& needs);
+
+/// Rows longer than 2^(long_row_class + 4) elements are shared by several blocks where there are few.
+inline constexpr std::uint8_t long_row_class = 9;
+
+/// Whether every result has few blocks' worth of company: rows alone do not fill the device.
+bool few_results(const key& k, int rank);
+
+void emit_fold_cuda(const key& k, const graph& g, const folding& f, plan& p);
+void emit_fold_host(const key& k, const graph& g, const folding& f, plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,180 @@
+// Rows are found from below: a node knows the rows of the reductions beneath it, as long as one kernel computes them
+// all.
+#include "codegen/graph/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ingot::codegen {
+
+namespace {
+
+/// In the place of folded axes: reductions side by side, each over axes of its own.
+constexpr std::uint64_t several = ~std::uint64_t{0};
+
+bool within(std::uint64_t axes, std::uint64_t others) { return (axes & ~others) == 0; }
+
+}  // namespace
+
+std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) const {
+    if (phase == phases.size()) return g.roots;
+    std::vector<node_id> values;
+    for (const node_id r : phases[phase]) values.push_back(g.nodes[r].arguments[0]);
+    return values;
+}
+
+std::uint64_t outputs_axes(const key& k) {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == 0) axes |= axis_bit(static_cast<int>(a));
+    return axes;
+}
+
+std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder) {
+    std::vector<int> loops;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.axes[a].owner == binder + 1) loops.push_back(g.loop_axis[a]);
+    return loops;
+}
+
+rows rows_of(const key& k, const graph& g, const node& reduction) {
+    rows r{reduction.axes, 0};
+    for (const int a : loops_of_binder(k, g, reduction.index)) r.folded |= axis_bit(a);
+    return r;
+}
+
+std::optional<row_program> find_row_program(const key& k, const graph& g) {
+    std::optional<row_program> found;
+    std::vector<std::size_t> phase(g.nodes.size());  // the first in which a node's value can be computed
+    std::uint64_t kept = 0;
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (n.kind == node_kind::scan || n.kind == node_kind::gather || n.kind == node_kind::unravel) return {};
+        for (int a = 0; a < n.arity; ++a) phase[i] = std::max(phase[i], phase[n.arguments[a]]);
+        if (n.kind != node_kind::reduce) continue;
+        std::vector<int> row = loops_of_binder(k, g, n.index);
+        if (!found) {
+            found.emplace();
+            found->row = row;
+            kept = n.axes;
+            for (const axis_class& a : k.axes)
+                if (a.owner == n.index + 1) found->length_class = a.length_class;
+        }
+        if (row.empty() || row != found->row || n.axes != kept) return {};
+        for (std::size_t a = 0; a < k.axes.size(); ++a)  // known of axes that walk the row again
+            if (k.axes[a].owner != 0 && g.loop_axis[a] == row.back())
+                found->subclass = std::max(found->subclass, k.axes[a].subclass);
+        found->phases.resize(std::max(found->phases.size(), phase[i] + 1));
+        found->phases[phase[i]++].push_back(i);
+    }
+    if (!found) return {};
+    const std::uint64_t outputs = outputs_axes(k), row = found->row_bits();
+    const bool along = within(row, outputs);  // outputs move along the row
+    if (kept != (outputs & ~row) || (!along && (row & outputs) != 0)) return {};
+    if (!along && found->phases.size() == 1) return {};
+    for (const node& n : g.nodes)
+        if (!within(n.axes, kept | row)) return {};
+    found->kept = axes_in(kept);
+    return found;
+}
+
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
+    std::uint64_t axes = g.nodes[g.roots[output]].axes & outputs_axes(k);
+    const std::vector<stride_class>& strides = k.outputs[output].strides;
+    for (std::size_t a = 0; a < strides.size(); ++a)
+        if (strides[a] != stride_class::broadcast) axes |= axis_bit(static_cast<int>(a));
+    return axes;
+}
+
+bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept) {
+    std::uint64_t by_one = 0, by_one_on_both = 0;  // the axes along which arrays lie without gaps
+    bool on_both = false;
+    const auto look = [&](const operand_class& at) {
+        std::uint64_t moves = 0, unit = 0;
+        for (std::size_t a = 0; a < at.strides.size(); ++a) {
+            if (at.strides[a] != stride_class::broadcast) moves |= axis_bit(g.loop_axis[a]);
+            if (at.strides[a] == stride_class::unit) unit |= axis_bit(g.loop_axis[a]);
+        }
+        if ((moves & folded) == 0) return;
+        by_one |= unit;
+        if ((moves & axis_bit(last_kept)) == 0) return;
+        by_one_on_both |= unit;
+        on_both = true;
+    };
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::operand) look(k.operands[n.index]);
+    for (const operand_class& z : k.outputs) look(z);
+    if (on_both) by_one = by_one_on_both;
+    return (by_one & axis_bit(last_kept)) != 0 && (by_one & folded) == 0;
+}
+
+row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refused)
+    : refused_(refused),
+      nodes_(g.nodes.size()),
+      arguments_(detail::most_arguments * g.nodes.size(), use::plain),
+      roots_(g.roots.size(), use::plain) {
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        const std::span<const node_id> values(n.arguments, n.arity);
+        use* const uses = arguments_.data() + place_of(i, 0);
+        if (n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user ||
+            n.kind == node_kind::store) {
+            nodes_[i] = join(values, n.axes, uses);
+        } else if (n.kind == node_kind::reduce) {
+            const rows own = rows_of(k, g, n);
+            const state& folded = nodes_[n.arguments[0]];
+            const bool held = folded.of == own && fits(folded, own.kept | own.folded);
+            if (held) *uses = use::held;
+            nodes_[i] = {own, true, held};
+        }
+        nodes_[i].reads_places =
+            n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
+        if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // they read memory
+        for (const node_id v : values) nodes_[i].reads_places |= nodes_[v].reads_places;
+    }
+    for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
+}
+
+/// Whether a kernel that makes this has the values that it needs for a node that moves along `axes`.
+bool row_uses::fits(const state& s, std::uint64_t axes) const {
+    if (!s.reduces || s.reads_places) return false;
+    if (within(axes, s.of.kept)) return true;
+    return within(axes, s.of.kept | s.of.folded) && s.of.folded != several &&
+           std::find(refused_.begin(), refused_.end(), s.of) == refused_.end();
+}
+
+bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const {
+    const state& s = nodes_[n];
+    return axes == (s.of.kept | s.of.folded) && fits(s, axes) && std::ranges::all_of(others, [&](node_id other) {
+               return !nodes_[other].reduces || nodes_[other].of == s.of;
+           });
+}
+
+/// What lies beneath a node over these values that moves along `axes`; says how it uses each.
+row_uses::state row_uses::join(std::span<const node_id> values, std::uint64_t axes, use* uses) const {
+    // The most rows first: what is constant along some of them is computed once, in a kernel of its own.
+    const auto before = [](const state& a, const state& b) {
+        const int of_a = std::popcount(a.of.kept), of_b = std::popcount(b.of.kept);
+        return of_a != of_b ? of_a > of_b : a.deep && !b.deep;
+    };
+    state all;
+    for (const node_id v : values)
+        if (fits(nodes_[v], axes) && (!all.reduces || before(nodes_[v], all))) all = nodes_[v];
+    if (!all.reduces) return all;
+    const bool along = !within(axes, all.of.kept);
+    all.deep = all.deep || along;
+    const rows chosen = all.of;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const state& s = nodes_[values[i]];
+        if (!s.reduces) continue;
+        if (s.of == chosen)
+            uses[i] = along ? use::held : use::plain;
+        else if (!all.deep && !s.deep && s.of.kept == chosen.kept)
+            all.of.folded = several;
+        else
+            uses[i] = use::parted;
+    }
+    return all;
+}
+
+}  // namespace ingot::codegen

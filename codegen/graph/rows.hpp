@@ -1,0 +1,111 @@
+// Row programs: graphs whose reductions all fold over the same axes (the row) and all give one value for each point of
+// the same other axes (the rows): softmax, layer norm, logsumexp, standardising. The threads that
+// hold a row compute everything about it from one read, phase after phase: the reductions of a phase need the results
+// of earlier phases alone, and the outputs come after the last. This is the analysis of the graph; whether and how a
+// target's threads hold such rows its own choice says (cuda/row/choice.hpp, host/rows.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <ingot/key.hpp>
+#include "codegen/graph/graph.hpp"
+#include "codegen/text/kernel.hpp"
+
+namespace ingot::codegen {
+
+/// The loops that walk the axes of a binder, outermost first.
+std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t binder);
+
+struct row_program {
+    std::vector<int> kept;                     // loop axes: one row for each of their points
+    std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
+    std::uint8_t length_class;                 // of a row's length
+    std::uint8_t subclass = 0;                 // of that class, or 0
+    std::vector<std::vector<node_id>> phases;  // reductions
+
+    std::uint64_t kept_bits() const { return bits(kept); }
+    std::uint64_t row_bits() const { return bits(row); }
+    int inner() const { return row.back(); }
+    /// Every row of the class has more elements than `fewest`, and at most `most`.
+    std::uint32_t most() const {
+        if (length_class == 1 && subclass != 0) return 1u << (subclass - 1);
+        return length_class > 1 && subclass == 1 ? 12u << length_class : 16u << length_class;
+    }
+    std::uint32_t fewest() const {
+        if (length_class == 1) return subclass > 1 ? most() / 2 : 0;
+        return subclass == 2 ? 12u << length_class : 8u << length_class;
+    }
+    /// What is computed in a phase, the last being that of the outputs: what its reductions fold, or the graph's roots.
+    std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
+
+private:
+    static std::uint64_t bits(const std::vector<int>& axes) {
+        std::uint64_t b = 0;
+        for (const int a : axes) b |= axis_bit(a);
+        return b;
+    }
+};
+
+/// Nothing where no reduction's value is wanted along its row: by another reduction of it, or by an output.
+std::optional<row_program> find_row_program(const key& k, const graph& g);
+
+/// The axes along which an output moves: its root's, and others where the root is broadcast into it.
+std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output);
+
+/// The rows of a reduction, as loop axes.
+struct rows {
+    std::uint64_t kept = 0, folded = 0;
+    friend bool operator==(const rows&, const rows&) = default;
+};
+rows rows_of(const key& k, const graph& g, const node& reduction);
+/// The axes that the outputs' loops walk.
+std::uint64_t outputs_axes(const key& k);
+
+/// Whether memory runs along the last of the kept axes, not along what is folded. The arrays that move along both
+/// decide, for they make the traffic; where there are none, all that move along what is folded.
+bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept);
+
+/// Which uses of reductions' values can stay in the kernel that makes them, because it holds the row.
+class row_uses {
+public:
+    enum class use : std::uint8_t {
+        plain,   // not along a row
+        held,    // along the row, in a kernel that holds it
+        parted,  // beside reductions of other rows, so not in their kernel
+    };
+    /// `refused`: rows that no kernel holds.
+    row_uses(const key& k, const graph& g, const std::vector<rows>& refused);
+
+    use of_argument(node_id user, int argument) const { return arguments_[place_of(user, argument)]; }
+    use of_root(std::size_t output) const { return roots_[output]; }
+    /// Whether one kernel can compute two nodes that move along the same axes.
+    bool are_made_together(node_id a, node_id b) const {
+        const state &one = nodes_[a], &other = nodes_[b];
+        return !one.reduces || !other.reduces || one.of == other.of || !(one.deep || other.deep);
+    }
+    /// Whether a kernel that computes `others`, which move along `axes`, can compute `n` as well where it holds rows.
+    bool can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;
+
+private:
+    /// Of the nodes beneath a node that the same kernel computes.
+    struct state {
+        rows of;
+        bool reduces = false;
+        bool deep = false;          // a reduction of a reduction of the row, or a value along the row
+        bool reads_places = false;  // a scan, a gather, a reshape
+    };
+    static std::size_t place_of(node_id user, int argument) {
+        return std::size_t{detail::most_arguments} * user + static_cast<std::size_t>(argument);
+    }
+    bool fits(const state& s, std::uint64_t axes) const;
+    state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
+
+    std::vector<rows> refused_;
+    std::vector<state> nodes_;
+    std::vector<use> arguments_, roots_;
+};
+
+}  // namespace ingot::codegen

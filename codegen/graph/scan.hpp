@@ -1,0 +1,32 @@
+// Scans of one kernel: every `scan` of a graph whose trees before and after are elementwise. All go along one axis of
+// the outputs' space; the other axes number the rows, each scanned for itself.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/text/fold.hpp"
+#include "codegen/text/kernel.hpp"
+
+namespace ingot::codegen {
+
+struct scanning {
+    int axis = 0;
+    std::uint8_t length_class = 1;  // of its length
+    std::vector<node_id> scans;
+    std::vector<node_id> values;  // what they fold
+
+    std::uint64_t bit() const { return axis_bit(axis); }
+};
+scanning find_scanning(const key& k, const graph& g);
+
+/// What writes the folds, numbered through.
+std::vector<fold_writer> folds_of(const scanning& s, const graph& g, prelude& needs);
+
+/// The axes [0, rank) but one.
+std::vector<int> axes_without(int rank, int axis);
+
+void emit_scan_cuda(const key& k, const graph& g, const scanning& s, plan& p);
+void emit_scan_host(const key& k, const graph& g, const scanning& s, plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,134 @@
+// The expression of a graph in one line. Nodes are rendered in order, each once, and a text that grew long is
+// shortened to its head, so a shared subtree or a chain of 10^6 nodes costs no more than its number of nodes.
+#include <algorithm>
+#include <array>
+
+#include <ingot/folds.hpp>
+
+#include "codegen/text/body.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::size_t longest = 160;
+
+/// C++'s precedence of a binary operator; 0 where the body is no plain `a @ b`.
+struct infix {
+    std::string_view symbol;
+    int precedence = 0;
+};
+
+infix infix_of(const op_facts& row) {
+    constexpr std::array<infix, 19> known{{{"*", 9},
+                                           {"/", 9},
+                                           {"+", 8},
+                                           {"-", 8},
+                                           {"<", 6},
+                                           {"<=", 6},
+                                           {">", 6},
+                                           {">=", 6},
+                                           {"==", 5},
+                                           {"!=", 5},
+                                           {"&", 4},
+                                           {"^", 3},
+                                           {"|", 2},
+                                           {"&&", 1},
+                                           {"||", 1},
+                                           {"%", 9},
+                                           {"<<", 7},
+                                           {">>", 7},
+                                           {"", 0}}};
+    if (row.arity != 2) return {};
+    const std::string_view body = row.has(kind::floating)  ? row.floating
+                                  : row.has(kind::boolean) ? row.boolean
+                                                           : row.integer;
+    for (const infix& i : known)
+        if (i.precedence > 0 && body == "return a " + std::string(i.symbol) + " b;") return i;
+    return {};
+}
+
+/// "sum", or "l2.fold" of a user's.
+std::string fold_name(const node& n, const graph& g) {
+    const auto of = static_cast<fold>(n.code);
+    if (of == fold::user && n.kind == node_kind::reduce) return g.texts[n.pick].name + ".fold";
+    return std::string(facts(of).name);
+}
+
+struct rendered {
+    std::string text;
+    int precedence = 100;  // of its outermost operator
+};
+
+std::string in_parentheses(const rendered& r, int than) { return r.precedence < than ? '(' + r.text + ')' : r.text; }
+
+std::string call(std::string_view name, const node& n, const std::vector<rendered>& values) {
+    std::string out(name);
+    for (int a = 0; a < n.arity; ++a) out += (a == 0 ? "(" : ", ") + values[n.arguments[a]].text;
+    return out + ')';
+}
+
+/// `scanned`: the node's first argument is a scan.
+rendered render(const graph& g, const node& n, bool scanned, const std::vector<rendered>& values,
+                const std::vector<std::string>& names) {
+    switch (n.kind) {
+        case node_kind::operand:
+            return {names[n.index]};
+        case node_kind::constant: {
+            const auto whole = static_cast<long long>(n.value);
+            return {static_cast<double>(whole) == n.value ? std::to_string(whole) : std::to_string(n.value)};
+        }
+        case node_kind::cast:
+            return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
+        case node_kind::reduce:
+            return {call(fold_name(n, g), n, values)};
+        case node_kind::scan:
+            return {"cum" + call(fold_name(n, g), n, values)};
+        case node_kind::gather:
+            return {call("take", n, values)};
+        case node_kind::unravel:
+            if (scanned) return values[n.arguments[0]];  // at other places
+            return {call(is_nearest(n) ? "nearest" : "reshape", n, values)};
+        case node_kind::user:
+            return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
+        case node_kind::shifted: {
+            const std::string& whole = values[n.arguments[0]].text;  // "squares(x0)"
+            if (n.arity == 1) return {"max" + whole.substr(whole.find('('))};
+            const std::string shift = in_parentheses(values[n.arguments[1]], 9);
+            const std::string share = "sum" + whole.substr(whole.find('(')) + " / ";
+            return {whole.substr(0, whole.size() - 1) + " - " + (n.pick == 1 ? share : "") + shift + ')'};
+        }
+        case node_kind::library:
+            return {call(facts(static_cast<library_function>(n.code)).name, n, values)};
+        case node_kind::view:
+        case node_kind::store:
+            return values[n.arguments[0]];
+        case node_kind::text:
+        case node_kind::map:
+            break;
+    }
+    const op_facts& row = facts(static_cast<op>(n.code));
+    const infix i = infix_of(row);
+    if (i.precedence == 0) return {call(row.name, n, values)};
+    return {in_parentheses(values[n.arguments[0]], i.precedence) + ' ' + std::string(i.symbol) + ' ' +
+                in_parentheses(values[n.arguments[1]], i.precedence + 1),
+            i.precedence};
+}
+
+}  // namespace
+
+std::string text(const graph& g, node_id root, const key& k) {
+    const std::vector<std::string> names = operand_names(g, k);
+    std::vector<rendered> values(root + 1);
+    for (node_id i = 0; i <= root; ++i) {
+        const node& n = g.nodes[i];
+        const bool scanned = n.arity == 1 && g.nodes[n.arguments[0]].kind == node_kind::scan;
+        values[i] = render(g, n, scanned, values, names);
+        if (values[i].text.size() > longest) values[i] = {values[i].text.substr(0, longest / 2) + "..."};
+    }
+    return values[root].text;
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,149 @@
+// The map kernel for the host: C++ whose inner loop the system's compiler vectorises. A block is a piece of one row of
+// the outputs' space; its rows of pointers are found once, then the loop runs over the inner axis. Where rows are short
+// a block is a piece of all elements, and its strips are several rows (host/packed_strips.hpp).
+//
+// Functions of the mathematical library round differently when vectorised, so where one is called every element goes
+// through whole vectors (host/loops.hpp), those beyond the end of a row in padded copies.
+//
+// Results that no cache holds are computed strip by strip into a copy that one does hold, and written past the caches
+// in whole lines: an ordinary store first reads the line that it is going to write, a third more traffic for a + b.
+#include "codegen/host/map.hpp"
+
+#include <algorithm>
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+constexpr std::uint32_t block_elements = 1u << 15;
+
+}  // namespace
+
+host_map::host_map(const key& k, const graph& g)
+    : b_(k, g),
+      inner_(b_.rank - 1),
+      vectors_(calls_inexact(g, target::host) || has_random_strips()),
+      streams_(can_stream()) {
+    if (has_short_rows() || (vectors_ && b_.rank > 1)) packed_.emplace(b_, axes_in(all_axes()), packed_strip);
+    for (const auto* places : {&b_.inputs, &b_.outputs})
+        for (const place& at : *places) add_row(at);
+    if (packed_) choose_values_of_rows();
+}
+
+void host_map::write(plan& p) {
+    b_.name_scalars();
+    b_.code.line("const arguments& p = *given;");
+    if (streams_) declare_large();
+    if (vectors_ || packed_) declare_copies();
+    if (packed_) {
+        declare_packing();
+        open_packed_block();
+    } else {
+        open_block();
+    }
+    read_rows();
+    write_values_of_rows();
+    if (vectors_ || packed_) {
+        write_strips();
+    } else if (streams_) {
+        write_streamed();
+    } else {
+        write_elements(b_.rank == 0 ? "int" : b_.signed_index(), "n");
+    }
+    if (packed_) b_.code.close();
+    b_.code.close();
+    if (streams_) b_.code.line("if (large) settle();");
+    b_.step.kernel = "map";
+    b_.step.pattern = "map";
+    b_.step.work = {{all_axes(), b_.cost}};
+    b_.step.threads = 1;
+    b_.step.reason = (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
+                     std::to_string(block_elements) +
+                     " elements a block: what a first-level cache holds, and worth handing to a thread";
+    p.source = b_.assemble(p.expression,
+                           "extern \"C\" void map(const arguments* given, "
+                           "unsigned long long begin, unsigned long long end)");
+    p.steps.push_back(std::move(b_.step));
+}
+
+void host_map::open_block() {
+    source_writer& out = b_.code;
+    const formula chunks = ceil_divide(points_of(inner_ < 0 ? 0 : axis_bit(inner_)), block_elements);
+    const std::string type = b_.signed_index();
+    b_.step.grid[0] = b_.rank > 1 ? points_of(axis_range(0, inner_)) * chunks : chunks;
+    out.open("for (", b_.linear(), " block = ", b_.linear(), "(begin); block < end; ++block)");
+    if (b_.rank == 0) {
+        out.line("const int n = 1;");
+        return;
+    }
+    const std::string length = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+    std::string piece = "block";
+    if (b_.rank > 1) {
+        const std::string pieces = b_.count(chunks, "row_pieces");
+        piece = "(block % " + pieces + ")";
+        out.line(b_.linear(), " rest = block / ", pieces, ";");
+        write_digits(b_, "rest", axes_in(axis_range(0, inner_)));
+    }
+    out.line("const ", type, ' ', digit(inner_), " = ", type, "(", piece, " * ", block_elements, ");");
+    out.line("const ", type, " n = ", length, " - ", digit(inner_), " < ", block_elements, " ? ", type, "(", length,
+             ") - ", digit(inner_), " : ", block_elements, ";");
+}
+
+void host_map::open_packed_block() {
+    source_writer& out = b_.code;
+    const std::string type = b_.linear(), length = std::to_string(block_elements);
+    b_.step.grid[0] = ceil_divide(points_of(all_axes()), block_elements);
+    const std::string size = b_.count(points_of(all_axes()), "size");
+    out.open("for (", type, " block = ", type, "(begin); block < end; ++block)");
+    out.line("const ", type, " from = block * ", length, ";");
+    out.line("const ", type, " to = ", size, " - from < ", length, " ? ", size, " : from + ", length, ";");
+    packed_->open("from", "to");
+}
+
+std::string host_map::element(const row& r) {
+    if (r.scattered && !vectors_) return scattered_element(r);
+    if (is_copied_once(r)) return copy_of(r) + "[j]";
+    return vectors_ || packed_ || (streams_ && r.at->is_output) ? strip_of(r) + "[j]" : in_row(r);
+}
+
+void host_map::write_elements(const std::string& type, const std::string& n) {
+    source_writer& out = b_.code;
+    open_lanes(n, type);
+    if (!vectors_) write_places();
+    for (const row& r : rows_)
+        if (!r.at->is_output)
+            out.line("const ", r.type, ' ', r.at->name, " = ", b_.needs.element(r.at->at->head.type, element(r)), ";");
+    for (const node_id g : b_.generators) {
+        const std::string number = b_.needs.type(b_.graph.nodes[g].type), name = generator(g).name;
+        if (is_random_strip(g)) out.line("const ", number, ' ', name, " = ", name, "_strip[j];");
+    }
+    std::vector<std::string> values;
+    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+        values.push_back(b_.body.value(b_.graph.roots[k], out));
+        if (b_.outputs.size() == 1) break;
+        const std::string name = "r" + std::to_string(k);
+        out.line("const ", type_name(b_.outputs[k].at->head.type), ' ', name, " = ", values.back(), ";");
+        values.back() = name;
+    }
+    std::size_t k = 0;
+    for (const row& r : rows_)
+        if (r.at->is_output) out.line(element(r), " = ", values[k++], ";");
+    close_lanes();
+}
+
+void host_map::open_lanes(const std::string& n, const std::string& type) {
+    if (vectors_) return open_whole_vectors(b_, n);
+    b_.declare_independent();
+    b_.code.open("for (", type, " j = 0; j < ", n, "; ++j)");
+}
+
+void host_map::close_lanes() {
+    if (vectors_) b_.code.close();
+    b_.code.close();
+}
+
+void emit_map_host(const key& k, const graph& g, plan& p) { host_map(k, g).write(p); }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,134 @@
+// How a map goes over its elements on the host (host/map.cpp): what its kernel reads for a block and for a row of it
+// (host/map_rows.cpp), and the strips in which it computes (host/map_strips.cpp).
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/host/packed_strips.hpp"
+
+namespace ingot::codegen {
+
+class host_map {
+public:
+    host_map(const key& k, const graph& g);
+    void write(plan& p);
+
+private:
+    /// An input or output as the inner loop sees it.
+    struct row {
+        const place* at;
+        std::string type;
+        stride_class inner;
+        bool scattered = false;  // read at the digits of an unravelled place
+        bool once = false;       // the same one all through the kernel, or packed, the same in every strip
+        bool of_rows = false;    // read for values of rows alone
+    };
+    /// Packed, a value that costs much and is one all along a row.
+    struct value_of_rows {
+        node_id node;
+        std::string name, type;
+    };
+
+    std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
+    /// Axes of the outputs' space on which it moves.
+    std::uint64_t axes_of(const place& at) const;
+    bool has_short_rows() const {
+        return b_.rank > 1 &&
+               (b_.key.axes[static_cast<std::size_t>(inner_)].flags & detail::axis_flags::short_inner) != 0;
+    }
+
+    void add_row(const place& at);
+    /// Whether a row has one element.
+    bool is_single(const row& r) const;
+    bool is_copied_once(const row& r) const { return r.once && !is_single(r); }
+
+    void open_block();
+    void open_packed_block();
+
+    /// Where the lanes of a strip lie; what is the same in every strip is read here.
+    void declare_packing();
+
+    /// Whether a random leaf's numbers are computed strip by strip, before they are used.
+    bool is_random_strip(node_id g) const;
+    bool has_random_strips() const {
+        return std::ranges::any_of(b_.generators, [&](node_id g) { return is_random_strip(g); });
+    }
+    place generator(node_id g) const;
+
+    /// Values that some element-wise node wants for each element of a row. A random leaf's are not among them.
+    void choose_values_of_rows();
+
+    /// A row's values are vectors' lanes too, then one for each element.
+    void write_values_of_rows();
+
+    /// Pointers to the block's first elements; what does not move along the inner axis is read here.
+    void read_rows();
+    void read_single(const row& r);
+
+    /// Rows of results that lie in whole lines, and whose lines are in no cache because an operand was just read there.
+    bool can_stream() const;
+    void declare_large();
+    /// Whether this piece's lines are its own.
+    void declare_streaming();
+
+    /// Element j of a random leaf's row is `name(key, first + j * step)`.
+    void add_generator(node_id g);
+    void write_random_strips();
+
+    static constexpr std::uint32_t strip = 256, packed_strip = 512;
+
+    static std::string pointer_type(const row& r) { return (r.at->is_output ? "" : "const ") + r.type + "* const "; }
+    static std::string row_of(const row& r) { return r.at->name + "_row"; }
+    static std::string strip_of(const row& r) { return r.at->name + "_strip"; }
+    static std::string copy_of(const row& r) { return r.at->name + "_copy"; }
+    /// " * p.x0_stride0", or nothing for a unit stride.
+    std::string step_of(const row& r);
+    std::string element(const row& r);
+    /// Number of element j in its piece.
+    std::string in_piece() const { return vectors_ || streams_ ? "(first + j)" : "j"; }
+
+    /// The digits of every unravelled place, for element j of the row.
+    void write_places();
+    std::string scattered_element(const row& r);
+    /// What element j lies further than the row's first, or the strip's of packed rows.
+    std::string along(const place& at);
+
+    /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
+    void write_elements(const std::string& type, const std::string& n);
+    void open_lanes(const std::string& n, const std::string& type = "int");
+    void close_lanes();
+
+    /// One strip that is the whole piece, or many by way of copies.
+    void write_streamed();
+    std::string stream_of(const row& r) const;
+    void declare_copies();
+    /// Strips in place where one lies in memory, else through a copy: at a row's end, whose last vector is not whole,
+    /// and where the elements do not follow each other.
+    void write_strips();
+
+    bool has_strip(const row& r) const { return !is_copied_once(r) && (vectors_ || !r.scattered); }
+    /// The condition under which a strip is read or written where it lies.
+    std::string in_memory(const row& r) const;
+    void declare_strip(const row& r);
+    /// Between a strip and its copy, where it has one.
+    void copy(const row& r, const std::string& before = "");
+    std::string in_row(const row& r);
+
+    kernel_builder b_;
+    int inner_;
+    bool vectors_;                         // whole ones
+    bool streams_;                         // where the results are large
+    std::optional<packed_strips> packed_;  // where rows are short
+    std::vector<row> rows_;
+    std::vector<value_of_rows> values_of_rows_;
+    /// A random leaf's number at the digits of an unravelled place; whole vectors have copies of them.
+    struct scattered_number {
+        std::string copy, number;
+    };
+    std::vector<scattered_number> scattered_numbers_;
+};
+
+}  // namespace ingot::codegen

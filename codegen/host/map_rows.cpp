@@ -1,0 +1,177 @@
+// What a map's kernel on the host reads before its loops over elements: pointers to rows, what is the same for all
+// elements or all along a row, and the numbers of random leaves.
+#include <algorithm>
+
+#include "codegen/host/map.hpp"
+#include "codegen/host/random_numbers.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+std::uint64_t host_map::axes_of(const place& at) const {
+    std::uint64_t axes = 0;
+    for (int a = 0; a < b_.rank; ++a)
+        if (inner_class(at, a) != stride_class::broadcast) axes |= axis_bit(a);
+    return axes;
+}
+
+void host_map::add_row(const place& at) {
+    const bool scattered = !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0;
+    const std::uint64_t axes = axes_of(at);
+    const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
+    rows_.push_back({&at, b_.needs.type(at.at->head.type), inner_class(at, inner_), scattered, once});
+}
+
+bool host_map::is_single(const row& r) const {
+    if (r.at->is_output || r.scattered) return false;
+    return packed_ ? axes_of(*r.at) == 0 : r.inner == stride_class::broadcast;
+}
+
+void host_map::declare_packing() {
+    source_writer& out = b_.code;
+    packed_->declare();
+    const auto add = [&](const place& at, bool has_strip) {
+        if (axes_of(at) != 0) packed_->add_table(at, has_strip);
+    };
+    for (const row& r : rows_)
+        if (!r.once) add(*r.at, !r.scattered);
+    for (const node_id g : b_.generators) add(generator(g), is_random_strip(g));
+    for (const unravelling& u : b_.unravellings) add(u.pick, false);
+    for (const row& r : rows_)
+        if (is_single(r)) read_single(r);
+    b_.body.hoist(0, b_.graph.roots, out);
+    if (!values_of_rows_.empty()) out.line("int row_at[", packed_strip, "];");
+    packed_->open_lanes();
+    if (!values_of_rows_.empty()) out.line("row_at[j] = j / int(p.n", inner_, ");");
+    for (const row& r : rows_)
+        if (is_copied_once(r))
+            out.line(copy_of(r), "[j] = *(", b_.pointer(*r.at), b_.offset(*r.at, axis_bit(inner_)), ");");
+    packed_->close_lanes();
+}
+
+bool host_map::is_random_strip(node_id g) const {
+    return calls_philox(b_.graph, g) && b_.graph.nodes[g].axes != 0 &&
+           (b_.graph.nodes[g].axes & b_.unravelled_axes()) == 0;
+}
+
+place host_map::generator(node_id g) const {
+    const std::uint16_t index = b_.graph.nodes[g].index;
+    return {&b_.key.operands[index], b_.names[index], index, false, g};
+}
+
+void host_map::choose_values_of_rows() {
+    constexpr std::uint32_t cost_worth_keeping = 6;
+    const graph& g = b_.graph;
+    const auto of_rows = [&](const node& n) { return n.axes != 0 && (n.axes & ~axis_range(0, inner_)) == 0; };
+    std::vector<bool> wanted(g.nodes.size()), random(g.nodes.size());
+    for (const node_id r : g.roots) wanted[r] = true;
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        random[i] = std::ranges::find(b_.generators, i) != b_.generators.end();
+        for (int a = 0; a < n.arity; ++a) {
+            random[i] = random[i] || random[n.arguments[a]];
+            if (!of_rows(n)) wanted[n.arguments[a]] = true;
+        }
+    }
+    const auto outside = b_.body.scope();
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        if (!wanted[i] || random[i] || !of_rows(g.nodes[i]) || cost_of(g, {i}) < cost_worth_keeping) continue;
+        const std::string name = "row_value" + std::to_string(values_of_rows_.size());
+        values_of_rows_.push_back({i, name, b_.needs.type(g.nodes[i].type)});
+        b_.body.name(i, name);
+    }
+    const std::vector<bool> of_elements = b_.body.wanted_by(g.roots);
+    b_.body.leave(outside);
+    for (row& r : rows_) r.of_rows = !r.at->is_output && !of_elements[r.at->node];
+}
+
+void host_map::write_values_of_rows() {
+    if (values_of_rows_.empty()) return;
+    source_writer& out = b_.code;
+    const std::string n = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
+    out.line("const int rows = (m + int(", n, ") - 1) / int(", n, ");");
+    std::vector<node_id> nodes;
+    for (const value_of_rows& v : values_of_rows_) nodes.push_back(v.node);
+    const std::vector<bool> below = nodes_below(b_.graph, nodes);
+    const auto outside = b_.body.scope();
+    for (const row& r : rows_) {
+        if (r.at->is_output || !below[r.at->node] || axes_of(*r.at) == 0) continue;
+        const std::string copy = r.at->name + "_of_rows";
+        out.line("for (int j = 0; j < rows; ++j) ", copy, "[j] = ", row_of(r), '[', r.at->name, "_at[j * int(", n,
+                 ")]];");
+        b_.body.name(r.at->node, b_.needs.element(r.at->at->head.type, copy + "[j]"));
+    }
+    open_lanes("rows");
+    for (const value_of_rows& v : values_of_rows_) out.line(v.name, "_of_rows[j] = ", b_.body.value(v.node, out), ";");
+    close_lanes();
+    b_.body.leave(outside);
+    for (const value_of_rows& v : values_of_rows_) {
+        out.line(packed_->spread(v.name, v.name + "_of_rows", "row_at"));
+        b_.body.name(v.node, v.name + "[j]");
+    }
+    std::erase_if(rows_, [](const row& r) { return r.of_rows; });
+}
+
+void host_map::read_rows() {
+    for (const row& r : rows_) {
+        if (r.once || r.scattered) continue;
+        if (is_single(r))
+            read_single(r);
+        else
+            b_.code.line(pointer_type(r), row_of(r), " = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes()), ";");
+    }
+    for (const row& r : rows_)
+        if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
+    for (const node_id g : b_.generators) add_generator(g);
+    if (!packed_) b_.body.hoist(axis_range(0, inner_), b_.graph.roots, b_.code);
+    for (const row& r : rows_)  // element by element, though it may be the same one all along the row
+        if (r.scattered) b_.body.name(r.at->node, r.at->name);
+    std::erase_if(rows_, [&](const row& r) { return is_single(r); });
+}
+
+void host_map::read_single(const row& r) {
+    b_.code.line("const ", r.type, ' ', r.at->name, " = *(", b_.pointer(*r.at) + b_.offset(*r.at, all_axes()), ");");
+    b_.body.name(r.at->node, r.at->name);
+}
+
+void host_map::add_generator(node_id g) {
+    const place at = generator(g);
+    if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
+        const std::string fixed = b_.generator_index(g, all_axes() | b_.unravelled_axes());
+        const scattered_number s{at.name + "_copy[j]", fixed + along(at)};
+        b_.body.name(g, b_.generator_call(g, vectors_ ? s.copy : s.number));
+        scattered_numbers_.push_back(s);
+        return;
+    }
+    const std::string first = b_.generator_index(g, all_axes());
+    b_.code.line("const ", b_.needs.type(dtype::i8), ' ', at.name, "_row = ", first, ";");
+    b_.body.name(g, is_random_strip(g) ? at.name : b_.generator_call(g, at.name + "_row" + along(at)));
+}
+
+std::string host_map::step_of(const row& r) {
+    if (r.inner != stride_class::strided) return "";
+    return b_.offset(*r.at, axis_bit(inner_)).substr(3 + digit(inner_).size());
+}
+
+void host_map::write_places() {
+    source_writer& out = b_.code;
+    for (const unravelling& u : b_.unravellings) {
+        out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
+                 b_.place_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
+        write_digits(b_, u.name, u.axes);
+    }
+}
+
+std::string host_map::scattered_element(const row& r) {
+    const std::string fixed = b_.offset(*r.at, all_axes() | b_.unravelled_axes());
+    return "*(" + b_.pointer(*r.at) + fixed + along(*r.at) + ')';
+}
+
+std::string host_map::along(const place& at) {
+    if (packed_) return axes_of(at) == 0 ? "" : " + " + packed_strips::offset_of(at);
+    if (inner_class(at, inner_) == stride_class::broadcast) return "";
+    return " + " + in_piece() + b_.offset(at, axis_bit(inner_)).substr(3 + digit(inner_).size());
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,53 @@
+// Strips over several short rows on the host. A strip has as many whole points of an axis as there is room for, the
+// axis being the innermost with points of which one fits; so its lanes are at the same digits from its start wherever
+// it lies, and a table of offsets, made once a call, says where each array's lanes are. No element costs a division,
+// and no lane is computed that no row has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/host/loops.hpp"
+
+namespace ingot::codegen {
+
+class packed_strips {
+public:
+    /// Strips of at most `room` points of these axes, the last of which is the innermost.
+    packed_strips(kernel_builder& b, std::vector<int> axes, std::uint32_t room)
+        : b_(b), axes_(std::move(axes)), room_(room) {}
+
+    std::uint64_t bits() const;
+    /// Before the loop over blocks: how the rows are packed.
+    void declare();
+    /// Then: an array, a random leaf or a place has a table of its lanes' offsets. `flagged`: a variable says whether
+    /// they are 0, 1, 2, ...
+    void add_table(const place& at, bool flagged = false);
+    static std::string offset_of(const place& at) { return at.name + "_at[j]"; }
+    static std::string dense(const place& at) { return at.name + "_dense"; }
+    /// Calls that copy lanes [0, m) of a strip to or from memory; `row` is its first element there.
+    std::string gather(const place& at, const std::string& copy, const std::string& row);
+    std::string scatter(const place& at, const std::string& copy, const std::string& row);
+    /// Fills lanes [0, m) with one element for each row, that at `offsets` of the row's first lane.
+    std::string spread(const std::string& copy, const std::string& row, const std::string& offsets);
+    /// The loop that makes the tables: lane j's digits from the strip's start are i0, i1, ...
+    void open_lanes();
+    void close_lanes();
+    /// A loop over the strips that begin at linear places [from, to): lanes [0, m) from the place `start` on, whose
+    /// digits are i0, i1, ...
+    void open(const std::string& from, const std::string& to);
+
+private:
+    kernel_builder& b_;
+    std::vector<int> axes_;
+    std::uint32_t room_;
+    struct table {
+        place of;
+        std::string type;
+        bool flagged;
+    };
+    std::vector<table> tables_;
+};
+
+}  // namespace ingot::codegen

@@ -1,0 +1,130 @@
+// A block has one row, or across memory some neighbouring ones. It goes over them once for each phase of reductions,
+// and once for the outputs; after the first time they are in the cache. What costs much and is wanted again is kept
+// beside them.
+#include "codegen/host/folds.hpp"
+#include "codegen/host/rows.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+folded_space space_of(const row_program& r) {
+    folded_space s;
+    s.axes = r.row;
+    s.length_class = r.length_class;
+    return s;
+}
+
+class host_rows {
+public:
+    host_rows(const key& k, const graph& g, const row_program& r)
+        : b_(k, g), r_(r), choice_(choose_row_strips(b_, r).value()), walk_(b_, r.kept, choice_), rows_(b_, walk_) {
+        std::size_t number = 0;
+        for (const auto& phase : r.phases) {
+            std::vector<fold_writer>& own = folds_.emplace_back();
+            for (const node_id reduction : phase) own.emplace_back(g, reduction, number++, b_.needs);
+        }
+        for (auto& phase : folds_)
+            for (fold_writer& f : phase)
+                lanes_.emplace_back(f, g, lanes_.size(), walk_.strip(), !walk_.across(), b_.needs);
+        for (const row_strips::kept_value& value : choice_.kept)
+            kept_.push_back({value.node, "kept" + std::to_string(kept_.size())});
+    }
+
+    void write(plan& p) {
+        b_.name_scalars();
+        std::vector<node_id> all;
+        for (std::size_t phase = 0; phase <= r_.phases.size(); ++phase)
+            for (const node_id n : r_.wanted(b_.graph, phase)) all.push_back(n);
+        walk_.open_block(all);
+        const folded_space row = whole_row();
+        const std::string n = b_.count(points_of(row.bits()), "folded");
+        walk_.stage(row, n);
+        for (const host_walk::kept_value& k : kept_) walk_.declare_kept(k, choice_.longest);
+        std::span<lane_fold> lanes(lanes_);
+        for (std::size_t phase = 0; phase < r_.phases.size(); ++phase) {
+            write_phase(phase, lanes.first(folds_[phase].size()));
+            lanes = lanes.subspan(folds_[phase].size());
+        }
+        write_results(row, n);
+        walk_.close_block();
+        describe(b_.step);
+        p.source = b_.assemble(
+            p.expression,
+            "extern \"C\" void rows(const arguments* given, unsigned long long begin, unsigned long long end)");
+        p.steps.push_back(std::move(b_.step));
+    }
+
+private:
+    void write_phase(std::size_t phase, std::span<lane_fold> lanes) {
+        folded_space s = space_of(r_);
+        s.reductions = r_.phases[phase];
+        s.values = r_.wanted(b_.graph, phase);
+        b_.body.hoist(walk_.outer_axes(), s.values, b_.code);
+        std::vector<host_walk::kept_value> now;
+        for (std::size_t k = 0; k < kept_.size(); ++k)
+            if (choice_.kept[k].phase == phase) now.push_back(kept_[k]);
+        rows_.write(s, "", true, lanes, now);
+        b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
+    }
+
+    /// The row with the outputs that have an element for each of its.
+    folded_space whole_row() const {
+        folded_space s = space_of(r_);
+        s.outputs = choice_.along_rows;
+        return s;
+    }
+
+    void write_results(const folded_space& s, const std::string& n) {
+        const std::vector<std::size_t>& once = choice_.once_a_row;
+        std::vector<node_id> once_roots;
+        for (const std::size_t k : once) once_roots.push_back(b_.graph.roots[k]);
+        const std::vector<node_id> along_roots = s.wanted(b_.graph);
+        b_.body.hoist(walk_.outer_axes(), b_.graph.roots, b_.code);
+        if (!s.outputs.empty()) {
+            walk_.strips(s, "0", n, along_roots, [&] {
+                walk_.open_outputs(s);
+                walk_.elements(along_roots, [&](const std::vector<std::string>& values) { walk_.put(s, values); });
+                walk_.close_outputs(s);
+            });
+            walk_.unstage(s, n);
+            b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, along_roots)});
+        }
+        if (once.empty()) return;
+        if (walk_.across())
+            walk_.store_rows(once);
+        else
+            for (const std::size_t k : once)
+                b_.code.line("*(", b_.pointer(b_.outputs[k]), b_.offset(b_.outputs[k], walk_.kept_axes()),
+                             ") = ", b_.body.value(b_.graph.roots[k], b_.code), ";");
+        b_.step.work.push_back({walk_.kept_axes(), cost_of(b_.graph, once_roots)});
+    }
+
+    void describe(launch& step) const {
+        step.kernel = "rows";
+        step.threads = 1;
+        step.pattern = "row program";
+        step.reason = choice_.reason();
+    }
+
+    kernel_builder b_;
+    const row_program& r_;
+    const row_strips choice_;
+    host_walk walk_;
+    row_folds rows_;
+    std::vector<std::vector<fold_writer>> folds_;  // of each phase
+    std::vector<lane_fold> lanes_;                 // of all folds
+    std::vector<host_walk::kept_value> kept_;      // as the choice has them
+};
+
+}  // namespace
+
+bool hold_in_caches(const key& k, const graph& g, const row_program& r) {
+    return choose_row_strips(kernel_builder(k, g), r).has_value();
+}
+
+void emit_row_host(const key& k, const graph& g, const row_program& r, plan& p) { host_rows(k, g, r).write(p); }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,189 @@
+// Moments and exponential sums as the host's text. A lane has sums of the elements' dtype over few of them; what lanes
+// and pieces of a row are joined to is double.
+#include "codegen/text/shifted_reduction.hpp"
+#include "codegen/text/kernel.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// Lanes sum what elements are off the mean of the first few, so a large mean costs no digits: as those few are among
+/// them, the squares off the mean are no less than so many times the square of what it is off theirs. Where all lanes
+/// are of one row, those few are its first strip, and `near` is one number.
+constexpr std::string_view moments =
+    R"(/// How many elements, their mean (off `near`), and the squares of what each is off it.
+struct moments {
+    double count, near, mean, squares;
+};
+
+struct squares {
+    static moments join(moments a, moments b) {
+        if (b.count == 0) return a;
+        if (a.count == 0) return b;
+        const double count = a.count + b.count, share = b.count / count, off = (b.near - a.near) + (b.mean - a.mean);
+        return {count, a.near, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
+    }
+    template <class type>
+    static void keep(type v, type near, type& sum, type& squares) {
+        const type off = v - near;
+        sum += off;
+        squares += off * off;
+    }
+    /// The first strip is there, off 0.
+    template <class type>
+    static void begin(int m, type& near, type* sum, type* squares) {
+        double mean = 0;
+        for (int j = 0; j < m; ++j) mean += sum[j] * (1.0 / m);
+        near = type(mean);
+        for (int j = 0; j < m; ++j) {
+            sum[j] -= near;
+            squares[j] = sum[j] * sum[j];
+        }
+    }
+    template <int lanes, class type>
+    static moments of_lanes(type near, const type* sum, const type* squares, uint64 n) {
+        constexpr int chains = 8;
+        double sums[chains] = {}, more[chains] = {}, all = 0, all_squares = 0;
+        for (int l = 0; l < lanes; l += chains)
+            for (int c = 0; c < chains; ++c) sums[c] += sum[l + c], more[c] += squares[l + c];
+        for (int c = 0; c < chains; ++c) all += sums[c], all_squares += more[c];
+        return of_lane(near, all, all_squares, n);
+    }
+    /// The same where each lane is of a row of its own: `first` is its first element, `n` are there off that one.
+    template <class type>
+    static void keep_first(type v, bool first, type& near, type& sum, type& squares) {
+        near = first ? v : near;
+        keep(v, near, sum, squares);
+    }
+    template <int n, class type>
+    static void begin_lanes(int m, type* near, type* sum, type* squares) {
+        for (int j = 0; j < m; ++j) {
+            const type before = near[j];
+            near[j] += sum[j] * type(1.0 / n);
+            const type moved = near[j] - before, less = n * moved;
+            squares[j] -= moved * (sum[j] + (sum[j] - less));
+            sum[j] -= less;
+        }
+    }
+    static moments of_lane(double near, double sum, double squares, uint64 n) {
+        if (n == 0) return {0, 0, 0, 0};
+        const double mean = sum / n, about = squares - sum * mean;
+        // Squares that overflow are infinite where the mean is not: their difference would be undefined.
+        return {double(n), near, mean, about >= 0 ? about : about < 0 ? 0 : squares + (mean - mean)};
+    }
+    template <class type>
+    static type about(moments a, type c) {
+        const double off = a.near - c + a.mean;
+        return type(a.squares + a.count * off * off);
+    }
+    /// About the sum of all divided by n.
+    template <class type>
+    static type about_share(moments a, type n) {
+        if (a.count == n) return type(a.squares);
+        const double off = (a.near + a.mean) * (1 - a.count / n);
+        return type(a.squares + a.count * off * off);
+    }
+};
+)";
+
+/// `top` is finite whatever the elements, so that infinities and NaN come out as they do of exp(x - c). Of elements
+/// that are all minus infinity or none the sum is 0; of others it is 1 at least.
+constexpr std::string_view exponential_sums = R"(template <class type>
+constexpr type largest();
+template <>
+constexpr float largest() {
+    return 3.402823466e+38f;
+}
+template <>
+constexpr double largest() {
+    return 1.7976931348623157e+308;
+}
+
+/// The greatest element, and the sum of exp(x - top).
+struct exponential_sum {
+    double top, sum;
+};
+
+struct exponentials {
+    static exponential_sum join(exponential_sum a, exponential_sum b) {
+        const bool above = a.top > b.top;
+        const double less = weight(above ? b.top - a.top : a.top - b.top);
+        return {above ? a.top : b.top, above ? a.sum + b.sum * less : b.sum + a.sum * less};
+    }
+    /// A lane has its greatest element, and the sum of exp(x - near). Elements are at most 2 above `near`, which so moves
+    /// seldom; where all lanes are of one row together, and more seldom still. The sums come after some strips of m
+    /// elements.
+    template <class type>
+    static void keep(type v, type& of_strip, int& far, type near, type& top) {
+        of_strip = v;
+        top = v > top ? v : top;
+        far |= v - near > 2;
+    }
+    template <int strips, int width, bool one_row, class type>
+    static void end_strips(const type* __restrict v, int& far, int m, type* __restrict near, type* __restrict sum,
+                          type* __restrict top) {
+        if (far) {
+            far = 0;
+            type most = -largest<type>();
+            for (int j = 0; one_row && j < m; ++j) most = top[j] > most ? top[j] : most;
+            independent
+            for (int j = 0; j < m; ++j) {
+                top[j] = top[j] < largest<type>() ? top[j] : largest<type>();
+                const type high = one_row ? most < largest<type>() ? most : largest<type>() : top[j];
+                sum[j] *= weight(near[j] - high);
+                near[j] = high;
+            }
+        }
+        independent
+        for (int j = 0; j < m; ++j)
+            for (int s = 0; s < strips; ++s) sum[j] += weight(v[s * width + j] - near[j]);
+    }
+    static exponential_sum of_lane(double near, double sum, double top, uint64) {
+        return {top, sum == 0 ? 0 : sum * weight(near - top)};
+    }
+    template <int lanes, class type>
+    static exponential_sum of_lanes(const type* near, const type* sum, const type* top, uint64) {
+        type most = top[0];
+        for (int l = 1; l < lanes; ++l) most = top[l] > most ? top[l] : most;
+        double shares[lanes], all = 0;
+        for (int l = 0; l < lanes; ++l) shares[l] = sum[l] * weight(double(near[l]) - most);
+        for (int l = 0; l < lanes; ++l) all += shares[l];
+        return {most, all};
+    }
+    template <class type>
+    static type about(exponential_sum a, type c) {
+        return type(a.sum * weight(a.top - c));
+    }
+    /// NaN where an element is; of infinities alone the sum tells.
+    static double greatest(exponential_sum a) {
+        return a.sum > 0 && a.sum <= largest<double>() ? a.top : a.sum == 0 ? -__builtin_inf() : a.sum;
+    }
+};
+)";
+
+}  // namespace
+
+std::string spell_shifted_fold_host(fold f, dtype t, prelude& needs) {
+    needs.type(dtype::u8);
+    if (f == fold::squares) {
+        needs.add("moments", moments);
+        return "squares";
+    }
+    for (const dtype computed : {t, dtype::f8}) {
+        node n;
+        n.kind = node_kind::map;
+        n.type = computed;
+        n.code = static_cast<std::uint16_t>(op::exp);
+        n.arity = 1;
+        const std::string type = needs.type(computed);
+        needs.add("weight " + type, "static inline " + type + " weight(" + type + " x) { return " +
+                                        spell_map(n, {computed}, {"x"}, needs) + "; }\n");
+    }
+    add_independent(needs);
+    needs.add("exponential_sum", exponential_sums);
+    return "exponentials";
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,562 @@
+// A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
+// along more axes or folds itself, unless a kernel that holds the row serves both. A stage folds in one way: it has
+// reductions, or scans along one axis. Nodes are visited after what they need, so one pass finds the cuts, and the
+// number of the stage in which each can be made.
+#include "codegen/plan/cutting.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "codegen/graph/reduction.hpp"
+#include "codegen/text/kernel.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+constexpr int no_axis = -1;
+
+class cutting {
+public:
+    cutting(const key& k, const graph& g, const row_uses& uses)
+        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()), outer_(outputs_axes(k)) {
+        std::vector<int> users(g.nodes.size());
+        for (const node& n : g.nodes)
+            for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
+        for (const node_id root : g.roots) ++users[root];
+        written_.resize(g.roots.size());
+        for (std::size_t o = 0; o < g.roots.size(); ++o) {
+            const node& root = g.nodes[g.roots[o]];
+            written_[o] = k.outputs[o].head.suits_library && root.kind == node_kind::view && users[g.roots[o]] == 1 &&
+                          users[root.arguments[0]] == 1;
+        }
+        for (node_id i = 0; i < g.nodes.size(); ++i)
+            if (g.nodes[i].kind == node_kind::view && output_of(g.nodes[i].arguments[0]) < 0) views_.push_back(i);
+    }
+
+    staging run() {
+        find_cuts();
+        find_parts();
+        staging whole;
+        if (cut_.empty() && parts_.size() == 1 && !parts_[0].is_call && parts_[0].axes == outer_) return whole;
+        for (const node_id n : cut_) {
+            whole.temporaries.push_back({graph_.nodes[n].type, points_of(axes_of(n))});
+            whole.temporary_axes.push_back(axes_of_temporary(n));
+        }
+        for (const node_id v : views_) {
+            const node_id library = graph_.nodes[v].arguments[0];
+            whole.views.push_back(
+                {static_cast<std::uint16_t>(nodes_[library].temporary), graph_.nodes[v].pick, batch_of(library)});
+        }
+        std::ranges::stable_sort(parts_, {}, &part::level);
+        for (const part& p : parts_) whole.stages.push_back(make_stage(p));
+        return whole;
+    }
+
+private:
+    struct state {
+        bool reduces = false;   // a reduction at or beneath it, with no cut between
+        int scans = no_axis;    // the same of scans: the loop along which they go
+        bool reshapes = false;  // and of reshapes
+        int temporary = -1;
+        std::uint32_t level = 0;  // of the first stage in which it can be computed
+        bool folds() const { return reduces || scans != no_axis; }
+    };
+
+    /// What one stage writes, all of it along the same axes, but for outputs that also move along what it folds over.
+    struct part {
+        std::uint32_t level;
+        std::uint64_t axes;
+        node_id folds;  // one of its nodes that does, or any
+        std::vector<std::uint16_t> temporaries, outputs;
+        bool is_call = false;  // of a library's function, `folds`, whose result is the temporary
+    };
+
+    std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
+    std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
+
+    /// Axes of a temporary, outermost first: in the key's order, but for one along which arrays lie in memory where
+    /// they do not lie along the last.
+    std::vector<int> in_order(std::uint64_t bits) const {
+        std::vector<int> axes = axes_in(bits);
+        const auto unit = [&](int loop) {
+            for (const operand_class& o : key_.operands)
+                for (std::size_t a = 0; a < o.strides.size() && o.head.kind == operand_kind::array; ++a)
+                    if (o.strides[a] == stride_class::unit && loop_of(static_cast<int>(a)) == loop) return true;
+            return false;
+        };
+        if (axes.empty() || unit(axes.back())) return axes;
+        const auto inner = std::find_if(axes.begin(), axes.end(), unit);
+        if (inner != axes.end()) std::rotate(inner, inner + 1, axes.end());
+        return axes;
+    }
+
+    /// The same of a node's value in memory: of what a library takes or gives the batch's axes, then its own in order.
+    std::vector<int> axes_of_temporary(node_id id) const {
+        const node& n = graph_.nodes[id];
+        if (n.kind != node_kind::store && n.kind != node_kind::library) return in_order(n.axes);
+        std::vector<int> axes = axes_in(batch_of(id));
+        for (const int loop : own_loops(n, own_mask(n))) axes.push_back(loop);
+        return axes;
+    }
+    /// Of the axes of a library those in a mask.
+    std::vector<int> own_loops(const node& n, std::uint32_t mask) const {
+        const std::vector<int> all = loops_of_binder(key_, graph_, n.index);
+        std::vector<int> own;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (mask >> i & 1u) own.push_back(all[i]);
+        return own;
+    }
+    static std::uint32_t own_mask(const node& n) {
+        return n.kind == node_kind::store ? n.code : facts(static_cast<library_function>(n.code)).result;
+    }
+    /// The output that a library's function writes itself, else -1.
+    int output_of(node_id library) const {
+        for (std::size_t o = 0; o < written_.size(); ++o)
+            if (written_[o] && graph_.nodes[graph_.roots[o]].arguments[0] == library) return static_cast<int>(o);
+        return -1;
+    }
+    /// The axes of what a library takes or gives that are not its own.
+    std::uint64_t batch_of(node_id id) const {
+        std::uint64_t axes = axes_of(id);
+        for (const int loop : own_loops(graph_.nodes[id], own_mask(graph_.nodes[id]))) axes &= ~axis_bit(loop);
+        return axes;
+    }
+
+    void cut(node_id n) {
+        if (is_cut(n)) return;
+        nodes_[n].temporary = static_cast<int>(cut_.size());
+        cut_.push_back(n);
+    }
+    bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
+
+    /// Whether one stage can compute both as they stand: they fold in the same way, if they do, and nothing is read at
+    /// the digits of a place where anything folds.
+    bool go_together(node_id a, node_id b) const {
+        const state &one = nodes_[a], &other = nodes_[b];
+        if (one.folds() && other.folds()) return one.reduces == other.reduces && one.scans == other.scans;
+        return !(one.folds() && other.reshapes) && !(other.folds() && one.reshapes);
+    }
+
+    void find_cuts() {
+        for (node_id i = 0; i < graph_.nodes.size(); ++i) {
+            const node& n = graph_.nodes[i];
+            const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
+            const std::span<const node_id> arguments(n.arguments, n.arity);
+            for (int a = 0; a < n.arity; ++a) {
+                const node_id of = n.arguments[a];
+                const row_uses::use use = uses_.of_argument(i, a);
+                const bool elsewhere = (folds || axes_of(of) != n.axes) && use != row_uses::use::held;
+                if (nodes_[of].folds() && (elsewhere || use == row_uses::use::parted)) cut(of);
+                if (nodes_[of].reshapes && folds) cut(of);
+            }
+            for (const node_id of : arguments)
+                for (const node_id other : arguments)
+                    if (!is_cut(of) && !is_cut(other) && !go_together(of, other)) cut(other);
+            state& now = nodes_[i];
+            now.reduces = n.kind == node_kind::reduce;
+            now.reshapes = n.kind == node_kind::unravel;
+            if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
+            for (const node_id of : arguments) {
+                const bool read = is_cut(of) && !is_at_hand(of, n);
+                now.level = std::max(now.level, nodes_[of].level + (read ? 1 : 0));
+                if (read) continue;
+                now.reduces = now.reduces || nodes_[of].reduces;
+                now.reshapes = now.reshapes || nodes_[of].reshapes;
+                if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
+            }
+            if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0)) cut(i);
+        }
+        for (std::size_t k = 0; k < graph_.roots.size(); ++k)
+            if (nodes_[graph_.roots[k]].folds() && is_broadcast(k)) cut(graph_.roots[k]);
+    }
+
+    /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
+    /// about, or what one pass folds beside another argument of the user.
+    bool is_at_hand(node_id of, const node& user) const {
+        if (user.kind == node_kind::shifted) return true;
+        if (user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds()) return false;
+        return std::any_of(user.arguments, user.arguments + user.arity, [&](node_id other) {
+            return !is_cut(other) && nodes_[other].folds() && axes_of(other) == user.axes && go_together(of, other) &&
+                   uses_.are_made_together(of, other);
+        });
+    }
+
+    /// Whether an output repeats its root, in another kernel than that which makes the root.
+    bool is_broadcast(std::size_t k) const {
+        return axes_of(graph_.roots[k]) != axes_of_output(k) && uses_.of_root(k) != row_uses::use::held;
+    }
+
+    bool are_made_together(const part& p, node_id n) const {
+        return go_together(p.folds, n) &&
+               std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
+    }
+    part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
+        for (part& p : parts_) {
+            if (p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
+            if (nodes_[n].folds() || nodes_[n].reshapes) p.folds = n;
+            return p;
+        }
+        return parts_.emplace_back(part{level, axes, n, {}, {}, graph_.nodes[n].kind == node_kind::library});
+    }
+
+    void find_parts() {
+        for (std::size_t t = 0; t < cut_.size(); ++t)
+            part_with(nodes_[cut_[t]].level, axes_of(cut_[t]), cut_[t])
+                .temporaries.push_back(static_cast<std::uint16_t>(t));
+        // Outputs along the same axes are written together, by the stage that can write the last of them.
+        const auto level_of = [&](std::size_t k) {
+            const node_id root = graph_.roots[k];
+            return nodes_[root].level + (is_broadcast(k) && nodes_[root].temporary >= 0 ? 1 : 0);
+        };
+        for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
+            if (written_[k]) {
+                const node_id library = graph_.nodes[graph_.roots[k]].arguments[0];
+                parts_.push_back(
+                    {nodes_[library].level, axes_of(library), library, {}, {static_cast<std::uint16_t>(k)}, true});
+                continue;
+            }
+            std::uint32_t level = 0;
+            for (std::size_t o = 0; o < graph_.roots.size(); ++o)
+                if (!written_[o] && axes_of_output(o) == axes_of_output(k) &&
+                    uses_.are_made_together(graph_.roots[o], graph_.roots[k]))
+                    level = std::max(level, level_of(o));
+            part_with(level, axes_of_output(k), graph_.roots[k]).outputs.push_back(static_cast<std::uint16_t>(k));
+        }
+        for (part& p : parts_)
+            if (part* const holds = holding_rows_of(p)) {
+                holds->outputs.insert(holds->outputs.end(), p.outputs.begin(), p.outputs.end());
+                holds->temporaries.insert(holds->temporaries.end(), p.temporaries.begin(), p.temporaries.end());
+                p.outputs.clear(), p.temporaries.clear();
+            }
+        for (part& p : parts_)
+            if (part* const folds = folding_over(p))
+                folds->outputs.insert(folds->outputs.end(), p.outputs.begin(), p.outputs.end()), p.outputs.clear();
+        std::erase_if(parts_, [](const part& p) { return p.temporaries.empty() && p.outputs.empty(); });
+    }
+
+    /// The part whose stage writes along the rows that `p` reduces, and so can write p's results as well.
+    part* holding_rows_of(const part& p) {
+        const auto roots = roots_of(p);
+        for (part& other : parts_) {
+            const bool ready = other.level == p.level || (other.level > p.level && p.temporaries.empty());
+            const auto holds = [&](node_id root) {
+                return nodes_[root].reduces && go_together(other.folds, root) &&
+                       uses_.can_join(root, other.axes, roots_of(other));
+            };
+            const bool inside = (p.axes & ~other.axes) == 0;  // and not broadcast along others
+            if (&other != &p && !p.is_call && !other.is_call && inside && ready && !roots.empty() &&
+                std::ranges::all_of(roots, holds))
+                return &other;
+        }
+        return nullptr;
+    }
+
+    /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
+    part* folding_over(const part& p) {
+        const auto folds = [&](std::uint16_t k) {
+            return nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].reshapes;
+        };
+        if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, folds)) return nullptr;
+        for (part& other : parts_)
+            if (&other != &p && other.level >= p.level)
+                for (const std::uint64_t folded : folded_by(other))
+                    if ((folded | other.axes) == p.axes && (folded & other.axes) == 0) return &other;
+        return nullptr;
+    }
+    /// The loops of each reduction that a part's stage makes.
+    std::vector<std::uint64_t> folded_by(const part& p) const {
+        std::vector<std::uint64_t> folded;
+        const std::vector<bool> needed = needed_by(p);
+        for (node_id i = 0; i < needed.size(); ++i) {
+            if (!needed[i] || graph_.nodes[i].kind != node_kind::reduce || is_read(i, p.level)) continue;
+            folded.push_back(rows_of(key_, graph_, graph_.nodes[i]).folded);
+        }
+        return folded;
+    }
+
+    bool is_read(node_id n, std::uint32_t level) const { return nodes_[n].temporary >= 0 && nodes_[n].level < level; }
+
+    std::vector<node_id> roots_of(const part& p) const {
+        std::vector<node_id> roots;
+        for (const std::uint16_t t : p.temporaries) roots.push_back(cut_[t]);
+        for (const std::uint16_t k : p.outputs) roots.push_back(graph_.roots[k]);
+        return roots;
+    }
+    std::vector<bool> needed_by(const part& p) const {
+        std::vector<bool> needed(graph_.nodes.size());
+        for (const node_id r : roots_of(p)) needed[r] = true;
+        for (node_id i = static_cast<node_id>(needed.size()); i-- > 0;)
+            if (needed[i] && !is_read(i, p.level) && graph_.nodes[i].kind != node_kind::view)
+                for (int a = 0; a < graph_.nodes[i].arity; ++a) needed[graph_.nodes[i].arguments[a]] = true;
+        return needed;
+    }
+
+    stage make_stage(const part& p) const {
+        stage s;
+        s.temporaries = p.temporaries;
+        s.outputs = p.outputs;
+        if (p.is_call) {
+            s.call = make_call(p.folds);
+            return s;
+        }
+        const std::vector<bool> needed = needed_by(p);
+        choose_axes(s, p, needed);
+        write_key(s);
+        write_graph(s, p.level, needed, roots_of(p));
+        return s;
+    }
+
+    library_call make_call(node_id id) const {
+        const node& n = graph_.nodes[id];
+        const library_facts& row = facts(static_cast<library_function>(n.code));
+        const std::vector<int> batch = axes_in(batch_of(id));
+        const auto with_batch = [&](std::uint32_t mask) {
+            std::vector<int> axes = batch;
+            for (const int loop : own_loops(n, mask)) axes.push_back(loop);
+            return axes;
+        };
+        library_call call;
+        call.function = row.name;
+        call.batch_axes = static_cast<std::uint16_t>(batch.size());
+        int lie = 0;
+        for (int a = 0; a < n.arity; ++a) {
+            call.operands.push_back(array_of(n.arguments[a], with_batch(row.operands[a])));
+            lie += call.operands.back().memory == argument_kind::operand_pointer ? 1 : 0;
+        }
+        call.results.push_back(array_of(id, with_batch(row.result)));
+        std::uint64_t points = batch_of(id);
+        for (const int loop : loops_of_binder(key_, graph_, n.index)) points |= axis_bit(loop);
+        call.work.push_back({points, row.operations});
+        call.reason = lie == n.arity ? "operands as they lie" : "operands through temporaries";
+        return call;
+    }
+    /// A value in memory along these loops: an operand as it lies, or a temporary.
+    library_array array_of(node_id id, const std::vector<int>& loops) const {
+        const node& n = graph_.nodes[id];
+        library_array array;
+        array.type = n.type;
+        const bool lies = n.kind == node_kind::operand;
+        array.memory = lies ? argument_kind::operand_pointer : argument_kind::temporary_pointer;
+        array.index = lies ? n.index : static_cast<std::uint16_t>(nodes_[id].temporary);
+        if (const int output = lies ? -1 : output_of(id); output >= 0) {
+            array.memory = argument_kind::output_pointer;
+            array.index = static_cast<std::uint16_t>(output);
+        }
+        const std::vector<int> own = lies ? std::vector<int>() : axes_of_temporary(id);
+        for (const int loop : loops) {
+            library_axis axis{static_cast<std::uint16_t>(loop)};
+            for (std::size_t a = 0; lies && a < key_.axes.size(); ++a)
+                if (loop_of(static_cast<int>(a)) == loop &&
+                    key_.operands[n.index].strides[a] != stride_class::broadcast)
+                    axis.stride = static_cast<std::uint16_t>(a), axis.moves = true;
+            if (const auto at = std::ranges::find(own, loop); at != own.end()) {
+                axis.moves = true;
+                for (const int inner : std::span(at + 1, own.end())) axis.inner |= axis_bit(inner);
+            }
+            array.axes.push_back(axis);
+        }
+        return array;
+    }
+
+    void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
+        bool reads_temporaries = false;
+        for (node_id i = 0; i < needed.size(); ++i)
+            reads_temporaries =
+                reads_temporaries || (needed[i] && (is_read(i, p.level) || graph_.nodes[i].kind == node_kind::view));
+        const std::vector<int> order = !p.outputs.empty() ? axes_in(p.axes) : axes_of_temporary(cut_[p.temporaries[0]]);
+        for (const int a : order) {
+            s.axes.push_back(a);
+            const axis_class own = key_.axes[static_cast<std::size_t>(a)];
+            axis_class axis;
+            // No class says of temporaries that they are contiguous beside the arrays.
+            constexpr std::uint16_t any_contiguous = axis_flags::contiguous_columns |
+                                                     axis_flags::wide_contiguous_columns |
+                                                     axis_flags::middling_contiguous_columns;
+            const std::uint16_t known = own.flags & (reads_temporaries ? ~any_contiguous : 0xffff);
+            if (p.axes == outer_)
+                axis.flags = known, axis.extent = own.extent;
+            else if (own.owner == 0)
+                axis.flags = known & (axis_flags::short_inner | any_contiguous);
+            else if (is_of_library(a) && a == order.back() && order.size() > 1)
+                axis.flags = own.flags & axis_flags::short_inner;
+            s.key.axes.push_back(axis);
+        }
+        const std::size_t kept = s.axes.size();
+        bool scans = false, long_rows = false;
+        for (node_id i = 0; i < needed.size(); ++i) {
+            const node& n = graph_.nodes[i];
+            const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::unravel;
+            if (!needed[i] || !binds || is_read(i, p.level)) continue;
+            scans = scans || n.kind == node_kind::scan;
+            const auto owner = static_cast<std::uint16_t>(n.index + 1);
+            if (std::any_of(s.key.axes.begin(), s.key.axes.end(), [&](axis_class a) { return a.owner == owner; }))
+                continue;
+            for (std::size_t a = 0; a < key_.axes.size(); ++a)
+                if (key_.axes[a].owner == owner) {
+                    s.axes.push_back(loop_of(static_cast<int>(a)));
+                    s.key.axes.push_back(key_.axes[a]);
+                    s.key.axes.back().partner = 0;
+                    long_rows = long_rows || key_.axes[a].length_class >= long_row_class;
+                }
+        }
+        if (reads_temporaries) mark_folded_before(s);
+        // No class says how many rows a temporary has; splitting a long row among blocks costs little. Rows that are
+        // scanned the key does count.
+        const bool few = !key_.axes.empty() && (key_.axes[0].flags & axis_flags::few_rows) != 0;
+        if (kept != 0 && (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && !scans)))
+            s.key.axes[0].flags |= axis_flags::few_rows;
+        for (std::size_t a = 0; a < s.axes.size(); ++a)
+            s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));
+    }
+
+    bool is_of_library(int axis) const {
+        const std::uint16_t owner = key_.axes[static_cast<std::size_t>(axis)].owner;
+        return owner != 0 && std::ranges::any_of(graph_.nodes, [owner](const node& n) {
+                   return n.kind == node_kind::library && n.index + 1 == owner;
+               });
+    }
+
+    /// What the temporaries hold is the same all along these axes.
+    void mark_folded_before(stage& s) const {
+        constexpr std::uint8_t longer_than_1024 = 7;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a) {
+            const axis_class& folded = key_.axes[a];
+            if (folded.owner == 0 || folded.length_class < longer_than_1024) continue;
+            if (a > 0 && key_.axes[a - 1].owner == folded.owner) continue;
+            if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
+                axis != no_axis && s.key.axes[static_cast<std::size_t>(axis)].owner == 0)
+                s.key.folded_before |= axis_bit(axis);
+        }
+    }
+
+    int loop_of(int axis) const { return graph_.loop_axis[static_cast<std::size_t>(axis)]; }
+    /// The stage's first axis whose loop this is.
+    int axis_over(const stage& s, int loop) const {
+        const auto at = std::find_if(s.axes.begin(), s.axes.end(), [&](int a) { return loop_of(a) == loop; });
+        return at == s.axes.end() ? no_axis : static_cast<int>(at - s.axes.begin());
+    }
+    std::uint64_t in_stage(const stage& s, std::uint64_t loops) const {
+        std::uint64_t bits = 0;
+        for (const int loop : axes_in(loops))
+            if (const int a = axis_over(s, loop); a != no_axis) bits |= axis_bit(a);
+        return bits;
+    }
+
+    /// An operand or output with its strides on the stage's axes, and where on the whole key's these are.
+    operand_class placed(const stage& s, const operand_class& o, std::vector<int>& at) const {
+        operand_class moved{o.head, std::vector<stride_class>(s.axes.size(), stride_class::broadcast)};
+        at.assign(s.axes.size(), no_axis);
+        int last = no_axis;
+        for (std::size_t a = 0; a < o.strides.size(); ++a) {
+            const int to = axis_over(s, loop_of(static_cast<int>(a)));
+            if (o.strides[a] == stride_class::broadcast || to == no_axis) continue;
+            moved.strides[static_cast<std::size_t>(to)] = o.strides[a];
+            moved.head.dense = moved.head.dense && to > last;  // axes in another order make no run
+            last = to;
+            at[static_cast<std::size_t>(to)] = static_cast<int>(a);
+        }
+        return moved;
+    }
+    /// The whole of a temporary, in the order of its axes.
+    operand_class contiguous(const stage& s, node_id n) const {
+        operand_class o;
+        o.head.type = graph_.nodes[n].type;
+        o.head.wide = key_.header.wide_index;
+        o.strides.assign(s.axes.size(), stride_class::broadcast);
+        const std::vector<int> axes = axes_of_temporary(n);
+        o.head.vector = axes.size() <= 1;
+        for (const int a : axes)
+            if (const int to = axis_over(s, a); to != no_axis)
+                o.strides[static_cast<std::size_t>(to)] = a == axes.back() ? stride_class::unit : stride_class::strided;
+        return o;
+    }
+
+    /// A library's result at the place of a pick, and where the pick's axes are on the whole key's.
+    operand_class viewed(const stage& s, const node& view, std::vector<int>& at) const {
+        const operand_class& pick = key_.operands[view.pick];
+        operand_class o = placed(s, pick, at);
+        o.head = {};
+        o.head.type = view.type;
+        o.head.wide = key_.header.wide_index || pick.head.wide;
+        o.head.vector = pick.head.vector;
+        for (const int loop : axes_in(batch_of(view.arguments[0])))
+            if (const int to = axis_over(s, loop); to != no_axis)
+                o.strides[static_cast<std::size_t>(to)] = stride_class::strided;
+        return o;
+    }
+
+    void write_key(stage& s) const {
+        s.key.header = key_.header;
+        for (const operand_class& o : key_.operands)
+            s.key.operands.push_back(placed(s, o, s.operand_axes.emplace_back()));
+        for (const node_id n : cut_) {
+            s.key.operands.push_back(contiguous(s, n));
+            s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
+        }
+        s.operand_axes.resize(s.key.operands.size());
+        for (const node_id v : views_) {
+            s.key.operands.push_back(viewed(s, graph_.nodes[v], s.operand_axes.emplace_back()));
+            s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
+        }
+        for (const std::uint16_t t : s.temporaries) {
+            s.key.outputs.push_back(contiguous(s, cut_[t]));
+            s.output_axes.emplace_back();
+        }
+        for (const std::uint16_t k : s.outputs)
+            s.key.outputs.push_back(placed(s, key_.outputs[k], s.output_axes.emplace_back()));
+    }
+
+    void write_graph(stage& s, std::uint32_t level, const std::vector<bool>& needed,
+                     const std::vector<node_id>& roots) const {
+        std::vector<node_id> moved(graph_.nodes.size(), no_node);
+        for (node_id i = 0; i < needed.size(); ++i) {
+            if (!needed[i]) continue;
+            node n = graph_.nodes[i];
+            if (is_read(i, level)) {
+                n = node{};
+                n.type = graph_.nodes[i].type;
+                n.index =
+                    static_cast<std::uint16_t>(key_.operands.size() + static_cast<std::size_t>(nodes_[i].temporary));
+            }
+            if (n.kind == node_kind::view) {
+                const auto number = std::ranges::find(views_, i) - views_.begin();
+                n = node{};
+                n.type = graph_.nodes[i].type;
+                n.index =
+                    static_cast<std::uint16_t>(key_.operands.size() + cut_.size() + static_cast<std::size_t>(number));
+            }
+            for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
+            if (n.kind == node_kind::store) {  // the temporary that the stage writes
+                moved[i] = n.arguments[0];
+                continue;
+            }
+            n.axes = in_stage(s, axes_of(i));
+            moved[i] = static_cast<node_id>(s.graph.nodes.size());
+            s.graph.nodes.push_back(n);
+        }
+        for (const node_id r : roots) s.graph.roots.push_back(moved[r]);
+        s.graph.texts = graph_.texts;
+    }
+
+    const key& key_;
+    const graph& graph_;
+    const row_uses& uses_;
+    std::vector<state> nodes_;
+    std::vector<node_id> cut_;    // the node of each temporary
+    std::vector<node_id> views_;  // of libraries' results
+    std::vector<bool> written_;   // outputs that a library's function writes itself
+    std::vector<part> parts_;
+    std::uint64_t outer_;
+};
+
+}  // namespace
+
+staging cut(const key& k, const graph& g, const std::vector<rows>& refused) {
+    const row_uses uses(k, g, refused);
+    return cutting(k, g, uses).run();
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,171 @@
+// A plan: what to run for a key, immutable once made. Sizes appear only as formulas over the extents of the key's axes,
+// so one plan serves every size of its class.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <ingot/dtype.hpp>
+#include <ingot/key.hpp>
+
+#include "codegen/plan/formula.hpp"
+#include "codegen/plan/kernel_shape.hpp"
+
+namespace ingot::codegen {
+
+/// In the place of an axis, a formula or a temporary where there is none.
+inline constexpr std::uint16_t no_number = 0xffff;
+
+/// Where one member of a kernel's argument struct comes from.
+enum class argument_kind : std::uint8_t {
+    operand_pointer,    // buffer + offset of operand `index`
+    output_pointer,     // of output `index`
+    temporary_pointer,  // of temporary `index`
+    scratch_pointer,    // the stream's zeroed scratch
+    scalar_value,       // operand `index`, in its dtype
+    generator_key,      // operand `index`: two 64-bit words, seed and call number
+    generator_offset,   // operand `index`: 64-bit counter of its element 0
+    pick_offset,        // operand `index`
+    operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
+    output_stride,
+    count,       // formula `index`
+    divisor,     // formula `index` as a divisor (codegen/plan/divisor.hpp): {multiplier, shift}, `bytes` each
+    processors,  // number of multiprocessors or worker threads
+    // Of a library's result that is read through a view, a pick: `pick` is the operand that holds it.
+    view_stride,   // the pick's stride on its axis `axis` (no_number: it has none), and formula `index` (the same)
+    view_pointer,  // temporary `index` at the pick's offset
+    // Where what a kernel finds wrong is reported (codegen/text/error_report.hpp).
+    error_record,  // the stream's
+    statement,     // a number that the statement's expression is found by
+};
+/// Whether extents, strides and the device decide it.
+constexpr bool is_number(argument_kind k) {
+    return k >= argument_kind::operand_stride && k <= argument_kind::view_stride;
+}
+
+struct argument {
+    argument_kind kind;
+    std::uint8_t bytes = 8;  // of the member; 4 or 8 where there is a choice, and a scalar's own
+    std::uint16_t index = 0;
+    std::uint16_t axis = 0;
+    std::uint32_t at = 0;  // byte offset in the argument struct
+    std::uint16_t pick = 0;
+};
+
+/// Operations done once for every point of these axes.
+struct work {
+    std::uint64_t axes = 0;
+    std::uint64_t flops = 0;
+};
+
+/// One kernel launch. CUDA: `extern "C" __global__ void name(const __grid_constant__ arguments)`. Host: `extern "C"
+/// void name(const arguments*, unsigned long long begin, unsigned long long end)` over the linear block numbers [begin,
+/// end).
+struct launch {
+    std::string kernel;
+    formula grid[3];
+    /// Not 0: grid[1] is cut until all blocks together are at most so many for each multiprocessor, or it is 1.
+    std::uint32_t resident_blocks = 0;
+    /// Where so many leave an eighth of the multiprocessors idle in the end, two times as many or more, up to so many
+    /// times: the first that leaves less idle, or the one that leaves least.
+    std::uint32_t waves = 1;
+    std::uint32_t blocks_in_waves = 0;  // of a multiprocessor, in the first of these already, where not 0
+    bool in_one_row = false;            // blocks take numbers as they begin: all of them along grid[0]
+    std::uint32_t threads = 256;
+    std::uint32_t shared_bytes = 0;
+    std::uint32_t cluster = 1;         // blocks of one; grid[0] counts clusters
+    bool programmatic_launch = false;  // for the kernels before it on its stream: it may be launched while these end
+    std::vector<formula> formulas;     // those that `arguments` name, each once
+    std::vector<argument> arguments;
+    std::uint32_t argument_bytes = 0;
+    // Scratch of this launch: bytes = scratch_before + scratch_bytes * value(scratch_count), zero on entry and left
+    // zero.
+    std::uint32_t scratch_before = 0, scratch_bytes = 0;
+    formula scratch_count;
+    // For explain: operands, outputs and temporaries read and written (indices, equal views once), and the operations.
+    std::vector<std::uint16_t> reads, writes, reads_temporaries, writes_temporaries;
+    std::vector<codegen::work> work;
+    std::string pattern;  // "map", "row reduction", ...: what explain prints
+    kernel_shape shape;   // on CUDA: how threads share the elements
+    std::string reason;   // why this tile and launch shape
+
+    /// Where a formula is in `formulas`; it is put there where it was not.
+    std::uint16_t index_of(const formula& f) {
+        const auto known = std::find(formulas.begin(), formulas.end(), f);
+        const auto index = static_cast<std::uint16_t>(known - formulas.begin());
+        if (known == formulas.end()) formulas.push_back(f);
+        return index;
+    }
+};
+
+/// One axis of an array that a library takes.
+struct library_axis {
+    std::uint16_t extent;              // the key's axis that has it
+    std::uint16_t stride = no_number;  // of an operand its axis of the key
+    std::uint64_t inner = 0;           // of others: the stride is the product of these axes' extents
+    bool moves = false;                // whether it has a stride that is not 0
+};
+
+/// An array as a library takes it: the batch's axes, the same for all arrays of a call, then those the function is
+/// about.
+struct library_array {
+    argument_kind memory = argument_kind::temporary_pointer;  // or operand_pointer, output_pointer
+    std::uint16_t index = 0;
+    dtype type = dtype::b1;
+    std::vector<library_axis> axes;
+};
+
+/// One call of a library's function, found in the runtime's registry by its name.
+struct library_call {
+    std::string function;
+    std::uint16_t batch_axes = 0;
+    std::vector<library_array> operands;
+    std::vector<library_array> results;
+    std::vector<std::uint32_t> attributes;  // words that the function knows how to read
+    std::uint16_t workspace = no_number;    // the temporary that is one
+    std::vector<codegen::work> work;        // for explain
+    std::string reason;
+};
+
+/// All bytes of a temporary, or of an output that lies in memory without gaps, set to one value.
+struct fill {
+    argument_kind memory = argument_kind::temporary_pointer;  // or output_pointer
+    std::uint16_t index = 0;
+    unsigned char value = 0;
+};
+
+using plan_step = std::variant<launch, library_call, fill>;
+
+/// An array that one step writes and a later one reads; contiguous over the axes of `elements`. A workspace has as many
+/// bytes more as the library asks for at its call, and is there for that call alone.
+struct temporary {
+    dtype type;
+    formula elements;
+    std::uint64_t bytes = 0;  // not 0: so many bytes, and no array
+    bool workspace = false;
+};
+
+struct plan {
+    std::string expression;  // one line, as the comment in the source has it
+    std::string pattern;     // of the whole: "map", "row program", "scan", ...
+    std::string missing;     // not empty: the pattern has a plan and no kernel yet; the text says which
+    std::vector<plan_step> steps;
+    std::vector<temporary> temporaries;
+    std::string source;        // one module for all kernels
+    bool contract = true;      // a * b + c may become a fused multiply-add
+    bool approximate = false;  // CUDA: float32 division, roots and functions as the hardware has them, no subnormals
+};
+
+/// The kernels among a plan's steps, in order.
+inline std::vector<std::reference_wrapper<const launch>> launches_of(const plan& p) {
+    std::vector<std::reference_wrapper<const launch>> found;
+    for (const plan_step& s : p.steps)
+        if (const auto* l = std::get_if<launch>(&s)) found.push_back(*l);
+    return found;
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,227 @@
+// Which steps a key takes: recognises the pattern of its graph and hands it to that pattern's emitter. A pattern whose
+// kernel is still to come has its plan all the same, and `missing` says so.
+#include "codegen/plan/schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "codegen/cuda/row/choice.hpp"
+#include "codegen/graph/flush_shifted_exponentials.hpp"
+#include "codegen/graph/online_reductions.hpp"
+#include "codegen/graph/reduction.hpp"
+#include "codegen/graph/scan.hpp"
+#include "codegen/host/rows.hpp"
+#include "codegen/plan/stages.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+constexpr std::uint32_t most_argument_bytes = 32764;  // of a CUDA kernel
+
+std::string expression_of(const key& k, const graph& g) {
+    std::string out;
+    for (const node_id root : g.roots) out += (out.empty() ? "" : "; ") + text(g, root, k);
+    return out;
+}
+
+bool has(const graph& g, node_kind kind) {
+    return std::any_of(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; });
+}
+
+/// Whether memory runs along the last kept axis, not along the rows. A few long rows side by side on a middle axis are
+/// left out, but for doubles, of which a block's registers hold few.
+bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
+    if (r.kept.empty()) return false;
+    constexpr std::uint8_t few_side_by_side = 8, long_class = 7;
+    const axis_class inner = k.axes[static_cast<std::size_t>(r.kept.back())];
+    const bool few =
+        (inner.flags & axis_flags::contiguous_columns) != 0 && inner.extent != 0 && inner.extent <= few_side_by_side;
+    const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
+    if (few && r.length_class >= long_class && r.kept.size() > 1 && !doubles) return false;
+    return reduces_strided_axis(k, g, r.row_bits(), r.kept.back());
+}
+
+void add_step(plan& p, std::string pattern, std::string reason) {
+    launch step;
+    step.pattern = std::move(pattern);
+    step.reason = std::move(reason);
+    p.steps.push_back(std::move(step));
+}
+
+void plan_missing(const key& k, const graph& g, plan& p, const std::string& what) {
+    if (has(g, node_kind::gather)) {
+        p.pattern = "gather";
+        add_step(p, "map", "the source is computed at the gathered places");
+    } else if (has(g, node_kind::scan)) {
+        p.pattern = "scan";
+        add_step(p, "scan", "single pass, folds strictly from the left");
+    } else if (has(g, node_kind::reduce)) {
+        p.pattern = find_row_program(k, g) ? "row program" : "reduction";
+        add_step(p, "row reduction", "");
+    } else {
+        p.pattern = "map";
+        add_step(p, "map", "elementwise");
+    }
+    p.missing =
+        "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
+}
+
+/// The rows of a graph in which no reduction's value is wanted along them.
+row_program rows_of(const key& k, const folding& f) {
+    row_program rows{};
+    if (f.spaces.size() != 1) return rows;
+    for (std::size_t a = 0; a < k.axes.size() && k.axes[a].owner == 0; ++a) rows.kept.push_back(static_cast<int>(a));
+    rows.row = f.spaces[0].axes;
+    rows.length_class = f.spaces[0].length_class;
+    rows.phases = {f.spaces[0].reductions};
+    return rows;
+}
+
+/// Whether one kernel computes a row program.
+bool holds_rows(const key& k, const graph& g, const row_program& r) {
+    return k.header.where == target::host ? hold_in_caches(k, g, r) : choose_row(k, g, r).has_value();
+}
+
+/// The one kernel of a graph without temporaries.
+void emit(const key& k, const graph& g, plan& p) {
+    const bool cuda = k.header.where == target::cuda;
+    if (const auto r = find_row_program(k, g)) {
+        cuda ? emit_row_cuda(k, g, *r, choose_row(k, g, *r).value(), p) : emit_row_host(k, g, *r, p);
+    } else if (has(g, node_kind::reduce)) {
+        const folding f = find_folding(k, g);
+        const row_program rows = rows_of(k, f);
+        const auto staged = cuda ? choose_staged_rows(k, g, rows) : std::nullopt;
+        if (staged)
+            emit_staged_rows(k, g, rows, *staged, p);
+        else
+            cuda ? emit_fold_cuda(k, g, f, p) : emit_fold_host(k, g, f, p);
+    } else if (has(g, node_kind::scan)) {
+        const scanning s = find_scanning(k, g);
+        cuda ? emit_scan_cuda(k, g, s, p) : emit_scan_host(k, g, s, p);
+    } else {
+        cuda ? emit_map_cuda(k, g, p) : emit_map_host(k, g, p);
+    }
+}
+
+/// Sums about a value of their own row need no kernel that holds it, nor two that read it. The graph becomes that where
+/// it takes fewer kernels, and on CUDA where holding rows is slower: few long ones, and short ones across memory; of
+/// squares, which cost no more than a sum, all across memory, and those that fill a block's registers.
+void use_online_reductions(const key& k, graph& g, staging& s) {
+    constexpr std::uint8_t filling_class = 10;
+    const bool cuda = k.header.where == target::cuda;
+    if (!cuda && s.stages.empty()) return;
+    const auto held = find_row_program(k, g);
+    const bool staged = cuda && held && choose_staged_rows(k, g, *held);
+    if (s.stages.empty() && (!held || staged)) return;
+    graph once = with_online_reductions(k, g);
+    const bool squares =
+        held && !has_exponentials(once) && (held->length_class >= filling_class || reduces_strided_axis(k, g, *held));
+    const bool slow =
+        s.stages.empty() && (squares || held->length_class == 1 || few_results(k, static_cast<int>(held->kept.size())));
+    if (s.stages.empty() && !slow) return;
+    staging shorter = cut_into_stages(k, once, holds_rows);
+    const bool folds = shorter.stages.empty() && !find_row_program(k, once);
+    if (!(slow && folds) &&
+        std::max<std::size_t>(shorter.stages.size(), 1) >= std::max<std::size_t>(s.stages.size(), 1))
+        return;
+    s = std::move(shorter);
+    g = std::move(once);
+}
+
+/// The source of a step among several: names of its own, for its types and for its kernel.
+std::string in_namespace(std::string source, const std::string& name, launch& step) {
+    const std::string kernel = name + '_' + step.kernel;
+    const std::size_t declared = source.find(step.kernel + '(', source.rfind("extern \"C\""));
+    source.replace(declared, step.kernel.size(), kernel);
+    step.kernel = kernel;
+    return "namespace " + name + " {\n" + source + "}  // namespace " + name + '\n';
+}
+
+void emit_stages(const key& k, staging s, plan& p) {
+    p.temporaries = s.temporaries;
+    for (std::size_t i = 0; i < s.stages.size(); ++i) {
+        const stage& now = s.stages[i];
+        if (now.call) {
+            p.steps.push_back(*now.call);
+            continue;
+        }
+        plan part;
+        part.expression = expression_of(now.key, now.graph);
+        emit(now.key, now.graph, part);
+        auto& step = std::get<launch>(part.steps[0]);
+        rebind(step, now, s, k.operands.size());
+        if (!now.temporaries.empty()) step.reason += ", into a temporary";
+        if (s.stages.size() > 1)
+            part.source = in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
+        p.source += (i == 0 ? "" : "\n") + part.source;
+        p.steps.push_back(std::move(step));
+    }
+}
+
+}  // namespace
+
+plan make_plan(const key& k) {
+    graph g = lower(k, loops::shared);
+    plan p;
+    p.expression = expression_of(k, g);
+    p.contract = k.header.math != math_mode::strict;
+    p.approximate = k.header.math == math_mode::fast;
+    const bool cuda = k.header.where == target::cuda;
+    const auto unspelled =
+        std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
+    if (unspelled != g.nodes.end()) {
+        plan_missing(k, g, p, "dtype " + std::string(name(unspelled->type)));
+        return p;
+    }
+    if (has(g, node_kind::gather)) {
+        plan_missing(k, g, p, "");
+    } else {
+        if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
+        staging s = cut_into_stages(k, g, holds_rows);
+        if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
+        p.pattern = has(g, node_kind::library)   ? "library"
+                    : has(g, node_kind::scan)    ? "scan"
+                    : !has(g, node_kind::reduce) ? "map"
+                    : find_row_program(k, g)     ? "row program"
+                                                 : "reduction";
+        s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
+    }
+    for (const launch& step : launches_of(p))
+        if (cuda && step.argument_bytes > most_argument_bytes)
+            p.missing = "[evaluate] " + p.expression + ": one kernel has no room for the arguments of so many operands";
+    return p;
+}
+
+std::string grid_text(const launch& step) {
+    const formula along = step.cluster * step.grid[0];
+    if (step.in_one_row) return '(' + (along * step.grid[1] * step.grid[2]).text() + ", 1, 1)";
+    const std::string shared = step.resident_blocks != 0 ? "up to " : "";
+    return '(' + along.text() + ", " + shared + step.grid[1].text() + ", " + step.grid[2].text() + ')';
+}
+
+namespace {
+
+std::string describe(const plan_step& s) {
+    if (const auto* l = std::get_if<launch>(&s)) return l->pattern + ", grid " + grid_text(*l) + " (" + l->reason + ")";
+    if (const auto* c = std::get_if<library_call>(&s)) return "library call of " + c->function + " (" + c->reason + ")";
+    return "fill with " + std::to_string(std::get<fill>(s).value);
+}
+
+}  // namespace
+
+std::string describe(const plan& p) {
+    std::string out = p.pattern + ": " + std::to_string(p.steps.size()) + (p.steps.size() == 1 ? " step" : " steps");
+    for (const plan_step& s : p.steps) out += "\n  " + describe(s);
+    for (const temporary& t : p.temporaries)
+        if (t.workspace)
+            out += "\n  workspace";
+        else
+            out += "\n  temporary of " + std::string(name(t.type)) + ", elements " + t.elements.text();
+    if (!p.missing.empty()) out += "\n  missing: " + p.missing;
+    return out + '\n';
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,15 @@
+// From a key to what to run: the one entry of code generation. Pure: the same key gives the same plan, text and all.
+#pragma once
+
+#include "codegen/graph/key.hpp"
+#include "codegen/plan/plan.hpp"
+
+namespace ingot::codegen {
+
+plan make_plan(const key& k);
+/// "(ceil_divide(n0, 256), 1, 1)": a launch's grid as formulas over the extents of the key's axes.
+std::string grid_text(const launch& step);
+/// The plan as people read it: pattern, steps, temporaries, what is missing.
+std::string describe(const plan& p);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,57 @@
+// Scalar statements of a graph, one for each node, in the graph's order. Schedules name what they load; the writer
+// computes the rest from that, wherever in the loops it is asked to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/graph/graph.hpp"
+#include "codegen/text/spelling.hpp"
+#include "codegen/text/writer.hpp"
+
+namespace ingot::codegen {
+
+class body_writer {
+public:
+    using names = std::vector<std::string>;
+
+    body_writer(const graph& g, prelude& needs);
+
+    /// From here on the node's value is read as this text.
+    void name(node_id id, std::string as) { names_[id] = std::move(as); }
+    bool has_name(node_id id) const { return !names_[id].empty(); }
+    const std::string& name_of(node_id id) const { return names_[id]; }
+    /// Which nodes the roots, these included, are written from: not what lies beneath a name or a reduction.
+    std::vector<bool> wanted_by(const std::vector<node_id>& roots) const;
+    /// Writes what `root` needs and has no name yet; returns its value, a name or (for a root) an expression.
+    std::string value(node_id root, source_writer& out);
+    /// Writes the nodes below the roots that change along no axis outside `axes`: what a loop need not repeat.
+    void hoist(std::uint64_t axes, const std::vector<node_id>& roots, source_writer& out);
+
+    /// What is named when a block opens, to be restored when it closes.
+    names scope() const { return names_; }
+    void leave(names scope) { names_ = std::move(scope); }
+
+private:
+    std::string spell(node_id id) const;
+    void write(node_id id, source_writer& out);
+
+    const graph& graph_;
+    prelude& needs_;
+    names names_;
+    std::vector<std::uint32_t> uses_;
+    int next_ = 0;
+};
+
+/// Which nodes lie below `roots` (these included), not looking beneath reductions and scans.
+std::vector<bool> nodes_below(const graph& g, const std::vector<node_id>& roots);
+/// How each operand of the key is called in source and text: x0, x1 for arrays, s0 for scalars, g0 for random leaves,
+/// p0 for places; those that the graph does not read have no name.
+std::vector<std::string> operand_names(const graph& g, const key& k);
+/// Whether some function in the graph rounds differently when the compiler vectorises its calls.
+bool calls_inexact(const graph& g, detail::target where);
+bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where);
+/// Operations of one element below `root`, by the table's costs; a reduction or a scan counts as one value.
+std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,255 @@
+// Joining is the operator table's: a sum joins by `add`, a maximum by `maximum`, so that NaN and wrapping are decided
+// once. Places join by value, then by place, whatever the order in which they meet.
+#include "codegen/text/fold.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// What partial results are made of: the elements' dtype for places, else the result's.
+dtype joined_dtype(const fold_facts& row, dtype elements, dtype result) {
+    return row.rule == fold_rule::arg_reduction ? elements : result;
+}
+
+}  // namespace
+
+fold_traits::fold_traits(const graph& g, node_id reduction)
+    : row_(facts(static_cast<fold>(g.nodes[reduction].code))),
+      reduction_(reduction),
+      value_(g.nodes[reduction].arguments[0]),
+      type_(joined_dtype(row_, g.nodes[value_].type, g.nodes[reduction].type)),
+      folded_(g.nodes[value_].type) {}
+
+fold_writer::fold_writer(const graph& g, node_id reduction, std::size_t number, prelude& needs)
+    : fold_traits(g, reduction),
+      graph_(g),
+      number_(std::to_string(number)),
+      name_((is_user() ? g.texts[g.nodes[reduction].pick].name + "_" : std::string(row_.name)) + number_),
+      needs_(needs) {}
+
+std::string fold_writer::wide_type() { return type_in(wide()); }
+
+std::string fold_writer::type_in(dtype t) {
+    if (is_shifted()) return spell_shifted_part(row_.of, t, needs_);
+    const std::string value = needs_.type(t);
+    if (!is_arg_reduction()) return value;
+    const std::string name = "place_" + value, at = needs_.type(dtype::i8);
+    needs_.add(name, "/// An element and its place in the row.\nstruct " + name + " {\n    " + value + " value;\n    " +
+                         at + " at;\n};\n");
+    return name;
+}
+
+std::string fold_writer::start_in(dtype t) {
+    if (is_user()) return user_functions() + "::identity()";
+    if (is_shifted()) return spell_shifted_start(row_.of, t, needs_);
+    // Behind every place of a row: whatever the element, it wins.
+    if (is_arg_reduction())
+        return type_in(t) + "{" + value_start_in(t) + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}";
+    return value_start_in(t);
+}
+
+std::string fold_writer::value_start_in(dtype t) {
+    const std::string type = needs_.type(t);
+    std::string value;
+    if (row_.start == fold_start::zero || row_.start == fold_start::one) {
+        value = spell_constant(t, row_.start == fold_start::one ? 1 : 0, needs_);
+        // A prefix of negative zeros is one: to add it to nothing leaves any number as it is.
+        const bool prefix = graph_.nodes[reduction_].kind == node_kind::scan;
+        if (prefix && row_.start == fold_start::zero && kind_of(t) == kind::floating) value = '-' + value;
+    } else if (kind_of(t) == kind::floating) {
+        const bool single = t == dtype::f4, cuda = needs_.where() == target::cuda;
+        const std::string infinity = !cuda    ? single ? "__builtin_inff()" : "__builtin_inf()"
+                                     : single ? "__int_as_float(0x7f800000)"
+                                              : "__longlong_as_double(0x7ff0000000000000ll)";
+        value = (row_.start == fold_start::least ? "-" : "") + infinity;
+    } else if (t == dtype::b1) {
+        value = row_.start == fold_start::least ? "false" : "true";
+    } else {
+        const std::string top = "1ull << " + std::to_string(8 * size_of(t) - 1);
+        if (is_signed(t))
+            value = type + (row_.start == fold_start::least ? "(" : "(~(") + top +
+                    (row_.start == fold_start::least ? ")" : "))");
+        else
+            value = type + (row_.start == fold_start::least ? "(0)" : "(~0ull)");
+    }
+    return value;
+}
+
+std::string fold_writer::joiner_in(dtype t) {
+    if (is_user()) return user_functions();
+    if (is_shifted()) return spell_shifted_fold(row_.of, t, needs_);
+    if (!is_arg_reduction()) return value_joiner(row_, t);
+    const std::string type = type_in(t), name = std::string(row_.name) + '_' + needs_.type(t);
+    if (!needs_.has(name)) needs_.add(name, "struct " + name + " {\n" + join_head(type) + join_places(t) + "};\n");
+    return name;
+}
+
+std::string fold_writer::later_joiner() {
+    if (!is_arg_reduction()) return joiner();
+    const std::string type = this->type(), name = "later_" + std::string(row_.name) + '_' + needs_.type(type_);
+    if (!needs_.has(name))
+        needs_.add(name, "/// Of two places, the second of which stands behind the first.\nstruct " + name + " {\n" +
+                             join_head(type) + join_later_places(type_) + "};\n");
+    return name;
+}
+
+std::string fold_writer::start_at(const std::string& first) {
+    if (!is_arg_reduction()) return start();
+    return type() + "{" + value_start() + ", " + needs_.type(dtype::i8) + '(' + first + ")}";
+}
+
+std::string fold_writer::value_joiner(const fold_facts& row, dtype t) {
+    const std::string type = needs_.type(t), name = std::string(row.name) + '_' + type;
+    if (needs_.has(name)) return name;
+    std::string body;
+    if (needs_.where() == target::host && kind_of(t) == kind::floating && row.rule == fold_rule::own) {
+        // The table's maximum or minimum as one choice: of two a compiler makes branches in scalar code, and g++ 13
+        // does where the value is a choice itself.
+        const std::string goes_beyond = row.join == op::maximum ? "(a < b)" : "(b < a)";
+        body = " return " + goes_beyond + " | (b != b) ? b : a; }\n";
+    } else if (needs_.where() == target::host && t == dtype::b1 &&
+               (row.join == op::bitwise_and || row.join == op::bitwise_or)) {
+        // By a choice: g++ 12 vectorises no loop in which a comparison is a number and a condition as well.
+        body = std::string(" return b ? ") + (row.join == op::bitwise_and ? "a : false" : "true : a") + "; }\n";
+    } else if (row.rule == fold_rule::logarithms) {
+        body = join_logarithms(t);
+    } else {
+        node n;
+        n.kind = node_kind::map;
+        n.type = t;
+        n.code = static_cast<std::uint16_t>(row.join);
+        n.arity = 2;
+        const std::string joined = "return " + spell_map(n, {t, t}, {"a", "b"}, needs_) + ";";
+        body = ' ' + joined + " }\n";
+        if (t == dtype::f4 && row.rule == fold_rule::own)
+            // CUDA's own instruction lets NaN pass; which of two zeros is taken a fold's order leaves open anyway.
+            body = "\n#if __CUDA_ARCH__ >= 800\n        float m;\n        asm(\"" + std::string(row.name) +
+                   ".NaN.f32 %0, %1, %2;\" : \"=f\"(m) : \"f\"(a), \"f\"(b));\n        return m;\n#else\n        " +
+                   joined + "\n#endif\n    }\n";
+    }
+    needs_.add(name, "struct " + name + " {\n" + join_head(type) + body + "};\n");
+    return name;
+}
+
+/// The line up to a join's body.
+std::string fold_writer::join_head(const std::string& type) const {
+    return "    static " + std::string(needs_.where() == target::cuda ? "__device__ __forceinline__ " : "") + type +
+           " join(" + type + " a, " + type + " b) {";
+}
+
+/// The first NaN wins, then the first extreme.
+std::string fold_writer::join_places(dtype t) const {
+    const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
+    std::string body = "\n";
+    if (kind_of(t) == kind::floating)
+        body +=
+            "        if (a.value != a.value || b.value != b.value)\n"
+            "            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;\n";
+    return body + "        return " + wins + " || (a.value == b.value && a.at < b.at) ? a : b;\n    }\n";
+}
+
+/// log(exp(a) + exp(b)) that does not overflow; two infinities alike are one, and NaN stays. On CUDA a float's has no
+/// branch and half the library's instructions, for a scan joins two or three times an element.
+std::string fold_writer::join_logarithms(dtype t) const {
+    const std::string type = needs_.type(t);
+    const auto call = [&](op o, const std::string& of) {
+        node n;
+        n.kind = node_kind::map;
+        n.type = t;
+        n.code = static_cast<std::uint16_t>(o);
+        n.arity = 1;
+        return spell_map(n, {t}, {of}, needs_);
+    };
+    const bool quick = needs_.where() == target::cuda && t == dtype::f4;
+    if (quick)
+        needs_.add("log1p_of_share",
+                   "/// log(1 + p), 0 <= p <= 1, within 1.5 ulp: p + p * p * (the minimax polynomial of degree 7).\n" +
+                       std::string(needs_.function_prefix()) +
+                       " float log1p_of_share(float p) {\n"
+                       "    float q = 0.00536481058f;\n"
+                       "    q = fma(q, p, -0.0300657395f);\n"
+                       "    q = fma(q, p, 0.0792044550f);\n"
+                       "    q = fma(q, p, -0.137537956f);\n"
+                       "    q = fma(q, p, 0.191536516f);\n"
+                       "    q = fma(q, p, -0.248571634f);\n"
+                       "    q = fma(q, p, 0.333213240f);\n"
+                       "    q = fma(q, p, -0.499996483f);\n"
+                       "    return fma(p * p, q, p);\n}\n");
+    const std::string far = quick ? "a == b ? 0.0f : low - high" : "low - high";
+    const std::string alike =
+        "        if (a == b) return a + " + spell_constant(t, 0.69314718055994530942, needs_) + ";\n";
+    const std::string share = call(op::exp, "far");
+    return "\n        const " + type + " high = a > b ? a : b, low = a > b ? b : a, far = " + far + ";\n" +
+           (quick ? "" : alike) + "        const " + type + " share = " + share + ";\n        return high + " +
+           (quick ? "log1p_of_share(share)" : call(op::log1p, "share")) + ";\n    }\n";
+}
+
+std::string fold_writer::join_later_places(dtype t) const {
+    if (kind_of(t) == kind::floating)  // the second wins, or is a NaN, and the first is none
+        return std::string(" return !(b.value ") + (greatest() ? "<=" : ">=") +
+               " a.value) && a.value == a.value ? b : a; }\n";
+    return std::string(" return b.value ") + (greatest() ? ">" : "<") + " a.value ? b : a; }\n";
+}
+
+std::uint32_t fold_traits::words() const {
+    return is_shifted() ? static_cast<std::uint32_t>(shifted_members(row_.of).size()) : is_arg_reduction() ? 2 : 1;
+}
+
+std::uint32_t fold_traits::slots() const {
+    constexpr std::uint32_t place_bytes = 16, slot_bytes = 4;
+    const std::uint32_t bytes = is_arg_reduction() ? place_bytes : words() * static_cast<std::uint32_t>(size_of(type_));
+    return (bytes + slot_bytes - 1) / slot_bytes;
+}
+
+std::string fold_writer::word(std::uint32_t i, const std::string& of) const {
+    if (is_shifted()) return of + shifted_members(row_.of)[i];
+    return !is_arg_reduction() ? of : of + (i == 0 ? ".value" : ".at");
+}
+
+std::uint32_t fold_traits::bytes() const {
+    constexpr std::uint32_t place_bytes = 16;
+    return is_arg_reduction() ? place_bytes : static_cast<std::uint32_t>(size_of(wide())) * words();
+}
+
+std::string fold_writer::of_one(const std::string& entry) {
+    return has_parts() ? of_part(with_one(part_start(), entry)) : entry;
+}
+
+std::string fold_writer::with(const std::string& part, const std::string& array, const std::string& present) {
+    return joiner() + "::with(" + part + ", " + array + (present.empty() ? "" : ", " + present) + ')';
+}
+
+std::string fold_writer::with_one(const std::string& part, const std::string& entry) {
+    if (!is_shifted()) return joined(part, entry);
+    return joiner() + "::with<" + needs_.type(type_) + ", 1>(" + part + ", {" + entry + "})";
+}
+
+std::string fold_writer::of_part(const std::string& part) {
+    return has_parts() ? joiner() + "::of_part(" + part + ')' : part;
+}
+
+std::string fold_writer::of_warp(const std::string& value) {
+    if (row_.rule == fold_rule::truth)
+        return (row_.join == op::bitwise_or ? "__any_sync(~0u, " : "__all_sync(~0u, ") + value + ") != 0";
+    if (is_user() || row_.rule != fold_rule::own || kind_of(type_) != kind::integer || size_of(type_) > 4) return "";
+    return type() + (row_.join == op::maximum ? "(__reduce_max_sync" : "(__reduce_min_sync") + "(~0u, " +
+           needs_.type(is_signed(type_) ? dtype::i4 : dtype::u4) + '(' + value + ")))";
+}
+
+std::string fold_writer::element(const std::string& value, const std::string& at) {
+    switch (row_.rule) {
+        case fold_rule::arg_reduction:
+            return type() + "{" + value + ", " + needs_.type(dtype::i8) + '(' + at + ")}";
+        case fold_rule::truth:
+        case fold_rule::counts: {
+            const std::string truth = folded_ == dtype::b1 ? value : '(' + value + ") != 0";
+            return row_.rule == fold_rule::truth ? truth : type() + '(' + truth + ')';
+        }
+        default:
+            return value;
+    }
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,207 @@
+// A kernel in the making: what it reads and writes, found in its graph; its arguments, asked for as its text is
+// written.
+#include "codegen/text/kernel.hpp"
+
+#include <algorithm>
+
+#include "codegen/text/random.hpp"
+
+namespace ingot::codegen {
+
+using detail::operand_kind;
+
+kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
+    : key(k), graph(g), names(operand_names(g, k)), needs(k.header.where), body(g, needs), code(1) {
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        const node& n = g.nodes[i];
+        if (n.kind != node_kind::operand) continue;
+        const operand_class& o = k.operands[n.index];
+        if (o.head.kind == operand_kind::array) inputs.push_back({&o, names[n.index], n.index, false, i});
+        if (o.head.kind == operand_kind::generator) generators.push_back(i);
+    }
+    for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
+        const node& n = g.nodes[i];
+        if (n.kind != node_kind::unravel) continue;
+        std::vector<int> axes;
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner == n.index + 1) axes.push_back(g.loop_axis[a]);
+        const auto known = [&](const auto& what) { return std::ranges::any_of(unravellings, what); };
+        if (known([&](const unravelling& u) { return u.axes == axes; })) continue;
+        // Two scans of one length are walked by loops of their own, and read at one place.
+        const bool twice = known([&](const unravelling& u) { return u.pick.index == n.pick; });
+        unravelling& u = unravellings.emplace_back();
+        u.pick = {&k.operands[n.pick], names[n.pick], n.pick, false};
+        u.name = names[n.pick] + (twice ? '_' + digit(axes.front()) : "");
+        u.axes = std::move(axes);
+        u.nearest = is_nearest(n);
+    }
+    for (std::size_t i = 0; i < k.outputs.size(); ++i)
+        outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
+    rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
+    for (const place& in : inputs) {  // a view that two loops read counts once
+        const std::uint16_t view = in.at->head.same_as;
+        if (std::find(step.reads.begin(), step.reads.end(), view) == step.reads.end()) step.reads.push_back(view);
+    }
+    for (const place& out : outputs) step.writes.push_back(out.index);
+    cost = cost_of(g, g.roots);
+    for (const auto* places : {&inputs, &outputs})
+        for (const place& at : *places) pointer(at);
+}
+
+std::string kernel_builder::pointer(const place& at) {
+    const argument_kind kind = at.is_output ? argument_kind::output_pointer : argument_kind::operand_pointer;
+    return arguments.member({kind, 8, at.index}, (at.is_output ? "" : "const ") + needs.type(at.at->head.type) + '*',
+                            at.name);
+}
+
+std::string kernel_builder::count(const formula& f, const std::string& name) {
+    return arguments.member({argument_kind::count, static_cast<std::uint8_t>(index_bytes()), step.index_of(f)},
+                            linear(), name);
+}
+
+std::string kernel_builder::divisor(const formula& f, const std::string& name) {
+    const std::string type = linear();
+    needs.add("divisor",
+              "/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.\n"
+              "struct divisor { " +
+                  type +
+                  " multiplier, shift; };\n"
+                  "__device__ __forceinline__ " +
+                  type + " quotient(" + type +
+                  " n, divisor d) {\n"
+                  "    return " +
+                  (wide() ? "__umul64hi" : "__umulhi") + "(n << 1, d.multiplier) >> d.shift;\n}\n");
+    return arguments.member({argument_kind::divisor, static_cast<std::uint8_t>(index_bytes()), step.index_of(f)},
+                            "divisor", name);
+}
+
+std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
+    std::string out;
+    int terms = 0;
+    for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
+        const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
+        const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
+        if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
+        out += " + " + digit(loop);
+        ++terms;
+        if (s == stride_class::unit) continue;
+        const bool wide_stride = at.at->head.wide;
+        out += " * " + arguments.member(
+                           {at.is_output ? argument_kind::output_stride : argument_kind::operand_stride,
+                            static_cast<std::uint8_t>(wide_stride ? 8 : 4), at.index, static_cast<std::uint16_t>(a)},
+                           needs.type(wide_stride ? dtype::i8 : dtype::i4), at.name + "_stride" + std::to_string(a));
+    }
+    // A CUDA compiler adds one number to a pointer after the other, each in 64 bits.
+    if (terms > 1 && key.header.where == detail::target::cuda) return " + (" + out.substr(3) + ')';
+    return out;
+}
+
+std::string kernel_builder::generator_index(node_id generator, std::uint64_t axes) {
+    const std::uint16_t index = graph.nodes[generator].index;
+    const place at{&key.operands[index], names[index], index, false, generator};
+    return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8),
+                            names[index] + "_first") +
+           offset(at, axes);
+}
+
+std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes, const std::string& further) {
+    const std::string first =
+        arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first");
+    const std::string rest = offset(u.pick, axes) + further;
+    if (!u.nearest) return first + rest;
+    const std::string type = signed_index(), axis = std::to_string(u.axes[0]);
+    needs.add("nearest", function("The place in [0, n) that is nearest to one.") + type + " nearest(" + type + " at, " +
+                             type + " n) {\n    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n}\n");
+    return "nearest(" + type + '(' + first + ')' + rest + ", " + type + '(' +
+           count(points_of(axis_bit(u.axes[0])), "n" + axis) + "))";
+}
+
+std::uint64_t kernel_builder::unravelled_axes() const {
+    std::uint64_t axes = 0;
+    for (const unravelling& u : unravellings)
+        for (const int a : u.axes) axes |= axis_bit(a);
+    return axes;
+}
+
+std::string kernel_builder::generator_name(node_id generator) {
+    const node& n = graph.nodes[generator];
+    return spell_generator(static_cast<detail::generator_kind>(n.code), n.type, needs);
+}
+
+std::string kernel_builder::generator_key(node_id generator) {
+    const std::uint16_t index = graph.nodes[generator].index;
+    return arguments.member({argument_kind::generator_key, 8, index}, "generator_key", names[index] + "_key");
+}
+
+std::string kernel_builder::generator_call(node_id generator, const std::string& number) {
+    const std::string name = generator_name(generator), seed = generator_key(generator);
+    return name + '(' + seed + ", " + number + ')';
+}
+
+void add_independent(prelude& needs) {
+    needs.add("independent",
+              "/// No iteration of the loop that follows depends on another.\n"
+              "#ifdef __clang__\n"
+              "#define independent _Pragma(\"clang loop vectorize(assume_safety)\")\n"
+              "#else\n"
+              "#define independent _Pragma(\"GCC ivdep\")\n"
+              "#endif\n");
+}
+
+void kernel_builder::declare_independent() {
+    add_independent(needs);
+    code.line("independent");
+}
+
+std::string kernel_builder::function(const std::string& why, const std::string& templated) const {
+    return (why.empty() ? "" : "/// " + why + '\n') + templated + std::string(needs.function_prefix()) + ' ';
+}
+
+void kernel_builder::name_scalars() {
+    for (node_id i = 0; i < graph.nodes.size(); ++i) {
+        const node& n = graph.nodes[i];
+        if (n.kind != node_kind::operand || key.operands[n.index].head.kind != operand_kind::scalar) continue;
+        const argument scalar{argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)), n.index};
+        const std::string type = needs.type(n.type), &name = names[n.index];
+        std::string member = arguments.member(scalar, type, name);
+        if (needs.where() == detail::target::host) {
+            code.line("const ", type, ' ', name, " = given->", name, ";");
+            member = name;
+        }
+        body.name(i, std::move(member));
+    }
+}
+
+std::string kernel_builder::assemble(const std::string& comment, const std::string& signature) {
+    source_writer structure;
+    arguments.declare(structure, "arguments", step);
+    const std::string before = needs.text();
+    source_writer whole;
+    whole.line("// ", comment);
+    whole.paste(before);
+    if (!before.empty()) whole.blank();
+    whole.paste(structure.text());
+    whole.blank();
+    whole.line(signature, " {");
+    step.programmatic_launch = key.header.where == detail::target::cuda && key.header.architecture >= 90;
+    if (step.programmatic_launch)
+        whole.line("    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");  // for what earlier kernels write");
+    whole.paste(code.text());
+    whole.line("}");
+    return whole.text();
+}
+
+std::string digit(int axis) { return "i" + std::to_string(axis); }
+
+std::vector<int> axes_in(std::uint64_t bits) {
+    std::vector<int> axes;
+    for (int a = 0; a < 64; ++a)
+        if ((bits >> a & 1u) != 0) axes.push_back(a);
+    return axes;
+}
+
+stride_class inner_class(const place& at, int axis) {
+    return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];
+}
+
+}  // namespace ingot::codegen

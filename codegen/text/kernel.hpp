@@ -1,0 +1,104 @@
+// What the emitters of all schedules and both targets share: one kernel in the making, with its names, arguments,
+// prelude and scalar bodies, and the arithmetic of indices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/text/body.hpp"
+
+namespace ingot::codegen {
+
+/// Where an array operand or an output lies.
+struct place {
+    const operand_class* at;
+    std::string name;     // x0, z0
+    std::uint16_t index;  // operand or output of the key
+    bool is_output;
+    node_id node = no_node;  // of an operand
+};
+
+/// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes. Or, along one,
+/// at what is nearest to the place.
+struct unravelling {
+    place pick;
+    std::vector<int> axes;
+    bool nearest;
+    std::string name;  // of the variable that holds the place
+};
+
+struct kernel_builder {
+    kernel_builder(const key& k, const graph& g);
+
+    const codegen::key& key;
+    const codegen::graph& graph;
+    std::vector<std::string> names;  // of the key's operands
+    std::vector<place> inputs;       // arrays that the graph reads, once each
+    std::vector<place> outputs;
+    std::vector<node_id> generators;
+    std::vector<unravelling> unravellings;  // each after those whose digits its place needs
+    prelude needs;
+    argument_struct arguments;
+    body_writer body;
+    source_writer code;  // the kernel's body
+    launch step;
+
+    int rank = 0;            // of the outputs' space, the key's first axes
+    std::uint32_t cost = 0;  // of one element of the outputs, what lies beneath reductions left out
+    bool wide() const { return key.header.wide_index; }
+    std::uint32_t index_bytes() const { return wide() ? 8 : 4; }
+    /// Type of a linear index, and of a digit or an offset.
+    std::string linear() { return needs.type(wide() ? dtype::u8 : dtype::u4); }
+    std::string signed_index() { return needs.type(wide() ? dtype::i8 : dtype::i4); }
+
+    /// "p.x0"
+    std::string pointer(const place& at);
+    /// The member that holds a formula's value, as a linear index.
+    std::string count(const formula& f, const std::string& name);
+    /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
+    std::string divisor(const formula& f, const std::string& name);
+    /// " + i0 * p.x0_s0 + i1": the place's offset along those of `axes` on which it moves, the index along axis a being
+    /// `digit(a)`; empty where it does not move.
+    std::string offset(const place& at, std::uint64_t axes);
+    /// The number of a random leaf's element, as `offset`.
+    std::string generator_index(node_id generator, std::uint64_t axes);
+    /// The place that an unravelling takes apart; `further`: what is added to it.
+    std::string place_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
+    /// The loop axes of all unravellings.
+    std::uint64_t unravelled_axes() const;
+    /// Calls to a random leaf's generator: its name, and the member with its seed; that which gives an element.
+    std::string generator_name(node_id generator);
+    std::string generator_key(node_id generator);
+    std::string generator_call(node_id generator, const std::string& number);
+
+    /// The head of a prelude function, up to its result type: its comment, a template line, the target's prefix.
+    std::string function(const std::string& why, const std::string& templated = "") const;
+    /// The host's promise about the loop that is written next: its iterations do not depend on each other.
+    void declare_independent();
+    /// Names scalars, which are read from the argument struct wherever they are used; on the host once, for a compiler
+    /// there does not vectorise a choice between an element and what it would have to load only then.
+    void name_scalars();
+    /// The whole source: comment, prelude, argument struct, kernel.
+    std::string assemble(const std::string& comment, const std::string& signature);
+};
+
+std::string digit(int axis);
+stride_class inner_class(const place& at, int axis);
+constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
+/// The axes whose bits are set, from the first.
+std::vector<int> axes_in(std::uint64_t bits);
+/// Bits of the axes [first, last).
+constexpr std::uint64_t axis_range(int first, int last) {
+    std::uint64_t bits = 0;
+    for (int a = first; a < last; ++a) bits |= axis_bit(a);
+    return bits;
+}
+
+/// The map kernel. `comment` is the expression.
+void emit_map_cuda(const key& k, const graph& g, plan& p);
+void emit_map_host(const key& k, const graph& g, plan& p);
+
+/// The host's `independent`, which promises so of the loop behind it.
+void add_independent(prelude& needs);
+
+}  // namespace ingot::codegen

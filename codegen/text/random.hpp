@@ -1,0 +1,20 @@
+// Random leaves in generated source: the functions of <ingot/philox.hpp>, printed. One call of Philox makes a group of
+// elements, 4 of float or 2 of double; a schedule that owns whole groups asks for them so.
+#pragma once
+
+#include <string>
+
+#include <ingot/program.hpp>
+
+#include "codegen/text/spelling.hpp"
+
+namespace ingot::codegen {
+
+/// How many elements of this dtype one call of Philox makes.
+constexpr std::uint32_t generator_group(dtype t) { return t == dtype::f4 ? 4 : 2; }
+
+/// Puts the generator into the prelude and returns its name. name(to, key, i / group) writes a whole group;
+/// name(key, i) is element i.
+std::string spell_generator(detail::generator_kind kind, dtype t, prelude& needs);
+
+}  // namespace ingot::codegen

@@ -1,0 +1,424 @@
+// Text of scalar computing. A body of the operator table is taken apart into names and the rest: operands, types and
+// functions are replaced or noted, everything else is printed as it stands in the table.
+#include "codegen/text/spelling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include <ingot/operators.hpp>
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+/// Bodies of the table beside the rows' own: quick ones, what these ask where an operand is shared, and those that
+/// flush.
+struct other_body {
+    op of;
+    dtype type;
+    std::string_view body;
+};
+constexpr other_body quick_table[] = {
+#define INGOT_QUICK(name, type, body) {op::name, dtype::type, #body},
+#include <ingot/operators.def>
+};
+
+constexpr other_body shared_table[] = {
+#define INGOT_QUICK_SHARED(name, type, condition) {op::name, dtype::type, #condition},
+#include <ingot/operators.def>
+};
+
+constexpr other_body flushed_table[] = {
+#define INGOT_FLUSHED(name, type, body) {op::name, dtype::type, #body},
+#include <ingot/operators.def>
+};
+
+const other_body* body_among(std::span<const other_body> table, op o, dtype t) {
+    for (const other_body& q : table)
+        if (q.of == o && q.type == t) return &q;
+    return nullptr;
+}
+const other_body* quick_body(op o, dtype t) { return body_among(quick_table, o, t); }
+
+/// Instructions of a GPU that have no intrinsic, with subnormals flushed.
+struct instruction {
+    std::string_view name;
+    dtype type;
+    std::string_view text;
+};
+constexpr instruction instructions[] = {{"rcp_approx", dtype::f4, "rcp.approx.ftz.f32"},
+                                        {"rcp_approx", dtype::f8, "rcp.approx.ftz.f64"},
+                                        {"rsqrt_approx", dtype::f4, "rsqrt.approx.ftz.f32"},
+                                        {"exp2_approx", dtype::f4, "ex2.approx.ftz.f32"},
+                                        {"log2_approx", dtype::f4, "lg2.approx.ftz.f32"}};
+
+const instruction* instruction_named(std::string_view name, dtype t) {
+    for (const instruction& i : instructions)
+        if (i.name == name && i.type == t) return &i;
+    return nullptr;
+}
+
+bool is_integer(dtype t) { return kind_of(t) == kind::integer; }
+
+/// Functions that every evaluator rounds alike: the host has an instruction or an exact sequence for each.
+constexpr std::array<std::string_view, 7> exact_functions{"abs", "ceil", "copysign", "floor", "fma", "rint", "sqrt"};
+/// Functions of libmvec since its beginning, and since glibc 2.35.
+constexpr std::array<std::string_view, 5> vector_functions{"cos", "exp", "log", "pow", "sin"};
+constexpr std::array<std::string_view, 12> later_vector_functions{"atan2", "erf",   "erfc", "exp2", "expm1", "hypot",
+                                                                  "log10", "log1p", "log2", "sinh", "tan",   "tanh"};
+
+template <class List>
+bool contains(const List& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+const function_facts* function_named(std::string_view name) {
+    for (const function_facts& f : function_table)
+        if (f.name == name) return &f;
+    return nullptr;
+}
+
+/// "float a, float b" or "a, b".
+std::string parameters(std::string_view type, std::size_t count) {
+    std::string out;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) out += ", ";
+        if (!type.empty()) out.append(type).append(" ");
+        out += "abc"[i];
+    }
+    return out;
+}
+
+/// The host's declaration of a function of the mathematical library, with the overload for float. Where libmvec has
+/// it, the attribute lets the compiler vectorise the calls.
+std::string declare_on_host(std::string_view name, dtype t) {
+    const std::string name_of(name);
+    const std::size_t arity = function_named(name)->arity;
+    const std::string type = type_name(t), suffix = t == dtype::f4 ? "f" : "";
+    const std::string head = "static inline " + type + ' ' + name_of + '(' + parameters(type, arity) + ')';
+    if (contains(exact_functions, name)) {
+        const std::string builtin = (name == "abs" ? "fabs" : name_of) + suffix;
+        return head + " { return __builtin_" + builtin + '(' + parameters("", arity) + "); }\n";
+    }
+    const std::string attribute = contains(vector_functions, name)         ? "vectorised "
+                                  : contains(later_vector_functions, name) ? "vectorised_since_235 "
+                                                                           : "";
+    std::string out =
+        "extern \"C\" " + attribute + type + ' ' + name_of + suffix + '(' + parameters(type, arity) + ");\n";
+    if (t == dtype::f4) out += head + " { return " + name_of + "f(" + parameters("", arity) + "); }\n";
+    return out;
+}
+
+constexpr std::string_view vectorised_macros =
+    "#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)\n"
+    "#include <features.h>\n"
+    "#define vectorised __attribute__((simd(\"notinbranch\"), const, nothrow))\n"
+    "#endif\n"
+    "#if defined(vectorised) && defined(__GLIBC__)\n"
+    "#if __GLIBC_PREREQ(2, 35)\n"
+    "#define vectorised_since_235 vectorised\n"
+    "#endif\n"
+    "#endif\n"
+    "#ifndef vectorised\n"
+    "#define vectorised __attribute__((const, nothrow))\n"
+    "#endif\n"
+    "#ifndef vectorised_since_235\n"
+    "#define vectorised_since_235 __attribute__((const, nothrow))\n"
+    "#endif\n";
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// What the letters of a body stand for in one application of its row.
+struct body_types {
+    dtype computed, result;
+    dtype unsigned_type() const {
+        if (kind_of(computed) == kind::floating) return size_of(computed) == 4 ? dtype::u4 : dtype::u8;
+        return size_of(computed) <= 4 ? dtype::u4 : dtype::u8;
+    }
+    dtype signed_type() const {
+        switch (size_of(computed)) {
+            case 1:
+                return dtype::i1;
+            case 2:
+                return dtype::i2;
+            case 4:
+                return dtype::i4;
+            default:
+                return dtype::i8;
+        }
+    }
+};
+
+std::string spell_reinterpretation(std::string_view function, const body_types& types, prelude& needs) {
+    const bool single = size_of(types.computed) == 4;
+    const std::string number = single ? "float" : "double";
+    const std::string bits = needs.type(single ? dtype::u4 : dtype::u8);
+    const bool to_bits = function == "bits_of";
+    std::string body;
+    if (needs.where() == target::host) {
+        body = "__builtin_bit_cast(" + (to_bits ? bits : number) + ", a)";
+    } else if (single) {
+        body = to_bits ? "__float_as_uint(a)" : "__uint_as_float(a)";
+    } else {
+        body = to_bits ? bits + "(__double_as_longlong(a))" : "__longlong_as_double((long long)a)";
+    }
+    std::string out(needs.function_prefix());
+    out += ' ' + (to_bits ? bits : number) + ' ' + std::string(function) + '(' + (to_bits ? number : bits) +
+           " a) { return " + body + "; }\n";
+    return out;
+}
+
+std::string spell_instruction(const instruction& i, prelude& needs) {
+    const std::string type = needs.type(i.type), letter = i.type == dtype::f8 ? "d" : "f";
+    return std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' + type + " a) {\n    " +
+           type + " y;\n    asm(\"" + std::string(i.text) + " %0, %1;\" : \"=" + letter + "\"(y) : \"" + letter +
+           "\"(a));\n    return y;\n}\n";
+}
+
+/// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
+std::string substitute(std::string_view body, const body_types& types, const std::vector<std::string>& operands,
+                       prelude& needs) {
+    std::string out;
+    for (std::size_t i = 0; i < body.size();) {
+        if (!starts_name(body[i])) {
+            // A number's exponent or suffix is no name.
+            if (std::isdigit(static_cast<unsigned char>(body[i])) != 0) {
+                while (i < body.size() && (continues_name(body[i]) || body[i] == '.')) out += body[i++];
+            } else {
+                out += body[i++];
+            }
+            continue;
+        }
+        std::size_t end = i;
+        while (end < body.size() && continues_name(body[end])) ++end;
+        const std::string_view name = body.substr(i, end - i);
+        i = end;
+        if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'c' &&
+            static_cast<std::size_t>(name[0] - 'a') < operands.size()) {
+            out += operands[static_cast<std::size_t>(name[0] - 'a')];
+        } else if (name == "T") {
+            out += needs.type(types.computed);
+        } else if (name == "U") {
+            out += needs.type(types.unsigned_type());
+        } else if (name == "R") {
+            out += needs.type(types.result);
+        } else if (name == "S") {
+            out += needs.type(types.signed_type());
+        } else {
+            out += name;
+            if (name == "bits_of" || name == "from_bits")
+                needs.add(std::string(name) + type_name(types.computed), spell_reinterpretation(name, types, needs));
+            else if (const instruction* own = instruction_named(name, types.computed))
+                needs.add(std::string(name) + type_name(own->type), spell_instruction(*own, needs));
+            else if (function_named(name))
+                needs.calls(name, types.computed);
+        }
+    }
+    return out;
+}
+
+/// Statements on one line to indented lines: a line ends at `;`, `{` and `}` outside parentheses.
+std::string indent_statements(std::string_view statements) {
+    std::string out, line;
+    int depth = 1, parentheses = 0;
+    const auto flush = [&] {
+        if (line.empty()) return;
+        out.append(4 * static_cast<std::size_t>(depth), ' ').append(line).append("\n");
+        line.clear();
+    };
+    for (const char c : statements) {
+        if (c == ' ' && line.empty()) continue;
+        if (c == '}') {
+            flush();
+            --depth;
+        }
+        line += c;
+        parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (parentheses > 0) continue;
+        if (c == ';' || c == '}') flush();
+        if (c == '{') {
+            flush();
+            ++depth;
+        }
+    }
+    flush();
+    return out;
+}
+
+}  // namespace
+
+std::string type_name(dtype t) {
+    if (t == dtype::f4) return "float";
+    if (t == dtype::f8) return "double";
+    return std::string(name(t));
+}
+
+std::string prelude::type(dtype t) {
+    if (is_integer(t)) types_.insert(t);
+    return type_name(t);
+}
+
+bool prelude::has(std::string_view name) const {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first == name; });
+}
+
+void prelude::add(std::string_view name, std::string_view text) {
+    if (!has(name)) parts_.emplace_back(name, text);
+}
+
+void prelude::calls(std::string_view function, dtype t) {
+    calls_[std::string(function)].insert(t);
+    if (!contains(exact_functions, function)) inexact_ = true;
+}
+
+bool prelude::declares(std::string_view function, dtype t) const {
+    const auto called = calls_.find(std::string(function));
+    return !contains(exact_functions, function) && called != calls_.end() && called->second.contains(t);
+}
+
+std::string prelude::element(dtype t, std::string at) {
+    if (where_ != target::host || t != dtype::b1) return at;
+    add("truth",
+        "/// A bool in memory, as a comparison: g++ 12 makes no vector's condition of one that is loaded.\n"
+        "static inline bool truth(const bool& b) { return reinterpret_cast<const unsigned char&>(b) != 0; }\n");
+    return "truth(" + at + ')';
+}
+
+std::string_view prelude::function_prefix() const {
+    return where_ == target::cuda ? "__device__ __forceinline__" : "static inline";
+}
+
+std::string prelude::text() const {
+    static constexpr std::pair<dtype, std::string_view> spelled[] = {
+        {dtype::i1, "signed char"}, {dtype::u1, "unsigned char"},
+        {dtype::i2, "short"},       {dtype::u2, "unsigned short"},
+        {dtype::i4, "int"},         {dtype::u4, "unsigned int"},
+        {dtype::i8, "long long"},   {dtype::u8, "unsigned long long"}};
+    std::string out;
+    for (const auto& [type, as] : spelled)
+        if (types_.contains(type)) out += "using " + type_name(type) + " = " + std::string(as) + ";\n";
+    if (where_ == target::host && !calls_.empty()) {
+        if (inexact_) out += vectorised_macros;
+        for (const auto& [function, dtypes] : calls_)
+            for (const dtype t : dtypes) out += declare_on_host(function, t);
+    }
+    for (const auto& [name, text] : parts_) {
+        if (!out.empty()) out += '\n';
+        out += text;
+    }
+    return out;
+}
+
+std::string spell_constant(dtype t, double value, prelude& needs) {
+    if (t == dtype::b1) return value != 0 ? "true" : "false";
+    char digits[40];
+    if (is_integer(t)) {
+        const auto end = std::to_chars(digits, digits + sizeof(digits), static_cast<long long>(value)).ptr;
+        const std::string number(digits, end);
+        return t == dtype::i4 ? number : needs.type(t) + '(' + number + ')';
+    }
+    const auto end = t == dtype::f4 ? std::to_chars(digits, digits + sizeof(digits), static_cast<float>(value)).ptr
+                                    : std::to_chars(digits, digits + sizeof(digits), value).ptr;
+    std::string number(digits, end);
+    if (number.find_first_of(".e") == std::string::npos) number += ".0";
+    return t == dtype::f4 ? number + 'f' : number;
+}
+
+std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
+    if (to == dtype::b1) return from + " != 0";
+    const std::string type = needs.type(to);
+    if (from_type == dtype::b1 && kind_of(to) == kind::floating && needs.where() == target::host)  // g++ 12, as above
+        return '(' + from + " ? " + spell_constant(to, 1, needs) + " : " + spell_constant(to, 0, needs) + ')';
+    if (kind_of(from_type) != kind::floating || !is_integer(to)) return type + '(' + from + ')';
+    // Out of range saturates, NaN is 0. The first number too large is a power of two, exact in every float.
+    const std::string given = type_name(from_type);
+    const int bits = static_cast<int>(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
+    const std::string top = spell_constant(from_type, std::ldexp(1.0, bits), needs);
+    const std::string greatest = type + "(~" + type + "(0)" + (is_signed(to) ? " ^ least" : "") + ")";
+    std::string function = "/// Saturates; NaN is 0.\n" + std::string(needs.function_prefix()) + ' ' + type + " to_" +
+                           type + '(' + given + " a) {\n";
+    if (is_signed(to))
+        function += "    const " + type + " least = " + type + "(1ull << " + std::to_string(bits) + ");\n";
+    const std::string bottom = is_signed(to) ? '-' + top : spell_constant(from_type, 0, needs);
+    // A compiler that turns this and a cast back into a truncation makes a negative zero of -0.5; there it has no
+    // choice.
+    std::string kept = "a == a";
+    if (needs.where() == target::host && is_signed(to)) {
+        const std::string one = spell_constant(from_type, 1, needs);
+        kept = "(a <= -" + one + ") | (a >= " + one + ")";
+    }
+    function += "    return a >= " + top + " ? " + greatest + " : a <= " + bottom + " ? " +
+                (is_signed(to) ? "least" : type + "(0)") + " : " + kept + " ? " + type + "(a) : " + type + "(0);\n}\n";
+    needs.add("to_" + type + '(' + given + ')', function);
+    return "to_" + type + '(' + from + ')';
+}
+
+bool has_quick_body(const node& n) {
+    return n.kind == node_kind::map && quick_body(static_cast<op>(n.code), n.type) != nullptr;
+}
+
+std::string quick_statements(op o, dtype t) {
+    std::string_view body = quick_body(o, t)->body;
+    body = body.substr(0, body.find("rare |="));
+    std::string out;
+    for (std::size_t end; (end = body.find(';')) != body.npos; body.remove_prefix(end + 1))
+        out += (body[0] == ' ' ? "   " : "    ") + std::string(body.substr(0, end + 1)) + '\n';
+    return out;
+}
+
+std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
+                      const std::vector<std::string>& arguments, prelude& needs, bool shared) {
+    const op o = static_cast<op>(n.code);
+    const op_facts& row = facts(o);
+    const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
+    const dtype second = argument_types.size() == 2 ? argument_types[1] : argument_types[deciding];
+    const body_types types{argument_types[deciding], n.type};
+    const other_body* const quick = needs.quick() ? quick_body(o, types.computed) : nullptr;
+    const other_body* const flushed =
+        n.flushed && quick == nullptr ? body_among(flushed_table, o, types.computed) : nullptr;
+    std::string_view body = quick != nullptr ? quick->body
+                            : flushed != nullptr
+                                ? flushed->body
+                                : body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
+    const bool expression = body.starts_with("return ") && body.find(';') == body.size() - 1;
+    if (expression) {
+        body.remove_prefix(7);
+        body.remove_suffix(1);
+        return substitute(body, types, arguments, needs);
+    }
+    const std::string own_name = std::string(row.name) + '_' + type_name(types.computed);
+    std::string name = (quick != nullptr ? "quick_" : flushed != nullptr ? "flushed_" : "") + own_name;
+    const auto add = [&](const auto& statements) {
+        if (needs.has(name)) return;
+        std::string head(needs.function_prefix());
+        head += ' ' + needs.type(n.type) + ' ' + name + '(';
+        std::vector<std::string> letters;
+        for (std::size_t i = 0; i < argument_types.size(); ++i) {
+            letters.emplace_back(1, "abc"[i]);
+            head += (i > 0 ? ", " : "") + needs.type(argument_types[i]) + ' ' + letters.back();
+        }
+        if (quick != nullptr) head += ", bool& rare";
+        needs.add(name, head + ") {\n" + indent_statements(substitute(statements, types, letters, needs)) + "}\n");
+    };
+    add(body);
+    const other_body* const condition =
+        shared && quick != nullptr ? body_among(shared_table, o, types.computed) : nullptr;
+    if (condition != nullptr) {
+        const std::string usual = name;
+        name = "quick_shared_" + own_name;
+        add("bool unusual = false; const T q = " + usual + "(a, b, unusual); rare |= unusual && (" +
+            std::string(condition->body) + "); return q;");
+    }
+    std::string call = name + '(';
+    for (std::size_t i = 0; i < arguments.size(); ++i) call += (i > 0 ? ", " : "") + arguments[i];
+    return call + (quick != nullptr ? ", rare)" : ")");
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,243 @@
+// Prints a user's functions. The text is printed as it stands; what it calls on the host, where no header declares
+// anything, is found among its names.
+#include "codegen/text/user_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <ingot/error.hpp>
+#include <ingot/kernel_text.hpp>
+
+#include "codegen/text/spelling.hpp"
+#include "codegen/text/writer.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// Functions that texts may call on the host beside those of the operator table.
+struct library_function {
+    std::string_view name;
+    int arity;
+};
+constexpr std::array<library_function, 17> library{{{"acos", 1},
+                                                    {"acosh", 1},
+                                                    {"asin", 1},
+                                                    {"asinh", 1},
+                                                    {"atan", 1},
+                                                    {"atanh", 1},
+                                                    {"cbrt", 1},
+                                                    {"cosh", 1},
+                                                    {"fabs", 1},
+                                                    {"fmax", 2},
+                                                    {"fmin", 2},
+                                                    {"lgamma", 1},
+                                                    {"round", 1},
+                                                    {"sinh", 1},
+                                                    {"tgamma", 1},
+                                                    {"trunc", 1},
+                                                    {"nearbyint", 1}}};
+
+/// float f(float a, float b) { return __builtin_ff(a, b); } under this name, `suffix` being "f" or nothing.
+std::string by_builtin(const std::string& as, const std::string& name, int arity, const std::string& suffix) {
+    const std::string type = suffix.empty() ? "double" : "float";
+    return "static inline " + type + ' ' + as + '(' + type + (arity == 2 ? " a, " + type + " b" : " a") +
+           ") { return __builtin_" + name + suffix + (arity == 2 ? "(a, b); }\n" : "(a); }\n");
+}
+
+/// Declares what a name of a text stands for, where it is a function's or a constant's.
+void declare(std::string_view given, prelude& needs) {
+    const bool host = needs.where() == target::host;
+    const std::string name(given);
+    if (name == "INFINITY" || name == "NAN") {
+        const bool nan = name == "NAN";
+        const std::string value = host  ? nan ? "__builtin_nanf(\"\")" : "__builtin_inff()"
+                                  : nan ? "__int_as_float(0x7fffffff)"
+                                        : "__int_as_float(0x7f800000)";
+        needs.add(name, "#ifndef " + name + "\n#define " + name + ' ' + value + "\n#endif\n");
+    } else if (!host) {
+        return;  // NVRTC knows the rest
+    } else if (name == "min" || name == "max") {
+        const std::string first = name == "min" ? "b < a" : "a < b";
+        needs.add(name, "template <class A, class B>\nstatic inline auto " + name + "(A a, B b) {\n    return " +
+                            first + " ? b : a;\n}\n");
+    } else if (name == "isnan" || name == "isinf" || name == "isfinite") {
+        needs.add(name, "static inline bool " + name + "(double a) { return __builtin_" + name + "(a); }\n");
+    } else {
+        // In one precision by its plain name, in single precision by its name with an f too.
+        const std::string stem = name.ends_with('f') ? name.substr(0, name.size() - 1) : name;
+        for (const library_function& f : library)
+            if (f.name == name || f.name == stem)
+                needs.add(name, f.name == stem && stem != name
+                                    ? by_builtin(name, stem, f.arity, "f")
+                                    : by_builtin(name, name, f.arity, "") + by_builtin(name, name, f.arity, "f"));
+        for (const function_facts& f : function_table) {
+            if (f.name == name)
+                for (const dtype t : {dtype::f4, dtype::f8}) needs.calls(name, t);
+            else if (f.name == stem && !needs.declares(stem, dtype::f4))
+                needs.add(name, by_builtin(name, stem, f.arity, "f"));
+        }
+    }
+}
+
+bool continues_name(char c) { return is_identifier(std::string_view(&c, 1)) || (c >= '0' && c <= '9'); }
+
+void declare_names(const std::string& text, prelude& needs) {
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && continues_name(text[end])) ++end;
+        declare(std::string_view(text).substr(i, end - i), needs);
+        i = std::max(end, i + 1);
+    }
+}
+
+/// The text as it stands, so that code may be printed around it on the same lines: a line of its own follows a comment
+/// or a directive at its end and a backslash there, and precedes a directive at its start.
+std::string enclosed(const std::string& text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
+    if (first == text.npos) return text;
+    std::string whole = text[first] == '#' && text.find('\n') > first ? '\n' + text : text;
+    if (text[last] == '\\') whole = whole.substr(0, whole.find_last_not_of(blanks)) + '\n';
+    const std::size_t line = text.find_last_of('\n', last) + 1;  // npos + 1 is 0
+    const bool directive = text[text.find_first_not_of(blanks, line)] == '#';
+    if (directive || end_of_text(whole) == text_end::line_comment) whole += '\n';
+    return whole;
+}
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    for (std::size_t to; (to = text.find('\0', from)) != text.npos; from = to + 1)
+        parts.push_back(text.substr(from, to - from));
+    parts.push_back(text.substr(from));
+    return parts;
+}
+
+/// "float x, int64 n"
+std::string parameters(const std::vector<user_text::parameter>& list) {
+    std::string out;
+    for (const user_text::parameter& p : list) out += (out.empty() ? "" : ", ") + p.type + ' ' + p.name;
+    return out;
+}
+
+/// A text's functions, one after the other.
+class printer {
+public:
+    printer(const user_text& t, prelude& needs) : text_(t), out_(1) {
+        prefix_ = "static " + std::string(needs.where() == target::cuda ? "__device__ __forceinline__ " : "");
+        for (const auto& [letter, type] : t.types)
+            out_.line("using ", std::string(1, letter), " = ", needs.type(type), ";");
+    }
+
+    void expression(const std::string& name, const std::string& given, const std::string& value) {
+        out_.line(prefix_, text_.outputs[0].type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
+    }
+    /// `statements` set the outputs; the one that is named is the result.
+    void statements(const std::string& name, const std::string& given, const std::string& statements,
+                    const user_text::parameter& result) {
+        out_.open(prefix_, result.type, ' ', name, '(', given, ")");
+        for (const user_text::parameter& p : text_.outputs) out_.line(p.type, ' ', p.name, ";");
+        out_.line(enclosed(statements), ";");
+        out_.line("return ", result.name, ";");
+        out_.close();
+    }
+    const std::string& text() const { return out_.text(); }
+
+private:
+    const user_text& text_;
+    std::string prefix_;
+    source_writer out_;
+};
+
+}  // namespace
+
+std::string user_text::function(std::uint16_t which) const {
+    if (!reduces()) return outputs[which].name;
+    return static_cast<user_part>(which) == user_part::map ? "map" : "post";
+}
+
+text_end end_of_text(std::string_view text) {
+    text_end now = text_end::code;
+    char quote = 0;  // that a literal ends with
+    const auto follows = [&](std::size_t i, std::string_view what) { return text.substr(i, what.size()) == what; };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (follows(i, "\\\n")) {
+            ++i;  // joins two lines, in a comment too
+        } else if (now == text_end::line_comment) {
+            if (c == '\n') now = text_end::code;
+        } else if (now == text_end::block_comment) {
+            if (follows(i, "*/")) now = text_end::code, ++i;
+        } else if (quote != 0) {
+            if (c == '\\') ++i;
+            if (c == quote || c == '\n') quote = 0;
+        } else if (follows(i, "//")) {
+            now = text_end::line_comment;
+        } else if (follows(i, "/*")) {
+            now = text_end::block_comment, ++i;
+        } else if (c == '"' || (c == '\'' && (i == 0 || !continues_name(text[i - 1])))) {  // not 1'000
+            quote = c;
+        }
+    }
+    return now;
+}
+
+user_text read_user_text(const std::string& text, std::uint64_t binding) {
+    std::vector<std::string> parts = split(text);
+    if (parts.size() != 4 && parts.size() != 7) throw error("[key] has a text that is no kernel's");
+    const parameter_list in = parse_parameters(parts[1]), out = parse_parameters(parts[2]);
+    if (!is_identifier(parts[0]) || !in.valid || !out.valid || (parts.size() == 7 && out.count != 1))
+        throw error("[key] has a kernel's text with a name or parameters that are none");
+    placeholder_list letters;
+    letters.add(in);
+    letters.decode(binding);
+    user_text t;
+    t.name = parts[0];
+    for (int i = 0; i < letters.count; ++i) {
+        if (!has_spelling(letters.types[i]))
+            throw error("[key] binds a kernel's types to dtypes that have no spelling");
+        t.types.emplace_back(letters.letters[i], letters.types[i]);
+    }
+    for (const auto& [list, to] : {std::pair(&in, &t.inputs), std::pair(&out, &t.outputs)})
+        for (const kernel_parameter& p : *list) {
+            if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
+                throw error("[key] has a kernel's text whose output has a type of its own");
+            const dtype of = letters.type_of(p);
+            to->push_back({std::string(p.is_placeholder() ? p.type : type_name(of)), std::string(p.name), of});
+        }
+    t.parts.assign(parts.begin() + 3, parts.end());
+    return t;
+}
+
+std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs) {
+    const user_text& t = all[which];
+    std::string name = "user_" + t.name;
+    for (std::uint16_t i = 0; i < which; ++i)
+        if (all[i].name == t.name) name = "user_" + t.name + '_' + std::to_string(which);
+    if (needs.has(name)) return name;
+    for (const std::string& part : t.parts) declare_names(part, needs);
+    for (const auto* list : {&t.inputs, &t.outputs})
+        for (const user_text::parameter& p : *list) needs.type(p.of);
+    printer print(t, needs);
+    const std::string inputs = parameters(t.inputs), type = t.outputs[0].type;
+    if (t.reduces()) {
+        print.expression("map", inputs, t.parts[0]);
+        print.expression("join", type + " a, " + type + " b", t.parts[1]);
+        print.expression("identity", "", t.parts[3]);
+        print.statements("post", type + " a", t.parts[2], t.outputs[0]);
+    } else {
+        for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], p);
+    }
+    needs.add(name, "/// The text of " + t.name + ".\nstruct " + name + " {\n" + print.text() + "};\n");
+    return name;
+}
+
+std::uint32_t cost_of_user(const user_text& t, std::uint16_t which) {
+    const std::string& text = t.reduces() && static_cast<user_part>(which) == user_part::post ? t.parts[2] : t.parts[0];
+    return 1 + static_cast<std::uint32_t>(text.size() / 8);
+}
+
+}  // namespace ingot::codegen

@@ -1,0 +1,48 @@
+// A kernel that a user wrote as text, as codegen has it: what its types are, and the struct of functions that goes into
+// a source's prelude.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/graph/key.hpp"
+
+namespace ingot::codegen {
+
+class prelude;
+
+struct user_text {
+    struct parameter {
+        std::string type, name;  // as the source has them
+        dtype of;
+        friend bool operator==(const parameter&, const parameter&) = default;
+    };
+    std::string name;
+    std::vector<std::pair<char, dtype>> types;  // the letters' meanings
+    std::vector<parameter> inputs, outputs;
+    std::vector<std::string> parts;  // map, join, post, identity of a reduction; an elementwise kernel's statements
+
+    bool reduces() const { return parts.size() == 4; }
+    /// The function that a node calls: "map", "post", or an output's name.
+    std::string function(std::uint16_t which) const;
+    friend bool operator==(const user_text&, const user_text&) = default;
+};
+
+/// What a key's text says (<ingot/kernel_text.hpp>), its letters bound by the dtypes beside it. Throws ingot::error
+/// where it is no kernel's.
+user_text read_user_text(const std::string& text, std::uint64_t binding);
+
+/// What a text's end stands in. Whatever is printed behind a line comment would be part of it, and nothing can follow a
+/// block comment that does not end.
+enum class text_end { code, line_comment, block_comment };
+text_end end_of_text(std::string_view text);
+
+/// The name of the struct that has the functions of text number `which`; puts it into the prelude.
+std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs);
+
+/// Operations of one call: a guess from how much was written.
+std::uint32_t cost_of_user(const user_text& t, std::uint16_t which);
+
+}  // namespace ingot::codegen

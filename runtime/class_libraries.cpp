@@ -1,0 +1,130 @@
+// How a statement's operands lie for the library functions that take them.
+#include <algorithm>
+
+#include "runtime/classify.hpp"
+
+namespace ingot::runtime {
+
+using detail::library_facts;
+using detail::word;
+using detail::word_kind;
+
+void classifier::find_libraries(const statement& s) {
+    constexpr int no_leaf = -1;
+    library_uses_.assign(s.operands.size(), {});
+    library_owners_.assign(binder_axes_.size(), false);
+    std::vector<int> roots;            // the pick of a value that is a library's result
+    std::vector<int> values, of_word;  // the operand that a value is, where it is a leaf
+    int next_operand = 0, binder = 0;
+    for (const word w : s.program) {
+        const word_kind kind = detail::kind_of_word(w);
+        int value = kind == word_kind::leaf ? next_operand : no_leaf;
+        if (kind == word_kind::reference) value = of_word[detail::code_of_word(w)];
+        const auto arity = static_cast<std::size_t>(detail::arity_of_word(w));
+        if (detail::is_binder(kind)) ++binder;
+        if (kind == word_kind::library) {
+            const auto function = static_cast<detail::library_function>(detail::code_of_word(w));
+            const library_facts& row = facts(function);
+            library_owners_[static_cast<std::size_t>(binder)] = true;
+            const auto use = [&](int operand, std::uint8_t axes, bool picks) {
+                library_uses_[static_cast<std::size_t>(operand)] = {binder, static_cast<std::uint16_t>(function), axes,
+                                                                    picks, detail::dtype_of_word(w)};
+            };
+            for (std::size_t i = 0; i < arity; ++i)
+                if (const int leaf = values[values.size() - arity + i]; leaf != no_leaf)
+                    use(leaf, row.operands[i], false);
+            use(next_operand, row.result, true);
+        }
+        roots.resize(values.size() - arity);
+        roots.push_back(kind == word_kind::library ? next_operand : no_leaf);
+        next_operand += detail::operands_of_word(w);
+        values.resize(values.size() - arity);
+        values.push_back(value);
+        of_word.push_back(value);
+    }
+    library_roots_.clear();
+    library_picks_ = roots;
+    for (const int pick : roots)
+        library_roots_.push_back(pick == no_leaf ? library_use{} : library_uses_[static_cast<std::size_t>(pick)]);
+}
+
+/// Whether an output is the whole of a library's result, and its elements lie in memory as the function writes them.
+bool classifier::is_written_by_library(const statement& s, std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    if (use.owner == 0 || use.type != s.outputs[output].type || !s.shapes.empty()) return false;
+    const auto pick = static_cast<std::size_t>(library_picks_[output]);
+    if (s.operands[pick].where->offset != 0) return false;
+    index_t inner = 1;
+    for (const std::size_t a : axes_of_owner(use.owner, use.axes)) inner *= c_.extents[a];
+    for (std::size_t a = c_.extents.size(); a-- > 0;) {
+        const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
+        if (owner == use.owner) continue;
+        index_t stride = c_.strides_of(pick)[a];
+        if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
+            if (owner != 0) return false;
+            stride += inner;
+            inner *= c_.extents[a];
+        }
+        if (owner == 0 && c_.strides_of(s.operands.size() + output)[a] != stride) return false;
+    }
+    return inner == c_.size;
+}
+
+/// The axes of the key that an owner has, those in a mask.
+std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask) const {
+    std::vector<std::size_t> axes;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner) continue;
+        if (mask & 1u) axes.push_back(a);
+        mask >>= 1;
+    }
+    return axes;
+}
+
+bool classifier::suits_library(std::size_t i, const library_use& use) const {
+    const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);
+    const index_t* strides = c_.strides_of(i);
+    const auto lies = [&](std::size_t a, index_t stride) { return c_.extents[a] == 1 || strides[a] == stride; };
+    if (facts(static_cast<detail::library_function>(use.function)).wants == detail::library_layout::contiguous) {
+        index_t stride = 1;
+        for (std::size_t k = axes.size(); k-- > 0; stride *= c_.extents[axes[k]])
+            if (!lies(axes[k], stride)) return false;
+        return true;
+    }
+    const auto leads = [&](std::size_t outer, std::size_t inner) {
+        return lies(inner, 1) && (c_.extents[outer] == 1 || strides[outer] >= c_.extents[inner]);
+    };
+    return leads(axes[0], axes[1]) || leads(axes[1], axes[0]);
+}
+
+/// Whether a library's result is read by whole vectors: where the pick begins and moves, and from matrix to matrix.
+bool classifier::is_vector_of_library(std::size_t pick, index_t offset) const {
+    const library_use& use = library_uses_[pick];
+    const std::size_t bytes = detail::size_of(use.type);
+    std::size_t matrix = bytes;
+    for (const std::size_t a : axes_of_owner(use.owner, use.axes)) matrix *= static_cast<std::size_t>(c_.extents[a]);
+    return matrix % vector_bytes == 0 &&
+           is_vector(pick, static_cast<std::uintptr_t>(offset) * bytes, bytes, vector_bytes);
+}
+
+/// Elements of the largest array that a library takes or gives.
+index_t classifier::largest_of_library(int owner) const {
+    index_t batch = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a)
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != owner &&
+            moves(below_[static_cast<std::size_t>(owner - 1)], a))
+            batch *= c_.extents[a];
+    index_t largest = 0;
+    for (const library_use& use : library_uses_) {
+        if (use.owner != owner) continue;
+        const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+        for (const std::uint8_t mask : {row.operands[0], row.operands[1], row.result}) {
+            index_t own = batch;
+            for (const std::size_t a : axes_of_owner(owner, mask)) own *= c_.extents[a];
+            largest = std::max(largest, own);
+        }
+    }
+    return largest;
+}
+
+}  // namespace ingot::runtime

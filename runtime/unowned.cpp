@@ -1,0 +1,109 @@
+// See unowned.hpp.
+#include "runtime/unowned.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "runtime/ordering.hpp"
+#include "runtime/pending_work.hpp"
+#include "runtime/stream.hpp"
+
+namespace ingot {
+namespace runtime {
+
+namespace {
+
+/// With room for all that is noted when it is dropped.
+struct unowned_block : buffer {
+    pending_work awaited;
+    unowned_block* next = nullptr;
+};
+
+constinit std::atomic<unowned_block*> put_aside{nullptr};
+constinit std::atomic<bool> process_ends{false};
+
+/// The owner's code may be anything, the drop of another such buffer too.
+void finish(unowned_block* b) noexcept {
+    b->end(b->end_argument);
+    delete b;
+}
+
+void push(unowned_block* b) noexcept {
+    b->next = put_aside.load(std::memory_order_relaxed);
+    while (!put_aside.compare_exchange_weak(b->next, b, std::memory_order_release, std::memory_order_relaxed)) continue;
+}
+
+/// False where streams may still use the memory; `waiting`: waits for them.
+bool is_out_of_use(unowned_block& b, bool waiting) noexcept try {
+    if (waiting) b.awaited.wait();
+    return b.awaited.is_over();
+} catch (...) {  // the driver is gone, and all work with it
+    return true;
+}
+
+void end_put_aside(bool waiting) noexcept {
+    if (put_aside.load(std::memory_order_relaxed) == nullptr) return;
+    unowned_block* b = put_aside.exchange(nullptr, std::memory_order_acquire);
+    while (b != nullptr) {
+        unowned_block* const next = b->next;
+        if (is_out_of_use(*b, waiting))
+            finish(b);
+        else
+            push(b);
+        b = next;
+    }
+}
+
+void end_all() {
+    process_ends = true;  // what is dropped from here on is waited for at once
+    end_put_aside(true);
+}
+
+/// Notes the present work of the streams that use the memory. Without room for an event it waits for the stream.
+void await_users(unowned_block& b) noexcept try {
+    const auto add = [&](const stream_state& s) {
+        try {
+            b.awaited.add(s);
+        } catch (const std::bad_alloc&) {
+            s.backend->synchronize(s.native);
+        }
+    };
+    const stream_index writer = b.writer.load(std::memory_order_relaxed);
+    if (writer != no_stream) add(stream_at(writer));
+    for_each_reader(b.readers.load(std::memory_order_acquire), [&](const stream_state& r) {
+        if (r.index != writer) add(r);
+    });
+} catch (...) {  // the driver is gone
+}
+
+}  // namespace
+
+void release_unowned(buffer& freed) noexcept {
+    auto* const b = static_cast<unowned_block*>(&freed);
+    end_passed_unowned();
+    if (b->end == nullptr) return delete b;
+    await_users(*b);
+    if (is_out_of_use(*b, process_ends)) return finish(b);
+    [[maybe_unused]] static const int at_exit = std::atexit(end_all);
+    push(b);
+}
+
+void end_passed_unowned() noexcept { end_put_aside(false); }
+
+}  // namespace runtime
+
+buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*), void* end_argument) {
+    auto* const b = new runtime::unowned_block;
+    b->device = device;
+    b->unowned = true;
+    b->data = data;
+    b->bytes = b->capacity = bytes;
+    b->end = end;
+    b->end_argument = end_argument;
+    b->references.store(1, std::memory_order_relaxed);
+    return buffer_ref::adopt(b);
+}
+
+}  // namespace ingot

@@ -1,0 +1,92 @@
+// g0 * x0
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+struct generator_key { uint64 seed, call; };
+
+struct philox_words { uint32 w[4]; };
+
+/// Philox4x32-10.
+__device__ __forceinline__ philox_words philox(generator_key key, uint64 counter) {
+    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
+    uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const uint64 a = uint64(c0) * 0xd2511f53u, b = uint64(c2) * 0xcd9e8d57u;
+        c0 = uint32(b >> 32) ^ c1 ^ k0;
+        c2 = uint32(a >> 32) ^ c3 ^ k1;
+        c1 = uint32(b);
+        c3 = uint32(a);
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    return {{c0, c1, c2, c3}};
+}
+
+/// Box-Muller: a radius from the word p, an angle from q.
+__device__ __forceinline__ void polar(double* to, uint64 p, uint64 q) {
+    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
+    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
+    to[0] = radius * cos(angle);
+    to[1] = radius * sin(angle);
+}
+
+__device__ __forceinline__ void normal_double(double* to, generator_key key, uint64 group) {
+    const philox_words r = philox(key, group);
+    polar(to, uint64(r.w[1]) << 32 | r.w[0], uint64(r.w[3]) << 32 | r.w[2]);
+}
+
+__device__ __forceinline__ double normal_double(generator_key key, uint64 i) {
+    double group[2];
+    normal_double(group, key, i / 2);
+    return i & 1 ? group[1] : group[0];
+}
+
+struct arguments {
+    const double* x0;
+    double* z0;
+    int64 g0_first;
+    generator_key g0_key;
+    uint32 n;
+    divisor by_n1;
+    uint32 n1;
+    int32 g0_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 first = blockIdx.x * 1024u + threadIdx.x;
+    double x0[4];
+    int32 z0_offset[4];
+    double g0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const uint32 q = first + e * 256u;
+        if (q >= p.n) continue;
+        const uint32 q1 = quotient(q, p.by_n1);
+        const int32 i1 = int32(q - q1 * p.n1);
+        const int32 i0 = int32(q1);
+        x0[e] = __ldg(p.x0 + i1);
+        g0[e] = normal_double(p.g0_key, p.g0_first + (i0 * p.g0_stride0 + i1));
+        z0_offset[e] = (i0 * p.z0_stride0 + i1);
+    }
+    double z0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        z0[e] = g0[e] * x0[e];
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (first + e * 256u >= p.n) break;
+        __stcs(p.z0 + z0_offset[e], z0[e]);
+    }
+}

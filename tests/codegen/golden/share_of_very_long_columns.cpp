@@ -1,0 +1,187 @@
+namespace step1 {
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct sum_float {
+    static float join(float a, float b) { return a + b; }
+};
+
+struct sum_double {
+    static double join(double a, double b) { return a + b; }
+};
+
+/// A slot of the scratch: written by one block, read and cleared by the one that finishes.
+template <class type>
+static inline void put(uint64* slot, type v) {
+    __builtin_memcpy(slot, &v, sizeof v);
+}
+
+template <class type>
+static inline type take(uint64* slot) {
+    type v;
+    __builtin_memcpy(&v, slot, sizeof v);
+    *slot = 0;
+    return v;
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    uint32 row_pieces;
+    uint32 n0;
+    uint32 folded;
+    int32 x0_stride1;
+    uint32 rows;
+};
+
+extern "C" void step1_reduce(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const uint32 pieces = p.row_pieces;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const uint32 piece = block % pieces;
+        const int32 i0 = int32(block / pieces * 2048);
+        const int m = p.n0 - i0 < 2048 ? int(p.n0 - i0) : 2048;
+        alignas(64) double sum0[2048];
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        {
+            const uint32 from = piece * 512;
+            const uint32 to = p.folded - from < 512 ? p.folded : from + 512;
+            for (uint32 group = from; group < to; group += 64) {
+                const uint32 end_of_group = to - group < 64 ? to : group + 64;
+                alignas(64) float lanes0[2048];
+                for (int j = 0; j < m; ++j) lanes0[j] = 0.0f;
+                uint32 k = group;
+                for (; k + 3 < end_of_group; k += 4) {
+                    const int32 i1 = int32(k);
+                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j]);
+                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j + 1 * p.x0_stride1]);
+                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j + 2 * p.x0_stride1]);
+                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j + 3 * p.x0_stride1]);
+                    }
+                }
+                for (; k < end_of_group; ++k) {
+                    const int32 i1 = int32(k);
+                    const float* const x0_strip = p.x0 + i0 + i1 * p.x0_stride1;
+                    independent
+                    for (int j = 0; j < m; ++j) {
+                        lanes0[j] = sum_float::join(lanes0[j], x0_strip[j]);
+                    }
+                }
+                for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], lanes0[j]);
+            }
+        }
+        uint64* const slots = p.scratch + p.rows + i0;
+        const uint64 stride = uint64(p.rows) * 1;
+        for (int j = 0; j < m; ++j) put(slots + piece * stride + j, sum0[j]);
+        if (__atomic_add_fetch(p.scratch + i0, 1, __ATOMIC_ACQ_REL) != pieces) continue;
+        p.scratch[i0] = 0;
+        for (int j = 0; j < m; ++j) sum0[j] = 0.0;
+        for (uint32 s = 0; s < pieces; ++s)
+            for (int j = 0; j < m; ++j) sum0[j] = sum_double::join(sum0[j], take<double>(slots + s * stride + j));
+        float* const z0_strip = p.z0 + i0;
+        independent
+        for (int j = 0; j < m; ++j) {
+            z0_strip[j] = float(sum0[j]);
+        }
+    }
+}
+}  // namespace step1
+
+namespace step2 {
+// x0 / x1
+using int32 = int;
+using uint32 = unsigned int;
+
+/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
+#if defined(__AVX512F__)
+typedef long long part __attribute__((vector_size(64), may_alias));
+#else
+typedef long long part __attribute__((vector_size(32), may_alias));
+#endif
+static inline void stream(void* to, const void* from, unsigned long bytes) {
+    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
+    for (unsigned long i = 0; i < parts; ++i) {
+        part* const at = (part*)to + i;
+        const part value = ((const part*)from)[i];
+#if defined(__clang__)
+        __builtin_nontemporal_store(value, at);
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntdq512(at, value);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256(at, value);
+#else
+        *at = value;
+#endif
+    }
+    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
+}
+static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
+/// Others see what was streamed before what this thread writes from here on.
+static inline void settle() {
+#if defined(__SSE__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32 size;
+    uint32 n1;
+    uint32 row_pieces;
+    int32 x0_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" void step2_map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const bool large = p.size >= 16777216;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        uint32 rest = block / p.row_pieces;
+        const int32 i0 = int32(rest);
+        const int32 i1 = int32((block % p.row_pieces) * 32768);
+        const int32 n = p.n1 - i1 < 32768 ? int32(p.n1) - i1 : 32768;
+        const float* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
+        const float* const x1_row = p.x1 + i1;
+        float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
+        const bool streaming = large && starts_line(z0_row);
+        alignas(64) float z0_copy[256];
+        const int32 step = streaming ? 256 : n;
+        for (int32 first = 0; first < n; first += step) {
+            const int32 m = n - first < step ? n - first : step;
+            float* const z0_strip = streaming ? z0_copy : z0_row + first;
+            independent
+            for (int32 j = 0; j < m; ++j) {
+                const float x0 = x0_row[first + j];
+                const float x1 = x1_row[first + j];
+                z0_strip[j] = x0 / x1;
+            }
+            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        }
+    }
+    if (large) settle();
+}
+}  // namespace step2

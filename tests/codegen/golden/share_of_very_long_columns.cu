@@ -1,0 +1,373 @@
+namespace step1 {
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+template <class fold, int n, class type>
+__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i) own[i] = v[i];
+    while (height > 1) {
+        const uint32 part = (height + 3) / 4;
+        __syncthreads();
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
+#pragma unroll
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
+        }
+        height = part;
+    }
+}
+
+/// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
+/// beside a sign that they are there, so that no order of writing matters. Consuming it clears its slots.
+template <class type>
+struct message {
+    static constexpr int n = (sizeof(type) + 3) / 4;
+    uint64 words[n];
+};
+
+__device__ __forceinline__ uint64 poll_slot(const uint64* slot) {
+    uint64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
+    return word;
+}
+
+template <class type>
+__device__ __forceinline__ void publish(uint64* slot, uint64 apart, type v) {
+    alignas(16) uint32 words[message<type>::n] = {};
+    reinterpret_cast<type&>(words) = v;
+#pragma unroll
+    for (int i = 0; i < message<type>::n; ++i)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(slot + i * apart), "l"(uint64(words[i]) << 32 | 1) : "memory");
+}
+
+/// Loads what is there of a value by now.
+template <class type>
+__device__ __forceinline__ void poll(message<type>& v, const uint64* slot, uint64 apart) {
+#pragma unroll
+    for (int i = 0; i < message<type>::n; ++i) v.words[i] = poll_slot(slot + i * apart);
+}
+
+template <class type>
+__device__ __forceinline__ bool is_there(const message<type>& v) {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < message<type>::n; ++i) all = all && v.words[i] != 0;
+    return all;
+}
+
+template <class type>
+__device__ __forceinline__ type consume(const message<type>& v, uint64* slot, uint64 apart) {
+    alignas(16) uint32 words[message<type>::n];
+#pragma unroll
+    for (int i = 0; i < message<type>::n; ++i) {
+        words[i] = v.words[i] >> 32;
+        slot[i * apart] = 0;
+    }
+    return reinterpret_cast<const type&>(words);
+}
+
+/// Gives what the first row of threads has, each n variables, to all rows.
+template <int n, class type>
+__device__ __forceinline__ void share_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+        if (down == 0) own[i] = v[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+        if (down < height) v[i] = own[i - int(down * across) * n];
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint64* scratch;
+    uint32 vectors;
+    uint32 across;
+    divisor by_across;
+    uint32 n0;
+    uint32 folded;
+    int32 x0_stride1;
+    uint32 rows;
+};
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+step1_reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    uint32 ticket = 0;
+    if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
+    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(1024u, p.by_across);
+    const uint32 at = blockIdx.x * p.across + threadIdx.x - down * p.across;
+    const bool mine = at < p.vectors && down < height;
+    const uint32 vector = at < p.vectors ? at : p.vectors - 1;
+    const int32 i0 = int32(vector);
+    const uint32 first = i0;
+    alignas(16) __shared__ uint64 room[1024];
+    float sum0 = 0.0f;
+    {
+        float part0 = 0.0f;
+        uint32 tiles = 0;
+        const uint32 n = mine ? p.folded : 0, step = gridDim.y * 16 * height;
+        uint32 k = blockIdx.y * 16u * height + down;
+        for (; k + 15 * height < n; k += step) {
+            float x0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                const int32 i1 = int32(k + u * height);
+                x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+            }
+            float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                value0[u] = x0[u];
+            }
+            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
+            if (++tiles % 64 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        }
+        if (k < n) {
+            float x0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                if (k + u * height >= n) break;
+                const int32 i1 = int32(k + u * height);
+                x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+            }
+            float value0[16];
+#pragma unroll
+            for (unsigned int u = 0; u < 16; ++u) {
+                value0[u] = k + u * height < n ? x0[u] : 0.0f;
+            }
+            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
+            if (++tiles % 64 == 0) {
+                sum0 = sum_float::join(sum0, part0);
+                part0 = 0.0f;
+            }
+        }
+        sum0 = sum_float::join(sum0, part0);
+    }
+    join_down<sum_float, 1>(&sum0, room, p.across, down, height);
+    if (gridDim.y > 1) {
+        // The thread with the ticket tells all.
+        const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
+        uint64* const slots = p.scratch + gridDim.x + first;
+        const uint64 stride = uint64(p.rows);
+        if (!last) {
+            if (mine && down == 0) {
+                publish(slots + blockIdx.y * stride, p.rows, sum0);
+            }
+            return;
+        }
+        share_down<1>(&sum0, room, p.across, down, height);
+        double whole0 = 0.0;
+        for (uint32 s = down; mine && s < gridDim.y; s += 8 * height) {
+            message<float> taken0[8] = {};
+            bool waits = true;
+            while (waits) {
+                waits = false;
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (s + u * height >= gridDim.y) break;
+                    if (s + u * height == blockIdx.y) continue;
+                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * height) * stride, p.rows);
+                }
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (s + u * height >= gridDim.y) break;
+                    if (s + u * height == blockIdx.y) continue;
+                    waits = waits || !is_there(taken0[u]);
+                }
+            }
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                if (s + u * height >= gridDim.y) break;
+                whole0 = sum_double::join(whole0, s + u * height == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * height) * stride, p.rows));
+            }
+        }
+        join_down<sum_double, 1>(&whole0, room, p.across, down, height);
+        sum0 = float(whole0);
+    }
+    if (mine && down == 0) {
+        __stcs(p.z0 + i0, sum0);
+    }
+}
+}  // namespace step1
+
+namespace step2 {
+// x0 / x1
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+__device__ __forceinline__ float rcp_approx(float a) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+__device__ __forceinline__ float quick_divide_float(float a, float b, bool& rare) {
+    float r = rcp_approx(b);
+    r = fma(r, fma(-b, r, 1.0f), r);
+    float q = a * r;
+    q = fma(fma(-b, q, a), r, q);
+    rare |= !(abs(a) >= 7.88860905e-31f);
+    rare |= !(abs(q) >= 2.35098870e-38f);
+    return q;
+}
+
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float quick_shared_divide_float(float a, float b, bool& rare) {
+    bool unusual = false;
+    const float q = quick_divide_float(a, b, unusual);
+    rare |= unusual && (bits_of(a) != 0 || q != 0);
+    return q;
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32 n1;
+    divisor by_n1;
+    uint32 groups;
+    int32 x0_stride0;
+    int32 z0_stride0;
+    uint32 total;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+step2_map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 q = (gridDim.x - 1 - blockIdx.x) * 256u + threadIdx.x;
+    if (q >= p.groups * 8u) return;
+    const uint32 line = quotient(q, p.by_n1), vector = q - line * p.n1;
+    const uint32 first = line / 8u * 32 + line % 8u;  // period
+    const uint32 shift = uint32(reinterpret_cast<uint64>(p.z0) / 4 % 4);
+    const bool x0_fits = p.x0_stride0 == p.n1 && uint32(reinterpret_cast<uint64>(p.x0) / 4 % 4) == shift;
+    const bool z0_fits = p.z0_stride0 == p.n1 && uint32(reinterpret_cast<uint64>(p.z0) / 4 % 4) == shift;
+    // Of the thread's four columns, the rows from a period before the slab's.
+    int32 row[4], column[4];
+    const uint32 begin = (vector + p.n1) * 4 - shift, down = quotient(begin, p.by_n1);
+    row[0] = int32(down), column[0] = int32(begin - down * p.n1);
+#pragma unroll
+    for (int i = 1; i < 4; ++i) {
+        const bool ends = uint32(column[i - 1]) + 1 == p.n1;
+        row[i] = row[i - 1] + ends, column[i] = ends ? 0 : column[i - 1] + 1;
+    }
+    alignas(16) float x0[4][4] = {};
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const uint32 period = first + e * 8u, k = (period * p.n1 + vector) * 4 - shift;
+        if (x0_fits && k < p.total - 3) {
+            load_stream<uint4>(x0[e], p.x0 + k);
+        } else {
+#pragma unroll
+            for (unsigned int i = 0; i < 4; ++i) {
+                if (k + i >= p.total) continue;
+                const int32 i0 = int32(period * 4) - 4 + row[i], i1 = column[i];
+                x0[e][i] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1));
+            }
+        }
+    }
+    float x1[4];
+#pragma unroll
+    for (unsigned int i = 0; i < 4; ++i) {
+        const int32 i1 = column[i];
+        x1[i] = __ldg(p.x1 + i1);
+    }
+    alignas(16) float z0[4][4];
+#pragma unroll
+    for (unsigned int i = 0; i < 4; ++i) {
+        bool rare = false;
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            z0[e][i] = quick_shared_divide_float(x0[e][i], x1[i], rare);
+        }
+        if (rare) {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                z0[e][i] = x0[e][i] / x1[i];
+            }
+        }
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        const uint32 period = first + e * 8u, k = (period * p.n1 + vector) * 4 - shift;
+        if (z0_fits && k < p.total - 3) {
+            store<uint4>(p.z0 + k, z0[e]);
+        } else {
+#pragma unroll
+            for (unsigned int i = 0; i < 4; ++i) {
+                if (k + i >= p.total) continue;
+                const int32 i0 = int32(period * 4) - 4 + row[i], i1 = column[i];
+                __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0[e][i]);
+            }
+        }
+    }
+}
+}  // namespace step2

@@ -1,0 +1,187 @@
+// sum(x0)
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nobody reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+template <class fold, int n, class type>
+__device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
+    type* const own = static_cast<type*>(room) + threadIdx.x * n;
+    __syncthreads();  // the last fold was in the same place
+#pragma unroll
+    for (int i = 0; i < n; ++i) own[i] = v[i];
+    while (height > 1) {
+        const uint32 part = (height + 3) / 4;
+        __syncthreads();
+        if (down < part) {
+            for (uint32 other = down + part; other < height; other += part) {
+#pragma unroll
+                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < n; ++i) own[i] = v[i];
+        }
+        height = part;
+    }
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    float* z0;
+    uint32 vectors;
+    uint32 across;
+    divisor by_across;
+    uint32 n0;
+    uint32 folded;
+    int32 x0_stride1;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+reduce(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 down = quotient(threadIdx.x, p.by_across), height = quotient(256u, p.by_across);
+    const uint32 at = blockIdx.x * p.across + threadIdx.x - down * p.across;
+    const bool mine = at < p.vectors && down < height;
+    const uint32 vector = at < p.vectors ? at : p.vectors - 1;
+    const uint32 column = vector * 4;
+    const uint32 columns = mine ? min(uint32(4), p.n0 - column) : 0;
+    const int32 i0 = int32(column);
+    alignas(16) __shared__ uint64 room[1024];
+    float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    {
+        float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        uint32 tiles = 0;
+        const uint32 n = mine ? p.folded : 0, step = 8 * height;
+        if (columns == 4) {
+            uint32 k = down;
+            for (; k + 7 * height < n; k += step) {
+                alignas(16) float x0[8][4];
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                }
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    float value0[8];
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        value0[u] = x0[u][e];
+                    }
+                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        sum0[e] = sum_float::join(sum0[e], part0[e]);
+                        part0[e] = 0.0f;
+                    }
+                }
+            }
+            if (k < n) {
+                alignas(16) float x0[8][4];
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (k + u * height >= n) break;
+                    const int32 i1 = int32(k + u * height);
+                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                }
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    float value0[8];
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        value0[u] = k + u * height < n ? x0[u][e] : 0.0f;
+                    }
+                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+                }
+                if (++tiles % 64 == 0) {
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        sum0[e] = sum_float::join(sum0[e], part0[e]);
+                        part0[e] = 0.0f;
+                    }
+                }
+            }
+        } else {
+            for (uint32 k = down; k < n; k += step) {
+                for (uint32 u = 0; u < 8 && k + u * height < n; ++u) {
+                    const uint32 at = k + u * height;
+                    const int32 i1 = int32(at);
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        if (e >= columns) break;
+                        const int32 i0 = int32(column + e);
+                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                        part0[e] = sum_float::join(part0[e], x0);
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            sum0[e] = sum_float::join(sum0[e], part0[e]);
+        }
+    }
+    join_down<sum_float, 4>(sum0, room, p.across, down, height);
+    if (mine && down == 0) {
+        alignas(16) float r0[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            if (e >= columns) break;
+            const int32 i0 = int32(column + e);
+            r0[e] = sum0[e];
+        }
+        if (columns == 4) {
+            const int32 i0 = int32(column);
+            store<uint4>(p.z0 + i0, r0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                if (e >= columns) break;
+                const int32 i0 = int32(column + e);
+                __stcs(p.z0 + i0, r0[e]);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// sum(astype<int64>(x0))
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// Into shared memory, past registers; the thread may wait for it.
+__device__ __forceinline__ void copy16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :: "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+}
+
+/// Where chunk q lies, so that the chunks of neighbouring rows meet all banks.
+__device__ __forceinline__ unsigned int skewed(unsigned int q, unsigned int skew) {
+    return q ^ (q >> skew & 7);
+}
+
+template <class type>
+__device__ __forceinline__ void load_rows(type* to, const type* from, unsigned int n) {
+    constexpr unsigned int each = 16 / sizeof(type), threads = 128;
+    const unsigned int chunks = n / each;
+    unsigned int begin = threadIdx.x;
+    for (; begin + 3 * threads < chunks; begin += 4 * threads)
+#pragma unroll
+        for (unsigned int k = 0; k < 4; ++k) {
+            const unsigned int q = begin + k * threads;
+            copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+        }
+#pragma unroll 1
+    for (unsigned int q = begin; q < chunks; q += threads)
+        copy16(reinterpret_cast<uint4*>(to) + q, reinterpret_cast<const uint4*>(from) + q);
+    const unsigned int i = chunks * each + threadIdx.x;
+    if (i < n) to[i] = from[i];
+}
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+struct sum_int64 {
+    static __device__ __forceinline__ int64 join(int64 a, int64 b) { return int64(uint64(a) + uint64(b)); }
+};
+
+/// Joins halves with each other: the error of a sum grows with the logarithm of n.
+template <class fold, int n, class type>
+__device__ __forceinline__ type join_pairs(const type* v) {
+    if constexpr (n == 1) return v[0];
+    else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
+}
+
+struct arguments {
+    const int32* x0;
+    int64* z0;
+    uint32 rows;
+    uint32 n;
+    uint32 height;
+    divisor by_n1;
+    uint32 n1;
+    int32 z0_stride0;
+};
+
+extern "C" __global__ void __launch_bounds__(128)
+short_rows(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 n = p.n;
+    const uint32 height = p.height;
+    const uint32 first = blockIdx.x * height;
+    const uint32 rows = p.rows - first < height ? p.rows - first : height;
+    __shared__ alignas(128) int32 rows0[4096];
+    load_rows(rows0, p.x0 + first * n, rows * n);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    for (uint32 mine = threadIdx.x; mine < rows; mine += 128) {
+        const uint32 row = first + mine;
+        const uint32 q1 = quotient(row, p.by_n1);
+        const int32 i1 = int32(row - q1 * p.n1);
+        const int32 i0 = int32(q1);
+        const uint32 at = mine * n;
+        int64 sum0 = int64(0);
+        {
+            uint32 k = 0;
+            for (; k + 3u < n; k += 4) {
+                int32 x0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) x0[e] = rows0[at + k + e];
+                int64 value0[4];
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    value0[e] = int64(x0[e]);
+                }
+                sum0 = sum_int64::join(sum0, join_pairs<sum_int64, 4>(value0));
+            }
+            if (k + 1u < n) {
+                int32 x0[2];
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) x0[e] = rows0[at + k + e];
+                int64 value0[2];
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    value0[e] = int64(x0[e]);
+                }
+                sum0 = sum_int64::join(sum0, join_pairs<sum_int64, 2>(value0));
+                k += 2u;
+            }
+            if (k < n) {
+                int32 x0[1];
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) x0[e] = rows0[at + k + e];
+                int64 value0[1];
+#pragma unroll
+                for (unsigned int e = 0; e < 1; ++e) {
+                    value0[e] = int64(x0[e]);
+                }
+                sum0 = sum_int64::join(sum0, join_pairs<sum_int64, 1>(value0));
+            }
+        }
+        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), sum0);
+    }
+}

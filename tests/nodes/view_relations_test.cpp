@@ -1,0 +1,151 @@
+// What a key says where it is asked to: how views of one buffer lie beside each other, and which operands are indices.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include <ingot/ingot.hpp>
+
+#include "codegen/graph/key.hpp"
+#include "runtime/dispatch_cache.hpp"
+#include "tests/nodes/reference.hpp"
+
+using namespace ingot;
+
+namespace {
+
+using steps = std::vector<std::int8_t>;
+using relations = std::vector<codegen::view_relation>;
+using leaf = detail::leaf<float>;
+
+leaf leaf_of(const auto& view) { return leaf(detail::as_node(view)); }
+
+constexpr runtime::key_wishes with_relations{.relations = true}, with_indices{.indices = true};
+
+/// What a tree is as a statement into new memory.
+template <class E>
+struct stated {
+    explicit stated(const E& e) : given(reference::gather(e)) {}
+    runtime::statement statement() const { return {given.program, given.operands, given.attributes, {&out, 1}}; }
+
+    reference::gathered given;
+    buffer_ref memory;
+    detail::layout where;
+    output out{E::type, &memory, &where};
+};
+
+constexpr runtime::environment_class environment(runtime::key_wishes w) {
+    return {detail::target::host, 0, detail::math_mode::standard, w};
+}
+
+template <class E>
+codegen::key key_of(const E& e, runtime::key_wishes w) {
+    const stated<E> s(e);
+    runtime::classifier c;
+    std::vector<std::uint32_t> words;
+    runtime::classifier::full_key(c.classify(s.statement(), environment(w)), s.given.program, words);
+    return codegen::decode(words);
+}
+
+const array<float>& grid() {
+    static const array<float> u = reshape(arange<float>(40 * 70), {40, 70}).eval();
+    return u;
+}
+/// 20 x 30 elements, so many rows and columns from the middle.
+leaf moved(index_t rows, index_t columns) {
+    return leaf_of(grid()(slice(10 + rows, 30 + rows), slice(10 + columns, 40 + columns)));
+}
+
+}  // namespace
+
+TEST_CASE("a stencil's key says how far from its first operand each lies") {
+    const auto e = moved(0, 0) + moved(-1, 0) + moved(1, 0) + moved(0, -1) + moved(0, 1) + moved(4, -8);
+    const codegen::key k = key_of(e, with_relations);
+    CHECK(k.relations == relations{{1, 0, steps{-1, 0}},
+                                   {2, 0, steps{1, 0}},
+                                   {3, 0, steps{0, -1}},
+                                   {4, 0, steps{0, 1}},
+                                   {5, 0, steps{4, -8}}});
+    CHECK(codegen::describe(k).ends_with(" relations 1=0+[-1 0], 2=0+[1 0], 3=0+[0 -1], 4=0+[0 1], 5=0+[4 -8]"));
+    CHECK(codegen::decode(codegen::encode(k)).relations == k.relations);
+}
+
+TEST_CASE("a key that is not asked has no relations") {
+    const auto near = moved(0, 0) + moved(0, 1), far = moved(0, 0) + moved(7, 1);
+    CHECK(key_of(near, {}).relations.empty());
+    CHECK(codegen::encode(key_of(near, {})) == codegen::encode(key_of(far, {})));
+    CHECK(codegen::encode(key_of(near, {})) != codegen::encode(key_of(near, with_relations)));
+    CHECK(codegen::encode(key_of(far, {})) == codegen::encode(key_of(far, with_relations)));
+}
+
+TEST_CASE("views far apart, of other strides, or of other buffers are not related") {
+    const array<float> other = (grid() + 1.0f).eval();
+    CHECK(key_of(moved(0, 0) + moved(0, 9), with_relations).relations.empty());
+    CHECK(key_of(moved(0, 0) + moved(5, 0), with_relations).relations.empty());
+    CHECK(key_of(moved(0, 0) + leaf_of(other(slice(10, 30), slice(11, 41))), with_relations).relations.empty());
+    CHECK(key_of(moved(0, 0) + leaf_of(grid()(slice(0, 40, 2), slice(11, 41))), with_relations).relations.empty());
+    CHECK(key_of(leaf_of(grid()(slice(0, 20), slice(0, 40, 2))) + leaf_of(grid()(slice(0, 20), slice(1, 41, 2))),
+                 with_relations)
+              .relations.empty());
+}
+
+TEST_CASE("the same view twice is no relation, and what is far from one base may be near another") {
+    const auto e = moved(0, 0) + moved(0, 20) + moved(0, 0) + moved(0, 21) + moved(0, 20);
+    CHECK(key_of(e, with_relations).relations == relations{{3, 1, steps{0, 1}}});
+}
+
+TEST_CASE("steps go with an axis' direction, reversed and transposed") {
+    const auto reversed = [](index_t from) { return leaf_of(grid()(all, slice(30 + from, from, -1))); };
+    CHECK(key_of(reversed(10) + reversed(11), with_relations).relations == relations{{1, 0, steps{0, -1}}});
+    CHECK(key_of(leaf_of(transpose(moved(0, 0))) + leaf_of(transpose(moved(2, -3))), with_relations).relations ==
+          relations{{1, 0, steps{-3, 2}}});
+}
+
+TEST_CASE("contiguous views that lie apart leave the fast path where relations are asked for") {
+    const array<float>& x = grid();
+    const auto rows = leaf_of(x(slice(1, 40))) + leaf_of(x(slice(0, 39)));
+    CHECK(key_of(rows, {}).axes.size() == 1);
+    const codegen::key k = key_of(rows, with_relations);
+    CHECK(k.axes.size() == 2);
+    CHECK(k.relations == relations{{1, 0, steps{-1, 0}}});
+
+    const array<float> v = arange<float>(100).eval();
+    const auto line = leaf_of(v(slice(0, 99))) + leaf_of(v(slice(1, 100)));
+    CHECK(key_of(line, with_relations).relations == relations{{1, 0, steps{1}}});
+    const stated s(line);
+    runtime::classifier c;
+    const std::vector<std::uint32_t> words = c.classify(s.statement(), environment({})).words;
+    CHECK(c.confirm_contiguous(s.statement(), environment({}), words));
+    CHECK(!c.confirm_contiguous(s.statement(), environment(with_relations), words));
+    const stated same(leaf_of(v) + leaf_of(v));
+    CHECK(c.classify(same.statement(), environment(with_relations)).is_contiguous);
+}
+
+TEST_CASE("a call signature holds how far apart views are, where relations are asked for") {
+    const auto near = moved(0, 0) + moved(0, 4), far = moved(0, 0) + moved(0, 8);
+    const array<float> met = near;  // the slot knows its program
+    const stated one(near), two(far);
+    const auto signature = [&](const auto& s, runtime::key_wishes w) {
+        runtime::place place = runtime::place_of(s.statement());
+        place.environment.wishes = w;
+        runtime::call_signature seen;
+        REQUIRE(seen.take(detail::slot_of<float, std::remove_cvref_t<decltype(near)>>::cache, s.statement(), place));
+        return seen;
+    };
+    CHECK(signature(one, {}) == signature(two, {}));
+    CHECK(!(signature(one, with_relations) == signature(two, with_relations)));
+    CHECK(signature(one, with_relations) == signature(one, with_relations));
+    CHECK(!(signature(one, with_relations) == signature(one, {})));
+}
+
+TEST_CASE("an array that a gather reads as its index is known as such, where that is asked for") {
+    const array<float> x = arange<float>(10).eval();
+    const array<std::int64_t> i{3, 1, 2};
+    using detail::index_use;
+    const auto use = [](const auto& e, runtime::key_wishes w) { return key_of(e, w).operands[1].head.index; };
+    CHECK(use(take(x, i, 0), {}) == index_use::none);
+    CHECK(use(take(x, i, 0), with_indices) == index_use::check);
+    CHECK(use(take<index_mode::wrap>(x, i, 0), with_indices) == index_use::wrap);
+    CHECK(use(take<index_mode::clip>(x, i, 0), with_indices) == index_use::clip);
+    CHECK(use(take(x, i + 1, 0), with_indices) == index_use::none);
+    CHECK(codegen::describe(key_of(take(x, i, 0), with_indices)).find("int64[10] vector index") != std::string::npos);
+}

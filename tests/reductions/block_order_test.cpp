@@ -1,0 +1,40 @@
+// Results that several blocks share. In what order blocks begin CUDA leaves open: neither the bits of a result nor
+// whether it comes may depend on that. The emulated GPU tries one order after the other.
+#include <doctest/doctest.h>
+
+#include <ingot/ingot.hpp>
+
+#include "tests/untested.hpp"
+
+using namespace ingot;
+
+namespace {
+
+template <class E>
+void check_any_order(const E& e, const char* pattern) {
+    const auto how = explain(e);
+    CAPTURE(how.kernels[0].reason);
+    CHECK(how.kernels[0].pattern == pattern);
+    const std::vector<float> first = eval(e).to_host();
+    for (int run = 0; run < 12; ++run) CHECK(eval(e).to_host() == first);
+}
+
+array<float> wave(const shape_like& shape) {
+    return sin(reshape(arange<float>(zeros<float>(shape).size()), shape) * 0.37f) + 0.1f;
+}
+
+}  // namespace
+
+TEST_CASE("a result that blocks share has the same bits in whatever order they begin") {
+    if (!current_device().is_cuda()) return ingot::test::untested("there is no GPU here");
+    const char* const rows = "split reduction";
+    const char* const columns = "split column reduction";
+    check_any_order(sum(wave({300'001})), rows);
+    check_any_order(sum(wave({2, 150'001}), 1), rows);
+    check_any_order(sum(wave({3, 400'000}), 1), rows);
+    check_any_order(var(wave({3, 400'000}), 1), rows);
+    check_any_order(mean(wave({40'000, 5}), 0), columns);
+    check_any_order(sum(wave({8000, 70}), 0), columns);
+    check_any_order(sum(wave({8000, 71}), 0), columns);
+    check_any_order(sum(wave({2, 5000, 12}), 1), columns);
+}
