@@ -161,7 +161,7 @@ void assign_elements(const char* operation, const tree& t, destination to, std::
     to.where = std::move(where);
 }
 
-void assign_together(const char* operation, slot& cache, const several& trees,
+void assign_together(const char* operation, slot& cache, const joint_outputs& trees,
                      std::span<const joint_assignment> assignments) {
     for (const joint_assignment& a : assignments) {
         check_not_assigned(operation, a.to, a.from);

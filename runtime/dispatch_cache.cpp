@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-bool call_signature::take(const slot& cache, const statement& s, const place& on) {
+bool call_signature::take(const slot& cache, const statement& s, const execution_context& on) {
     // What a slot has published is never freed: no other slot, of a library loaded later even, has it at this address.
     const slot::entry* const program = cache.entries[0].load(std::memory_order_relaxed);
     if (program == nullptr || !s.shapes.empty() || s.operands.size() > most_operands ||

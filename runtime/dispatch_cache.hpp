@@ -22,7 +22,7 @@ namespace ingot::runtime {
 class call_signature {
 public:
     /// False where there is no room for it, or the slot knows no program yet.
-    bool take(const slot& cache, const statement&, const place&);
+    bool take(const slot& cache, const statement&, const execution_context&);
     std::uint64_t hash() const noexcept;
     bool operator==(const call_signature&) const noexcept;
 

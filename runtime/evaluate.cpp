@@ -155,19 +155,19 @@ void evaluate_buffered(slot& cache, const statement& s) {
 
 }  // namespace
 
-place place_of(const statement& s) {
+execution_context context_of(const statement& s) {
     for (const operand& o : s.operands) {
-        if (o.memory != nullptr) return place_on(o.memory->device);
-        if (o.kind == detail::operand_kind::generator && o.device != detail::no_device) return place_on(o.device);
+        if (o.memory != nullptr) return context_on(o.memory->device);
+        if (o.kind == detail::operand_kind::generator && o.device != detail::no_device) return context_on(o.device);
     }
     for (const output& o : s.outputs)
-        if (*o.memory) return place_on((*o.memory)->device);
-    return place_on(current().device);
+        if (*o.memory) return context_on((*o.memory)->device);
+    return context_on(current().device);
 }
 
-place place_on(device_id device) {
+execution_context context_on(device_id device) {
     current_state& now = current();
-    place p;
+    execution_context p;
     p.stream = now.device == device ? now.stream : state_of(device).default_stream;
     p.environment.math = now.math;
     p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
@@ -197,7 +197,7 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
 }
 
 /// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
-bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s, const place& where) {
+bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s, const execution_context& where) {
     dispatch_cache::entry* const known = own.recent.find(seen);
     if (known == nullptr) return false;
     if (known->found == nullptr) {
@@ -219,7 +219,7 @@ bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, con
 void evaluate(slot& cache, statement s) {
     s.kinds = cache.kinds.load(std::memory_order_relaxed);
     if (s.kinds == 0) cache.kinds.store(s.kinds = kinds_of(s.program), std::memory_order_relaxed);
-    const place where = place_of(s);
+    const execution_context where = context_of(s);
     workspace& own = of_thread();
     // Into outputs that exist a statement that comes again has its arguments packed already: the dispatch cache serves
     // all of those.
@@ -251,7 +251,7 @@ namespace {
 bool evaluate_contiguous(slot& cache, const tree_statement& s) {
     if (*s.out.memory || cache.entries[0].load(std::memory_order_relaxed) == nullptr) return false;
     if (s.leaves.holder == nullptr || !s.leaves.holder->memory) return false;
-    const place where = place_on(s.leaves.holder->memory->device);
+    const execution_context where = context_on(s.leaves.holder->memory->device);
     classifier& classes = of_thread().classes;
     const executable* found = find_contiguous(cache, classes, s, where.environment);
     if (found == nullptr) return false;

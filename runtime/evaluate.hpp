@@ -7,15 +7,15 @@
 
 namespace ingot::runtime {
 
-struct place {
+struct execution_context {
     stream_state* stream = nullptr;
     environment_class environment{};
 };
 
 /// The device of the statement's arrays and random leaves (the current one where it has neither), and its stream: the
 /// current one, or the device's default where another device is current.
-place place_of(const statement&);
-place place_on(device_id);
+execution_context context_of(const statement&);
+execution_context context_on(device_id);
 
 /// Evaluates a statement; the slot is its type's.
 void evaluate(slot&, statement);

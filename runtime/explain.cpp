@@ -15,7 +15,7 @@
 #include "runtime/launch.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/plan_steps.hpp"
-#include "runtime/several.hpp"
+#include "runtime/joint_outputs.hpp"
 
 namespace ingot {
 
@@ -53,7 +53,7 @@ public:
     using function = std::function<void(const part&)>;
     explicit looker(function f) : f_(std::move(f)) {}
 
-    void look_at(const several& trees) {
+    void look_at(const joint_outputs& trees) {
         const statement s{trees.program, trees.operands, trees.attributes, trees.outputs};
         if (trees.shapes.empty()) return look_at(s);
         for (const joint_trees& joint : split_by_shape(trees)) look_at(joint.get());
@@ -71,7 +71,7 @@ private:
             classifier classes;
         };
         classifier& workspace = per_thread<plan_workspace>::own().classes;
-        const place where = place_of(s);
+        const execution_context where = context_of(s);
         const classified& c = workspace.classify(s, where.environment);
         std::vector<std::uint32_t> words;
         if (c.size != 0) classifier::full_key(c, s.program, words);
@@ -237,7 +237,7 @@ std::ostream& operator<<(std::ostream& out, const explanation& e) {
 
 inline namespace v1 {
 
-explanation explain_statement(const several& several) {
+explanation explain_statement(const joint_outputs& trees) {
     using namespace runtime;
     explanation all;
     looker([&](const part& now) {
@@ -254,27 +254,27 @@ explanation explain_statement(const several& several) {
         for (const codegen::plan_step& step : p.plan.steps)
             all.kernels.push_back(std::visit(
                 [&](const auto& kind) { return explain_step(kind, now.s, p, now.classes, processors); }, step));
-    }).look_at(several);
+    }).look_at(trees);
     if (all.pattern.empty()) all.pattern = "nothing to compute: size 0";
     return all;
 }
 
-std::string source_of_statement(const several& several) {
+std::string source_of_statement(const joint_outputs& trees) {
     using namespace runtime;
     std::string text;
     looker([&](const part& now) {
         if (!now.again) text += now.plan.plan.source;
-    }).look_at(several);
+    }).look_at(trees);
     return text;
 }
 
-std::string dot_of_statement(const several& several) {
+std::string dot_of_statement(const joint_outputs& trees) {
     using namespace runtime;
     std::string text;
     looker([&](const part& now) {
         if (now.again) return;
         text += now.empty() ? "digraph expression {}\n" : codegen::to_dot(codegen::lower(now.plan.key), now.plan.key);
-    }).look_at(several);
+    }).look_at(trees);
     return text;
 }
 

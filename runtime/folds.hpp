@@ -112,7 +112,7 @@ private:
 
 /// The place of the first NaN, or of the first extreme.
 template <class Fold, class T>
-class place {
+class arg_reduction {
 public:
     using result = std::int64_t;
     void add(T x) {

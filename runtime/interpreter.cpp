@@ -234,9 +234,9 @@ private:
             case fold::max:
                 return f(folds::tree<folds::max, T>{});
             case fold::argmin:
-                return f(folds::place<folds::min, T>{});
+                return f(folds::arg_reduction<folds::min, T>{});
             case fold::argmax:
-                return f(folds::place<folds::max, T>{});
+                return f(folds::arg_reduction<folds::max, T>{});
             case fold::all:
                 return f(folds::all<T>{});
             case fold::any:

@@ -84,14 +84,22 @@ using namespace runtime;
 
 tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
     if (!tree) throw_moved_from();
+    bool has_layouts = false;
     const auto composed = [&](layout& l, int b) {
         l = compose(l, view, b);
+        has_layouts = true;
         return true;
     };
     // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes
     // are not the result's alone, and it is not worth an array.
     if (bound == 0 && tree->nodes >= piece_nodes) return rebuilt(make_kept(tree), bound, composed);
-    return rebuilt(tree, bound, composed);
+    tree_ref seen = rebuilt(tree, bound, composed);
+    if (has_layouts || bound != 0) return seen;
+    // Of scalars alone: the shape is that of a reshape whose place is not read.
+    const layout shape = compose(layout(0), view, 0);
+    const word code = make_word(word_kind::unravel, dtype_of_word(tree->code));
+    const piece_size size{seen->nodes, seen->argument_bytes};
+    return make_branch(code, {&seen, 1}, 0, &shape, size);
 }
 
 tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {

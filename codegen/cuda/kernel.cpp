@@ -9,7 +9,7 @@
 
 namespace ingot::codegen {
 
-std::uint32_t bytes_of(const place& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
+std::uint32_t bytes_of(const array_argument& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
 
 std::string_view word_of(std::uint32_t bytes) {
     switch (bytes) {
@@ -30,26 +30,26 @@ std::string_view word_of(std::uint32_t bytes, dtype of) {
     return bytes == 16 && of == dtype::f8 ? "double2" : word_of(bytes);
 }
 
-bool cuda_kernel::moves_along(const place& at, std::uint64_t axes) const {
+bool cuda_kernel::moves_along(const array_argument& at, std::uint64_t axes) const {
     for (std::size_t a = 0; a < at.at->strides.size(); ++a)
         if ((axes >> a & 1u) != 0 && at.at->strides[a] != stride_class::broadcast) return true;
     return false;
 }
 
-reading cuda_kernel::reading_of(const place& in, std::uint64_t axes) const {
+reading cuda_kernel::reading_of(const array_argument& in, std::uint64_t axes) const {
     if (in.at->head.aliased) return reading::in_place;
     if ((axes & ~graph.nodes[in.node].axes) != 0) return reading::again;
     return reading::once;
 }
 
-std::string cuda_kernel::element(const place& in, const std::string& offset) {
+std::string cuda_kernel::element(const array_argument& in, const std::string& offset) {
     const std::string from = pointer(in) + offset;
     // The intrinsic has no overload for bool; the compiler sees that the array is only read all the same.
     if (in.at->head.aliased || in.at->head.type == dtype::b1) return offset.empty() ? '*' + from : "*(" + from + ')';
     return "__ldg(" + from + ')';
 }
 
-void cuda_kernel::store_element(const place& out, const std::string& offset, const std::string& value) {
+void cuda_kernel::store_element(const array_argument& out, const std::string& offset, const std::string& value) {
     const std::string to = pointer(out) + offset;
     if (out.at->head.type == dtype::b1) {
         code.line(offset.empty() ? '*' + to : "*(" + to + ')', " = ", value, ";");
@@ -77,7 +77,7 @@ std::string cuda_kernel::loader(reading how, std::string_view word) {
         name = "load_own", access = "__ldcs", why = "Elements of an array that this kernel also writes.";
     } else if (how == reading::once && by != std::end(streamed)) {
         const std::string type(word);
-        name = "load_stream", access = "stream", why = "Elements that nobody reads again: past the first-level cache.";
+        name = "load_stream", access = "stream", why = "Elements that nothing reads again: past the first-level cache.";
         // Specialisations of one template: an overload added behind load_stream would not be found by it.
         needs.add("stream", "template <class word>\n__device__ word stream(const word* from);\n");
         needs.add("stream " + type, "template <>\n" + function("") + type + " stream(const " + type +
@@ -147,8 +147,8 @@ int cuda_kernel::folded_axis() const {
     if (!unravellings.empty() || !generators.empty()) return -1;
     for (int a = 0; a < rank; ++a)
         if ((key.folded_before & axis_bit(a)) != 0 &&
-            std::ranges::all_of(outputs, [&](const place& z) { return moves_along(z, axis_bit(a)); }) &&
-            std::ranges::any_of(inputs, [&](const place& in) { return !moves_along(in, axis_bit(a)); }))
+            std::ranges::all_of(outputs, [&](const array_argument& z) { return moves_along(z, axis_bit(a)); }) &&
+            std::ranges::any_of(inputs, [&](const array_argument& in) { return !moves_along(in, axis_bit(a)); }))
             return a;
     return -1;
 }

@@ -9,7 +9,7 @@ namespace ingot::codegen {
 /// Operations that one thread's statements may hold: what the compiler digests in some 200 ms.
 inline constexpr std::uint32_t statement_budget = 800;
 
-std::uint32_t bytes_of(const place& at);
+std::uint32_t bytes_of(const array_argument& at);
 /// The built-in type of this many bytes.
 std::string_view word_of(std::uint32_t bytes);
 /// The same for elements of this type: doubles that are words of their own are not copied from pairs of words.
@@ -21,13 +21,13 @@ enum class reading { once, again, in_place };
 struct cuda_kernel : kernel_builder {
     using kernel_builder::kernel_builder;
 
-    bool moves_along(const place& at, std::uint64_t axes) const;
+    bool moves_along(const array_argument& at, std::uint64_t axes) const;
     /// For a kernel that walks over `axes`.
-    reading reading_of(const place& in, std::uint64_t axes) const;
+    reading reading_of(const array_argument& in, std::uint64_t axes) const;
 
     /// One element by a scalar load; `offset` begins with " + " or is empty.
-    std::string element(const place& in, const std::string& offset);
-    void store_element(const place& out, const std::string& offset, const std::string& value);
+    std::string element(const array_argument& in, const std::string& offset);
+    void store_element(const array_argument& out, const std::string& offset, const std::string& value);
     /// The name of a function, put into the prelude, that loads a vector: name<word>(array, from).
     std::string loader(reading how, std::string_view word);
     std::string loader(reading how, std::uint32_t bytes) { return loader(how, word_of(bytes)); }

@@ -72,7 +72,7 @@ void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
 }
 
 /// Loop axes along which an output moves.
-std::uint64_t axes_of(const kernel_builder& b, const place& output) {
+std::uint64_t axes_of(const kernel_builder& b, const array_argument& output) {
     std::uint64_t axes = 0;
     for (std::size_t a = 0; a < output.at->strides.size(); ++a)
         if (output.at->strides[a] != stride_class::broadcast) axes |= axis_bit(b.graph.loop_axis[a]);

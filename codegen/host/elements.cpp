@@ -94,7 +94,7 @@ std::string host_walk::strip_number(const std::string& from) const {
 
 void host_walk::open_outputs(const folded_space& s) {
     for (const std::size_t k : s.outputs) {
-        const place& z = b_.outputs[k];
+        const array_argument& z = b_.outputs[k];
         const std::string type = b_.needs.type(z.at->head.type);
         if (has_runs(s) || (packed_ && !(staged_ && is_staged(z, s))))
             b_.code.line("alignas(64) ", type, ' ', z.name, "_strip[", strip_, "];");
@@ -113,11 +113,11 @@ void host_walk::put(const folded_space& s, std::span<const std::string> values) 
 void host_walk::close_outputs(const folded_space& s) {
     if (packed_)
         for (const std::size_t k : s.outputs)
-            if (const place& z = b_.outputs[k]; !(staged_ && is_staged(z, s))) scatter(z, kept_axes() | s.bits());
+            if (const array_argument& z = b_.outputs[k]; !(staged_ && is_staged(z, s))) scatter(z, kept_axes() | s.bits());
     if (s.outputs.empty() || !has_runs(s)) return;
     over_runs(s, [&] {
         for (const std::size_t k : s.outputs) {
-            const place& z = b_.outputs[k];
+            const array_argument& z = b_.outputs[k];
             b_.code.line("for (int j = 0; j < run; ++j) (", b_.pointer(z), b_.offset(z, kept_axes() | s.bits()), ")[j",
                          step_along(z, s.inner()), "] = ", z.name, "_strip[filled + j];");
         }
@@ -127,7 +127,7 @@ void host_walk::close_outputs(const folded_space& s) {
 void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
     std::vector<node_id> roots;
     for (const std::size_t k : outputs) {
-        const place& z = b_.outputs[k];
+        const array_argument& z = b_.outputs[k];
         roots.push_back(b_.graph.roots[k]);
         const std::string type = b_.needs.type(z.at->head.type);
         if (packed_)
@@ -141,7 +141,7 @@ void host_walk::store_rows(const std::vector<std::size_t>& outputs) {
 }
 
 /// Packed lanes go to memory behind the loop that computes them, which few CPUs have vectors for.
-void host_walk::scatter(const place& z, std::uint64_t known) {
+void host_walk::scatter(const array_argument& z, std::uint64_t known) {
     b_.code.line("for (int j = 0; j < m; ++j) (", b_.pointer(z), b_.offset(z, known), ")[", packed_strips::offset_of(z),
                  "] = ", z.name, "_strip[j];");
 }
@@ -157,7 +157,7 @@ void host_walk::assign(const folded_space* s, const std::vector<std::size_t>& ou
                      ";");
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const place& z = b_.outputs[outputs[i]];
+        const array_argument& z = b_.outputs[outputs[i]];
         const bool copied = lane < 0 || packed_ || (s != nullptr && staged_ && is_staged(z, *s));
         b_.code.line(z.name, "_strip[j", copied ? "" : step_along(z, lane), "] = ", read[i], ";");
     }

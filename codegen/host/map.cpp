@@ -28,7 +28,7 @@ host_map::host_map(const key& k, const graph& g)
       streams_(can_stream()) {
     if (has_short_rows() || (vectors_ && b_.rank > 1)) packed_.emplace(b_, axes_in(all_axes()), packed_strip);
     for (const auto* places : {&b_.inputs, &b_.outputs})
-        for (const place& at : *places) add_row(at);
+        for (const array_argument& at : *places) add_row(at);
     if (packed_) choose_values_of_rows();
 }
 

@@ -19,7 +19,7 @@ public:
 private:
     /// An input or output as the inner loop sees it.
     struct row {
-        const place* at;
+        const array_argument* at;
         std::string type;
         stride_class inner;
         bool scattered = false;  // read at the digits of an unravelled place
@@ -34,13 +34,13 @@ private:
 
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     /// Axes of the outputs' space on which it moves.
-    std::uint64_t axes_of(const place& at) const;
+    std::uint64_t axes_of(const array_argument& at) const;
     bool has_short_rows() const {
         return b_.rank > 1 &&
                (b_.key.axes[static_cast<std::size_t>(inner_)].flags & detail::axis_flags::short_inner) != 0;
     }
 
-    void add_row(const place& at);
+    void add_row(const array_argument& at);
     /// Whether a row has one element.
     bool is_single(const row& r) const;
     bool is_copied_once(const row& r) const { return r.once && !is_single(r); }
@@ -56,7 +56,7 @@ private:
     bool has_random_strips() const {
         return std::ranges::any_of(b_.generators, [&](node_id g) { return is_random_strip(g); });
     }
-    place generator(node_id g) const;
+    array_argument generator(node_id g) const;
 
     /// Values that some element-wise node wants for each element of a row. A random leaf's are not among them.
     void choose_values_of_rows();
@@ -94,7 +94,7 @@ private:
     void write_places();
     std::string scattered_element(const row& r);
     /// What element j lies further than the row's first, or the strip's of packed rows.
-    std::string along(const place& at);
+    std::string along(const array_argument& at);
 
     /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n);

@@ -9,14 +9,14 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-std::uint64_t host_map::axes_of(const place& at) const {
+std::uint64_t host_map::axes_of(const array_argument& at) const {
     std::uint64_t axes = 0;
     for (int a = 0; a < b_.rank; ++a)
         if (inner_class(at, a) != stride_class::broadcast) axes |= axis_bit(a);
     return axes;
 }
 
-void host_map::add_row(const place& at) {
+void host_map::add_row(const array_argument& at) {
     const bool scattered = !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0;
     const std::uint64_t axes = axes_of(at);
     const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
@@ -31,7 +31,7 @@ bool host_map::is_single(const row& r) const {
 void host_map::declare_packing() {
     source_writer& out = b_.code;
     packed_->declare();
-    const auto add = [&](const place& at, bool has_strip) {
+    const auto add = [&](const array_argument& at, bool has_strip) {
         if (axes_of(at) != 0) packed_->add_table(at, has_strip);
     };
     for (const row& r : rows_)
@@ -55,7 +55,7 @@ bool host_map::is_random_strip(node_id g) const {
            (b_.graph.nodes[g].axes & b_.unravelled_axes()) == 0;
 }
 
-place host_map::generator(node_id g) const {
+array_argument host_map::generator(node_id g) const {
     const std::uint16_t index = b_.graph.nodes[g].index;
     return {&b_.key.operands[index], b_.names[index], index, false, g};
 }
@@ -136,7 +136,7 @@ void host_map::read_single(const row& r) {
 }
 
 void host_map::add_generator(node_id g) {
-    const place at = generator(g);
+    const array_argument at = generator(g);
     if ((b_.graph.nodes[g].axes & b_.unravelled_axes()) != 0) {  // its digits are those of each element
         const std::string fixed = b_.generator_index(g, all_axes() | b_.unravelled_axes());
         const scattered_number s{at.name + "_copy[j]", fixed + along(at)};
@@ -168,7 +168,7 @@ std::string host_map::scattered_element(const row& r) {
     return "*(" + b_.pointer(*r.at) + fixed + along(*r.at) + ')';
 }
 
-std::string host_map::along(const place& at) {
+std::string host_map::along(const array_argument& at) {
     if (packed_) return axes_of(at) == 0 ? "" : " + " + packed_strips::offset_of(at);
     if (inner_class(at, inner_) == stride_class::broadcast) return "";
     return " + " + in_piece() + b_.offset(at, axis_bit(inner_)).substr(3 + digit(inner_).size());

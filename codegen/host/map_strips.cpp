@@ -17,14 +17,14 @@ constexpr std::uint32_t streamed_bytes = 64u << 20;  // with their operands, mor
 
 bool host_map::can_stream() const {
     const auto apart = [](const operand_class& o) { return !o.head.aliased; };
-    const auto in_lines = [&](const place& out) { return inner_class(out, inner_) == stride_class::unit; };
+    const auto in_lines = [&](const array_argument& out) { return inner_class(out, inner_) == stride_class::unit; };
     return b_.rank > 0 && (b_.key.axes[static_cast<std::size_t>(inner_)].flags & axis_flags::short_inner) == 0 &&
            std::ranges::all_of(b_.key.operands, apart) && std::ranges::all_of(b_.outputs, in_lines);
 }
 
 void host_map::declare_large() {
     std::uint32_t bytes = 0;
-    for (const place& out : b_.outputs) bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
+    for (const array_argument& out : b_.outputs) bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
     const std::string size = b_.rank == 1 ? "n0" : "size";
     b_.code.line("const bool large = ", b_.count(points_of(axis_range(0, b_.rank)), size),
                  " >= ", streamed_bytes / bytes, ";");
@@ -33,7 +33,7 @@ void host_map::declare_large() {
 
 void host_map::declare_streaming() {
     std::string aligned;
-    for (const place& out : b_.outputs)
+    for (const array_argument& out : b_.outputs)
         aligned += (packed_ ? " && " + packed_strips::dense(out) : "") + " && starts_line(" + out.name + "_row)";
     b_.code.line("const bool streaming = large", aligned, ";");
 }
@@ -41,7 +41,7 @@ void host_map::declare_streaming() {
 void host_map::write_random_strips() {
     for (const node_id g : b_.generators) {
         if (!is_random_strip(g)) continue;
-        const place at = generator(g);
+        const array_argument at = generator(g);
         const bool unit = inner_class(at, inner_) == stride_class::unit;
         if (packed_)
             write_numbers(b_, g, at.name, at.name + "_row", along(at), packed_strips::dense(at));

@@ -59,7 +59,7 @@ void packed_strips::declare() {
     b_.code.line("const packing strips = pack(", room_, ", ", lanes_of_whole_vectors(b_.graph), extents, ");");
 }
 
-void packed_strips::add_table(const place& at, bool flagged) {
+void packed_strips::add_table(const array_argument& at, bool flagged) {
     // Several reshapes may read at one place.
     if (std::ranges::any_of(tables_, [&](const table& t) { return t.of.name == at.name; })) return;
     const bool narrow = (at.is_output || at.at->head.kind == operand_kind::array) && !at.at->head.wide;
@@ -69,7 +69,7 @@ void packed_strips::add_table(const place& at, bool flagged) {
     tables_.push_back(t);
 }
 
-std::string packed_strips::gather(const place& at, const std::string& copy, const std::string& row) {
+std::string packed_strips::gather(const array_argument& at, const std::string& copy, const std::string& row) {
     if (inner_class(at, axes_.back()) == stride_class::broadcast) return spread(copy, row, at.name + "_at");
     b_.needs.add("gather_lanes",
                  "/// Lanes of a strip from memory, where they are one run or each has an offset.\n"
@@ -83,7 +83,7 @@ std::string packed_strips::gather(const place& at, const std::string& copy, cons
     return "gather_lanes(" + copy + ", " + row + ", " + at.name + "_at, " + dense(at) + ", m);";
 }
 
-std::string packed_strips::scatter(const place& at, const std::string& copy, const std::string& row) {
+std::string packed_strips::scatter(const array_argument& at, const std::string& copy, const std::string& row) {
     b_.needs.add(
         "scatter_lanes",
         "/// Lanes of a strip to memory.\n"

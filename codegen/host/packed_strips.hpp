@@ -23,12 +23,12 @@ public:
     void declare();
     /// Then: an array, a random leaf or a place has a table of its lanes' offsets. `flagged`: a variable says whether
     /// they are 0, 1, 2, ...
-    void add_table(const place& at, bool flagged = false);
-    static std::string offset_of(const place& at) { return at.name + "_at[j]"; }
-    static std::string dense(const place& at) { return at.name + "_dense"; }
+    void add_table(const array_argument& at, bool flagged = false);
+    static std::string offset_of(const array_argument& at) { return at.name + "_at[j]"; }
+    static std::string dense(const array_argument& at) { return at.name + "_dense"; }
     /// Calls that copy lanes [0, m) of a strip to or from memory; `row` is its first element there.
-    std::string gather(const place& at, const std::string& copy, const std::string& row);
-    std::string scatter(const place& at, const std::string& copy, const std::string& row);
+    std::string gather(const array_argument& at, const std::string& copy, const std::string& row);
+    std::string scatter(const array_argument& at, const std::string& copy, const std::string& row);
     /// Fills lanes [0, m) with one element for each row, that at `offsets` of the row's first lane.
     std::string spread(const std::string& copy, const std::string& row, const std::string& offsets);
     /// The loop that makes the tables: lane j's digits from the strip's start are i0, i1, ...
@@ -43,7 +43,7 @@ private:
     std::vector<int> axes_;
     std::uint32_t room_;
     struct table {
-        place of;
+        array_argument of;
         std::string type;
         bool flagged;
     };

@@ -108,7 +108,7 @@ private:
         const auto wanted = [&](node_id n) {
             return (everything || below[n]) && !b_.body.has_name(n) && (loops_of(n) & ~axes) == 0;
         };
-        for (const place& in : b_.inputs) {
+        for (const array_argument& in : b_.inputs) {
             if (!wanted(in.node)) continue;
             const std::string element = "*(" + b_.pointer(in) + b_.offset(in, axes) + ')';
             b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
@@ -235,7 +235,7 @@ private:
     std::vector<input> inputs_of(bool results) {
         const std::vector<bool> below = nodes_below(b_.graph, s_.values);
         std::vector<input> inputs;
-        for (const place& in : b_.inputs)
+        for (const array_argument& in : b_.inputs)
             if ((results || below[in.node]) && (loops_of(in.node) & axis_bit(line_)) != 0)
                 inputs.push_back({in.name, b_.needs.type(in.at->head.type),
                                   "*(" + b_.pointer(in) + b_.offset(in, all_bits()) + ')', in.node, false});

@@ -70,11 +70,11 @@ void host_walk::close_block() {
 
 void host_walk::declare_packing() {
     packed_->declare();
-    const auto add = [&](const place& at) {
+    const auto add = [&](const array_argument& at) {
         if (!b_.offset(at, kept_axes()).empty()) packed_->add_table(at);
     };
     for (const auto* places : {&b_.inputs, &b_.outputs})
-        for (const place& at : *places) add(at);
+        for (const array_argument& at : *places) add(at);
     for (const node_id g : b_.generators) {
         const std::uint16_t i = b_.graph.nodes[g].index;
         add({&b_.key.operands[i], b_.names[i], i, false, g});
@@ -94,14 +94,14 @@ std::string host_walk::first_row() const {
 std::vector<host_walk::input> host_walk::unread(std::uint64_t known, std::uint64_t lanes,
                                                 const std::vector<bool>& wanted) {
     std::vector<input> inputs;
-    const auto take = [&](const place& at, dtype type, bool random) {
+    const auto take = [&](const array_argument& at, dtype type, bool random) {
         if (!wanted[at.node] || b_.body.has_name(at.node) || (axes_of(at.node) & ~(known | lanes)) != 0) return;
         input& in = inputs.emplace_back();
         in.at = at;
         in.type = b_.needs.type(type);
         in.random = random;
     };
-    for (const place& in : b_.inputs) take(in, in.at->head.type, false);
+    for (const array_argument& in : b_.inputs) take(in, in.at->head.type, false);
     for (const node_id g : b_.generators) {
         const std::uint16_t i = b_.graph.nodes[g].index;
         take({&b_.key.operands[i], b_.names[i], i, false, g}, dtype::i8, true);
@@ -114,7 +114,7 @@ std::string host_walk::start_of(const input& in, std::uint64_t axes) {
 }
 
 /// " * p.x0_stride1", or nothing for a unit stride.
-std::string host_walk::step_along(const place& at, int axis) {
+std::string host_walk::step_along(const array_argument& at, int axis) {
     const std::string along = b_.offset(at, axis_bit(axis));
     return along.empty() ? " * 0" : along.substr(3 + digit(axis).size());
 }
@@ -310,7 +310,7 @@ void host_walk::declare_kept(const kept_value& k, std::uint32_t row_length) {
                  across() ? row_length * pitch() : row_length, "];");
 }
 
-bool host_walk::is_staged(const place& at, const folded_space& s) const {
+bool host_walk::is_staged(const array_argument& at, const folded_space& s) const {
     if (!across() || s.length_class > 1 || s.axes.size() != 1) return false;
     const auto moves = [&](int axis, stride_class as) {
         for (std::size_t a = 0; a < at.at->strides.size(); ++a)
@@ -322,7 +322,7 @@ bool host_walk::is_staged(const place& at, const folded_space& s) const {
 }
 
 /// Row after row, whose elements are read or written one after the other.
-void host_walk::copy_rows(const place& at, const folded_space& s, const std::string& n, bool back) {
+void host_walk::copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back) {
     const std::string here = at.name + "[k * " + std::to_string(pitch()) + " + j]";
     const std::string there = '(' + b_.pointer(at) + b_.offset(at, kept_axes()) + ")[" + lane_offset(at, kept_.back()) +
                               " + k" + step_along(at, s.inner()) + ']';
@@ -331,7 +331,7 @@ void host_walk::copy_rows(const place& at, const folded_space& s, const std::str
 }
 
 void host_walk::stage(const folded_space& s, const std::string& n) {
-    for (const place& in : b_.inputs) {
+    for (const array_argument& in : b_.inputs) {
         if (!is_staged(in, s) || b_.body.has_name(in.node)) continue;
         const kept_value rows{in.node, in.name};
         declare_kept(rows, 32);
@@ -340,7 +340,7 @@ void host_walk::stage(const folded_space& s, const std::string& n) {
         b_.body.name(in.node, as_read(in.node, rows.to()));
     }
     for (const std::size_t k : s.outputs)
-        if (const place& z = b_.outputs[k]; is_staged(z, s))
+        if (const array_argument& z = b_.outputs[k]; is_staged(z, s))
             b_.code.line("alignas(64) ", b_.needs.type(z.at->head.type), ' ', z.name, '[', 32 * pitch(), "];");
     staged_ = true;
 }

@@ -78,7 +78,7 @@ public:
 private:
     /// An array or a random leaf. Of a random leaf a strip holds the numbers of elements.
     struct input {
-        place at;
+        array_argument at;
         std::string type;
         bool random;
     };
@@ -94,7 +94,7 @@ private:
     /// Axes along which a strip's lanes lie, where `lane` is the last of these or negative.
     std::uint64_t lane_axes(int lane) const { return packed_ ? kept_axes() : lane < 0 ? 0 : axis_bit(lane); }
     /// How far lane j is from the strip's start: "j * p.x0_stride0".
-    std::string lane_offset(const place& at, int lane) {
+    std::string lane_offset(const array_argument& at, int lane) {
         return packed_ ? packed_strips::offset_of(at) : 'j' + step_along(at, lane);
     }
     void declare_packing();
@@ -103,7 +103,7 @@ private:
         return b_.needs.element(b_.graph.nodes[n].type, element);
     }
     std::string start_of(const input& in, std::uint64_t axes);
-    std::string step_along(const place& at, int axis);
+    std::string step_along(const array_argument& at, int axis);
     bool is_copied(const input& in, int lane, bool whole) const;
     bool wants_whole_strips(const std::vector<node_id>& values) const;
     std::string generated(const input& in, const std::string& number);
@@ -114,14 +114,14 @@ private:
     bool takes_several(const folded_space& s, const std::vector<node_id>& values) const;
     void write_several(const folded_space& s, const std::string& from, const std::string& to,
                        const std::vector<input>& inputs, const std::function<void()>& body);
-    bool is_staged(const place& at, const folded_space& s) const;
-    void copy_rows(const place& at, const folded_space& s, const std::string& n, bool back);
+    bool is_staged(const array_argument& at, const folded_space& s) const;
+    void copy_rows(const array_argument& at, const folded_space& s, const std::string& n, bool back);
     std::uint32_t pitch() const {
         return strip_ + 16;
     }  // of kept values, so that no two are a multiple of a page apart
     bool has_runs(const folded_space& s) const { return !across() && s.axes.size() > 1; }
     void over_runs(const folded_space& s, const std::function<void()>& run);
-    void scatter(const place& z, std::uint64_t known);
+    void scatter(const array_argument& z, std::uint64_t known);
     void assign(const folded_space* s, const std::vector<std::size_t>& outputs, std::span<const std::string> values,
                 int lane);
     void read_runs(const folded_space& s, const std::vector<input>& inputs);

@@ -38,17 +38,17 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
     rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
-    for (const place& in : inputs) {  // a view that two loops read counts once
+    for (const array_argument& in : inputs) {  // a view that two loops read counts once
         const std::uint16_t view = in.at->head.same_as;
         if (std::find(step.reads.begin(), step.reads.end(), view) == step.reads.end()) step.reads.push_back(view);
     }
-    for (const place& out : outputs) step.writes.push_back(out.index);
+    for (const array_argument& out : outputs) step.writes.push_back(out.index);
     cost = cost_of(g, g.roots);
     for (const auto* places : {&inputs, &outputs})
-        for (const place& at : *places) pointer(at);
+        for (const array_argument& at : *places) pointer(at);
 }
 
-std::string kernel_builder::pointer(const place& at) {
+std::string kernel_builder::pointer(const array_argument& at) {
     const argument_kind kind = at.is_output ? argument_kind::output_pointer : argument_kind::operand_pointer;
     return arguments.member({kind, 8, at.index}, (at.is_output ? "" : "const ") + needs.type(at.at->head.type) + '*',
                             at.name);
@@ -75,7 +75,7 @@ std::string kernel_builder::divisor(const formula& f, const std::string& name) {
                             "divisor", name);
 }
 
-std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
+std::string kernel_builder::offset(const array_argument& at, std::uint64_t axes) {
     std::string out;
     int terms = 0;
     for (int a = 0; a < static_cast<int>(key.axes.size()); ++a) {
@@ -98,7 +98,7 @@ std::string kernel_builder::offset(const place& at, std::uint64_t axes) {
 
 std::string kernel_builder::generator_index(node_id generator, std::uint64_t axes) {
     const std::uint16_t index = graph.nodes[generator].index;
-    const place at{&key.operands[index], names[index], index, false, generator};
+    const array_argument at{&key.operands[index], names[index], index, false, generator};
     return arguments.member({argument_kind::generator_offset, 8, index}, needs.type(dtype::i8),
                             names[index] + "_first") +
            offset(at, axes);
@@ -200,7 +200,7 @@ std::vector<int> axes_in(std::uint64_t bits) {
     return axes;
 }
 
-stride_class inner_class(const place& at, int axis) {
+stride_class inner_class(const array_argument& at, int axis) {
     return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];
 }
 

@@ -10,7 +10,7 @@
 namespace ingot::codegen {
 
 /// Where an array operand or an output lies.
-struct place {
+struct array_argument {
     const operand_class* at;
     std::string name;     // x0, z0
     std::uint16_t index;  // operand or output of the key
@@ -21,7 +21,7 @@ struct place {
 /// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes. Or, along one,
 /// at what is nearest to the place.
 struct unravelling {
-    place pick;
+    array_argument pick;
     std::vector<int> axes;
     bool nearest;
     std::string name;  // of the variable that holds the place
@@ -33,8 +33,8 @@ struct kernel_builder {
     const codegen::key& key;
     const codegen::graph& graph;
     std::vector<std::string> names;  // of the key's operands
-    std::vector<place> inputs;       // arrays that the graph reads, once each
-    std::vector<place> outputs;
+    std::vector<array_argument> inputs;       // arrays that the graph reads, once each
+    std::vector<array_argument> outputs;
     std::vector<node_id> generators;
     std::vector<unravelling> unravellings;  // each after those whose digits its place needs
     prelude needs;
@@ -52,14 +52,14 @@ struct kernel_builder {
     std::string signed_index() { return needs.type(wide() ? dtype::i8 : dtype::i4); }
 
     /// "p.x0"
-    std::string pointer(const place& at);
+    std::string pointer(const array_argument& at);
     /// The member that holds a formula's value, as a linear index.
     std::string count(const formula& f, const std::string& name);
     /// The member that divides a linear index by a formula's value (CUDA: through `quotient`).
     std::string divisor(const formula& f, const std::string& name);
     /// " + i0 * p.x0_s0 + i1": the place's offset along those of `axes` on which it moves, the index along axis a being
     /// `digit(a)`; empty where it does not move.
-    std::string offset(const place& at, std::uint64_t axes);
+    std::string offset(const array_argument& at, std::uint64_t axes);
     /// The number of a random leaf's element, as `offset`.
     std::string generator_index(node_id generator, std::uint64_t axes);
     /// The place that an unravelling takes apart; `further`: what is added to it.
@@ -83,7 +83,7 @@ struct kernel_builder {
 };
 
 std::string digit(int axis);
-stride_class inner_class(const place& at, int axis);
+stride_class inner_class(const array_argument& at, int axis);
 constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
 /// The axes whose bits are set, from the first.
 std::vector<int> axes_in(std::uint64_t bits);

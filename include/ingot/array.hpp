@@ -243,12 +243,12 @@ auto evaluate_together(const N&... nodes) {
         [&](auto&... result) {
             const output outputs[] = {{N::type, &result.memory(), &result.where()}...};
             const gathered_trees<N...> trees(nodes...);
-            const several s = trees.with(outputs);
+            const joint_outputs s = trees.with(outputs);
             slot& cache = slot_of<N...>::cache;
             if (s.shapes.empty())
                 v1::evaluate(cache, s.program, s.operands, s.attributes, s.outputs);
             else
-                v1::evaluate_several(cache, s);
+                v1::evaluate_joint_outputs(cache, s);
         },
         results);
     return std::apply([](auto&... result) { return std::tuple(array(adopted{}, std::move(result))...); }, results);

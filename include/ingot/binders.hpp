@@ -124,6 +124,13 @@ private:
     int bound_;
 };
 
+/// A value without axes through a view: a reshape whose place is not read but for its shape.
+template <class N>
+auto repeated(N value, const axis_view& view) {
+    using result = binder<make_word(word_kind::unravel, N::type), N, pick>;
+    return result(std::move(value), 0, pick(compose(layout(0), view, 0)));
+}
+
 template <class E>
 using node_of = std::remove_cvref_t<decltype(as_node(std::declval<E>()))>;
 

@@ -60,7 +60,7 @@ INGOT_API void evaluate(slot& cache, std::span<const detail::word> program, std:
                         std::span<const detail::word> attributes, std::span<const output> outputs);
 
 /// A statement of several trees, and what each is for itself. Shapes are left out where they and the devices are one.
-struct several {
+struct joint_outputs {
     std::span<const detail::word> program;
     std::span<const operand> operands;
     std::span<const detail::word> attributes;
@@ -70,7 +70,7 @@ struct several {
 };
 
 /// Evaluates trees that differ in shape or device into new outputs, in as few kernels as may be.
-INGOT_API void evaluate_several(slot& cache, const several&);
+INGOT_API void evaluate_joint_outputs(slot& cache, const joint_outputs&);
 
 }  // namespace v1
 }  // namespace ingot

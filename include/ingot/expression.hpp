@@ -360,11 +360,11 @@ public:
     gathered_trees(const gathered_trees&) = delete;
     gathered_trees& operator=(const gathered_trees&) = delete;
 
-    several with(std::span<const output> outputs) const noexcept {
+    joint_outputs with(std::span<const output> outputs) const noexcept {
         bool alike = true;
         for (std::size_t k = 1; k < sizeof...(N); ++k)
             alike = alike && same_extents(shapes_[0], shapes_[k]) && devices_[0] == devices_[k];
-        several s{program, operands_, {attributes_, static_cast<std::size_t>((N::binders + ...))},
+        joint_outputs s{program, operands_, {attributes_, static_cast<std::size_t>((N::binders + ...))},
                   outputs, {},        devices_};
         if (!alike) s.shapes = shapes_;
         return s;

@@ -50,9 +50,9 @@ INGOT_API std::ostream& operator<<(std::ostream&, const explanation&);
 
 inline namespace v1 {
 /// The door's siblings: nothing is run.
-INGOT_API explanation explain_statement(const several&);
-INGOT_API std::string source_of_statement(const several&);
-INGOT_API std::string dot_of_statement(const several&);
+INGOT_API explanation explain_statement(const joint_outputs&);
+INGOT_API std::string source_of_statement(const joint_outputs&);
+INGOT_API std::string dot_of_statement(const joint_outputs&);
 }  // namespace v1
 
 namespace detail {

@@ -6,6 +6,7 @@
 
 #include <ingot/device.hpp>
 #include <ingot/indexing.hpp>
+#include <ingot/program.hpp>
 #include <ingot/shape.hpp>
 
 namespace ingot::detail {
@@ -76,12 +77,34 @@ public:
     node_members& operator=(const node_members&) = delete;
 };
 
+/// Whether nothing in a tree has a layout that a view could change: its leaves are scalars.
+template <class N>
+consteval bool has_scalars_alone() {
+    for (const word w : N::program)
+        switch (kind_of_word(w)) {
+            case word_kind::leaf:
+            case word_kind::generator:
+            case word_kind::lazy:
+            case word_kind::scan:
+            case word_kind::unravel:
+            case word_kind::library:
+                return false;
+            default:
+                break;
+        }
+    return true;
+}
+
 /// A copy of e's node, seen through a view of its result.
 template <class E>
 auto node_seen(E&& e, const axis_view& view) {
     auto node = as_node(std::forward<E>(e));
-    node.apply(view, 0);
-    return node;
+    if constexpr (has_scalars_alone<decltype(node)>()) {
+        return repeated(std::move(node), view);
+    } else {
+        node.apply(view, 0);
+        return node;
+    }
 }
 
 /// The same; where e can be written, a selection that can be.

@@ -73,3 +73,19 @@ TEST_CASE("shapes that do not broadcast throw in the statement and name the oper
     CHECK((zeros<int>({0}) + zeros<int>({1})).shape() == shape_like{0});
     CHECK_THROWS_AS((void)(zeros<int>({0}) + zeros<int>({3})), shape_error);
 }
+
+TEST_CASE("a view of a scalar, of a tree or a lazy over scalars has its shape") {
+    const auto expect_threes = [](const auto& e) {
+        CHECK(e.shape() == shape_like({2, 3}));
+        CHECK(array_equal(e, full<double>({2, 3}, 3)).item());
+        CHECK(array_equal(e + zeros<double>({2, 3}), full<double>({2, 3}, 3)).item());
+    };
+    expect_threes(broadcast_to(scalar<double>(3), {2, 3}));
+    expect_threes(broadcast_to(scalar<double>(1) + scalar<double>(2), {2, 3}));
+    expect_threes(broadcast_to(sum(scalar<double>(3)), {2, 3}));
+    expect_threes(broadcast_to(lazy<double>(scalar<double>(3)), {2, 3}));
+    expect_threes(broadcast_to(lazy<double>(scalar<double>(1)) + 2, {2, 3}));
+    expect_threes(transpose(broadcast_to(broadcast_to(scalar<double>(3), {3}), {3, 3}))(slice(2)));
+    CHECK(expand_dims(scalar<int>(7), 0).shape() == shape_like({1}));
+    CHECK(sum(broadcast_to(scalar<int>(7), {4, 5}), 0).eval().to_host() == std::vector<std::int64_t>(5, 28));
+}

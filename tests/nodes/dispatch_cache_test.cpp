@@ -40,7 +40,7 @@ public:
         detail::layout where = to != nullptr ? to->where() : detail::layout();
         const output out{dtype::f4, &memory, &where};
         const runtime::statement s{g.program, g.operands, g.attributes, {&out, 1}, runtime::kinds_of(g.program)};
-        const runtime::place place = runtime::place_of(s);
+        const runtime::execution_context place = runtime::context_of(s);
         runtime::call_signature seen;
         if (!seen.take(detail::slot_of<float, E>::cache, s, place)) return;
         const runtime::classified& c = classifier_.classify(s, place.environment);

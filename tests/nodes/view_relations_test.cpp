@@ -125,7 +125,7 @@ TEST_CASE("a call signature holds how far apart views are, where relations are a
     const array<float> met = near;  // the slot knows its program
     const stated one(near), two(far);
     const auto signature = [&](const auto& s, runtime::key_wishes w) {
-        runtime::place place = runtime::place_of(s.statement());
+        runtime::execution_context place = runtime::context_of(s.statement());
         place.environment.wishes = w;
         runtime::call_signature seen;
         REQUIRE(seen.take(detail::slot_of<float, std::remove_cvref_t<decltype(near)>>::cache, s.statement(), place));

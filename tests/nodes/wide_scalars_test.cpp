@@ -95,7 +95,7 @@ TEST_CASE("a scalar of 16 bytes is an argument of a kernel, aligned as its type 
     CHECK(step.argument_bytes == 32);
     e.module = runtime::load(runtime::source_of(e.key, e.plan));
     e.kernels.emplace_back(e.module->host_function(step.kernel));
-    runtime::run(e, f.classes, f.statement(), *runtime::place_of(f.statement()).stream);
+    runtime::run(e, f.classes, f.statement(), *runtime::context_of(f.statement()).stream);
     CHECK(f.is_full());
 }
 

@@ -253,7 +253,7 @@ TEST_CASE("the interpreter calls a library's function on the host") {
     const runtime::statement s{
         node::program, operands, {attributes, static_cast<std::size_t>(node::binders)}, {&out, 1}};
     runtime::classifier classes;
-    const runtime::place at = runtime::place_of(s);
+    const runtime::execution_context at = runtime::context_of(s);
     const runtime::classified& classified = classes.classify(s, at.environment);
     std::vector<std::uint32_t> words;
     runtime::classifier::full_key(classified, s.program, words);

@@ -58,8 +58,8 @@ array<int> run(codegen::plan plan, index_t n) {
     c.extents = {n};
     c.strides = {1};
     const runtime::statement s{{}, {}, {}, {&out, 1}};
-    runtime::order(s, *runtime::place_of(s).stream);
-    runtime::run(e, c, s, *runtime::place_of(s).stream);
+    runtime::order(s, *runtime::context_of(s).stream);
+    runtime::run(e, c, s, *runtime::context_of(s).stream);
     return array<int>(detail::adopted{}, detail::leaf<int>(std::move(memory), where));
 }
 
@@ -119,7 +119,7 @@ const runtime::executable& reading_kernel() {
         auto& e = *new runtime::executable;
         const bool cuda = current_device().is_cuda();
         e.key.header.where = cuda ? detail::target::cuda : detail::target::host;
-        if (cuda) e.key.header.architecture = runtime::place_on(current_device()).environment.architecture;
+        if (cuda) e.key.header.architecture = runtime::context_on(current_device()).environment.architecture;
         e.plan.expression = "take(x, 3 * i)";
         e.plan.source = codegen::error_report_text(e.key.header.where) +
                         "struct arguments {\n"
@@ -168,8 +168,8 @@ array<int> read(index_t n) {
     c.extents = {n};
     c.strides = {1};
     const runtime::statement s{{}, {}, {}, {&out, 1}};
-    runtime::order(s, *runtime::place_of(s).stream);
-    runtime::run(reading_kernel(), c, s, *runtime::place_of(s).stream);
+    runtime::order(s, *runtime::context_of(s).stream);
+    runtime::run(reading_kernel(), c, s, *runtime::context_of(s).stream);
     return array<int>(detail::adopted{}, detail::leaf<int>(std::move(memory), where));
 }
 

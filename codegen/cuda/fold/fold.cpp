@@ -142,7 +142,7 @@ void cuda_fold::store_outputs(const folded_space& s, std::uint32_t each, int alo
     source_writer& out = b_.code;
     const std::uint64_t bits = kept_bits() | s.bits();
     const auto packs = [&](std::size_t k) {
-        const place& to = b_.outputs[k];
+        const array_argument& to = b_.outputs[k];
         return each > 1 && to.at->head.vector && is_unit(to, along) && bytes_of(to) * each <= 16;
     };
     if (!std::ranges::all_of(s.outputs, packs)) {
@@ -170,7 +170,7 @@ void cuda_fold::store_element_outputs(const folded_space& s) {
 
 void cuda_fold::write_element(std::size_t number, const std::string& at) {
     const folded_space& s = spaces_[number];
-    for (const place* in : inputs_of(s)) {
+    for (const array_argument* in : inputs_of(s)) {
         b_.code.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
                      b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
         b_.body.name(in->node, in->name);
@@ -181,7 +181,7 @@ void cuda_fold::write_element(std::size_t number, const std::string& at) {
 }
 
 void cuda_fold::load_kept(std::uint64_t axes) {
-    for (const place& in : b_.inputs) {
+    for (const array_argument& in : b_.inputs) {
         if ((loops_of(in) & ~axes) != 0 || b_.body.has_name(in.node)) continue;
         b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
                      b_.element(in, b_.offset(in, kept_bits())), ";");
@@ -256,7 +256,7 @@ void cuda_fold::write_ending() {
 void cuda_fold::write_results(const std::string& owner) {
     source_writer& out = b_.code;
     const auto packs = [&](std::size_t k) {
-        const place& to = b_.outputs[k];
+        const array_argument& to = b_.outputs[k];
         return columns_ > 1 && to.at->head.vector && is_unit(to, b_.rank - 1) && bytes_of(to) * columns_ <= 16;
     };
     const auto offset = [&](std::size_t k) { return b_.offset(b_.outputs[k], kept_bits()); };

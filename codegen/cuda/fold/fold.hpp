@@ -46,7 +46,7 @@ protected:
 
     std::string random_element(node_id g, std::uint64_t axes);
     using folded_kernel::bytes_at_once, folded_kernel::columns_of;
-    std::uint32_t columns_of(const place& in) const { return columns_of(in, tile_columns_); }
+    std::uint32_t columns_of(const array_argument& in) const { return columns_of(in, tile_columns_); }
     std::uint32_t bytes_at_once(const folded_space& s) const { return bytes_at_once(s, tile_columns_); }
     static bool rounds(const std::vector<fold_writer>& folds);
     std::string suffix(std::size_t number) const { return spaces_.size() == 1 ? "" : std::to_string(number); }
@@ -101,7 +101,7 @@ protected:
     /// from `address`, and those of a tile lie `distance` apart.
     void write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
                            const std::string& distance, const std::function<std::string(const std::string& at)>& there,
-                           const std::function<std::string(const place& in, const std::string& at)>& address);
+                           const std::function<std::string(const array_argument& in, const std::string& at)>& address);
     /// Loads what a tile reads at place `at` into the arrays' elements [u].
     virtual void write_loads(const folded_space& s, const std::string& at);
     /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.

@@ -27,10 +27,10 @@ std::uint32_t folded_kernel::widest_part() const {
     return widest;
 }
 
-std::vector<const place*> inputs_of(const cuda_kernel& b, const folded_space& s) {
+std::vector<const array_argument*> inputs_of(const cuda_kernel& b, const folded_space& s) {
     const std::vector<bool> below = nodes_below(b.graph, s.wanted(b.graph));
-    std::vector<const place*> inputs;
-    for (const place& in : b.inputs)
+    std::vector<const array_argument*> inputs;
+    for (const array_argument& in : b.inputs)
         if (below[in.node] && (b.graph.nodes[in.node].axes & s.bits()) != 0) inputs.push_back(&in);
     return inputs;
 }
@@ -52,19 +52,19 @@ std::vector<node_id> folded_kernel::values() const {
     return all;
 }
 
-bool folded_kernel::is_unit(const place& at, int along) const {
+bool folded_kernel::is_unit(const array_argument& at, int along) const {
     for (std::size_t a = 0; a < at.at->strides.size(); ++a)
         if (at.at->strides[a] == stride_class::unit && kernel_.graph.loop_axis[a] == along) return true;
     return false;
 }
 
-std::uint32_t folded_kernel::columns_of(const place& in, std::uint32_t columns) const {
+std::uint32_t folded_kernel::columns_of(const array_argument& in, std::uint32_t columns) const {
     return columns == 1 || inner_class(in, kernel_.rank - 1) == stride_class::broadcast ? 1 : columns;
 }
 
 std::uint32_t folded_kernel::bytes_at_once(const folded_space& s, std::uint32_t columns) const {
     std::uint32_t bytes = 0;
-    for (const place* in : inputs_of(s)) bytes += bytes_of(*in) * columns_of(*in, columns);
+    for (const array_argument* in : inputs_of(s)) bytes += bytes_of(*in) * columns_of(*in, columns);
     return bytes;
 }
 
@@ -80,11 +80,11 @@ std::uint32_t folded_kernel::unroll_of(const folded_space& s, std::uint32_t byte
 }
 
 bool folded_kernel::gains_from_tiles_ahead() const {
-    const std::vector<const place*> inputs = inputs_of(longest_space());
+    const std::vector<const array_argument*> inputs = inputs_of(longest_space());
     const std::vector<fold_traits>& folds = longest_folds();
     return folds.size() == 1 && folds[0].is_exponentials() && !inputs.empty() &&
            inputs.size() * sizeof(double) <= bytes_ahead &&
-           std::ranges::all_of(inputs, [](const place* in) { return bytes_of(*in) == sizeof(double); });
+           std::ranges::all_of(inputs, [](const array_argument* in) { return bytes_of(*in) == sizeof(double); });
 }
 
 }  // namespace ingot::codegen

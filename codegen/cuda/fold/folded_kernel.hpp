@@ -11,7 +11,7 @@
 namespace ingot::codegen {
 
 /// Arrays that a space folds and that move along it.
-std::vector<const place*> inputs_of(const cuda_kernel& b, const folded_space& s);
+std::vector<const array_argument*> inputs_of(const cuda_kernel& b, const folded_space& s);
 
 class folded_kernel {
 public:
@@ -34,18 +34,18 @@ public:
     std::uint64_t kept_bits() const { return axis_range(0, kernel_.rank); }
     /// Of columns: without the innermost, along which they lie beside each other.
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(kernel_.rank - 1); }
-    std::uint64_t loops_of(const place& in) const { return kernel_.graph.nodes[in.node].axes; }
-    std::vector<const place*> inputs_of(const folded_space& s) const { return codegen::inputs_of(kernel_, s); }
+    std::uint64_t loops_of(const array_argument& in) const { return kernel_.graph.nodes[in.node].axes; }
+    std::vector<const array_argument*> inputs_of(const folded_space& s) const { return codegen::inputs_of(kernel_, s); }
     /// Random leaves that a space folds and that move along it.
     std::vector<node_id> generators_of(const folded_space& s) const;
     /// All that is computed for an element of any space.
     std::vector<node_id> values() const;
     /// Whether neighbours along a loop are neighbours in memory.
-    bool is_unit(const place& at, int along) const;
+    bool is_unit(const array_argument& at, int along) const;
 
     /// For how many of a thread's `columns` neighbouring columns an input is read at once, and the bytes that a thread
     /// loads for one element of each.
-    std::uint32_t columns_of(const place& in, std::uint32_t columns) const;
+    std::uint32_t columns_of(const array_argument& in, std::uint32_t columns) const;
     std::uint32_t bytes_at_once(const folded_space& s, std::uint32_t columns) const;
     /// Loads in flight, of `bytes` each: so many that a lane's tile holds about `bytes_in_flight`, and no more than the
     /// longest of the class has elements and the compiler can take.

@@ -12,7 +12,7 @@ using namespace detail;
 void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
     source_writer& out = b_.code;
     b_.write_digits(at, s.axes);
-    for (const place* in : inputs_of(s)) {
+    for (const array_argument* in : inputs_of(s)) {
         const std::string offset = b_.offset(*in, kept_bits() | s.bits());
         if (const std::uint32_t bytes = bytes_of(*in) * columns_of(*in); columns_of(*in) > 1) {
             out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), bytes), '<', word_of(bytes), ">(", in->name,
@@ -24,7 +24,7 @@ void cuda_fold::write_loads(const folded_space& s, const std::string& at) {
 }
 
 void cuda_fold::declare_tile(std::size_t number, std::uint32_t unroll) {
-    for (const place* in : inputs_of(spaces_[number])) {
+    for (const array_argument* in : inputs_of(spaces_[number])) {
         const std::string type = b_.needs.type(in->at->head.type);
         const std::uint32_t wide = columns_of(*in);
         if (wide > 1)
@@ -41,7 +41,7 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     std::vector<fold_writer>& folds = folds_[number];
     const std::vector<node_id> generators = generators_of(s);
     if (!loaded) declare_tile(number, unroll);
-    for (const place* in : inputs_of(s)) b_.body.name(in->node, in->name + (columns_of(*in) > 1 ? "[u][e]" : "[u]"));
+    for (const array_argument* in : inputs_of(s)) b_.body.name(in->node, in->name + (columns_of(*in) > 1 ? "[u][e]" : "[u]"));
     for (const node_id g : generators) {
         const std::string name = b_.names[b_.graph.nodes[g].index];
         out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
@@ -123,21 +123,21 @@ void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::
 void cuda_fold::write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart,
                                   const std::string& step, const std::string& distance,
                                   const std::function<std::string(const std::string&)>& there,
-                                  const std::function<std::string(const place&, const std::string&)>& address) {
+                                  const std::function<std::string(const array_argument&, const std::string&)>& address) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
-    const std::vector<const place*> inputs = inputs_of(spaces_[number]);
+    const std::vector<const array_argument*> inputs = inputs_of(spaces_[number]);
     const bool asynchronous = b_.copies_asynchronously();
-    for (const place* in : inputs)
+    for (const array_argument* in : inputs)
         out.line("__shared__ ", b_.needs.type(in->at->head.type), ' ', in->name, "_ahead[2][", unroll, "][", threads_,
                  "];");
     const auto fetch = [&](const std::string& at, const std::string& stage) {
         out.open("if (", there(at), ")");
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_next = ", address(*in, at),
                      ";");
         b_.open_unrolled("u", unroll);
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line(b_.copier(bytes_of(*in)), "(&", in->name, "_ahead[", stage, "][u][threadIdx.x], ", in->name,
                      "_next + u * ", b_.needs.type(dtype::u8), '(', distance, "));");
         out.close();
@@ -151,7 +151,7 @@ void cuda_fold::write_tiles_ahead(std::size_t number, std::uint32_t unroll, cons
     if (asynchronous) out.line("asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");");
     declare_tile(number, unroll);
     b_.open_unrolled("u", unroll);
-    for (const place* in : inputs) out.line(in->name, "[u] = ", in->name, "_ahead[stage][u][threadIdx.x];");
+    for (const array_argument* in : inputs) out.line(in->name, "[u] = ", in->name, "_ahead[stage][u][threadIdx.x];");
     out.close();
     out.line("stage ^= 1;");
     write_tile(number, unroll, apart, "", true);

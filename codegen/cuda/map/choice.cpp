@@ -21,26 +21,26 @@ std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
     return most;
 }
 
-bool moves_inside(const place& at, int inner) { return inner_class(at, inner) != stride_class::broadcast; }
+bool moves_inside(const array_argument& at, int inner) { return inner_class(at, inner) != stride_class::broadcast; }
 
 /// Whether every array that moves along the inner axis does so by one element and is aligned.
 bool can_pack(const cuda_kernel& b, int inner) {
     if (b.rank == 0 || !b.unravellings.empty()) return false;
     if ((b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0 && b.rank > 1) return false;
-    const auto fits = [&](const place& at) {
+    const auto fits = [&](const array_argument& at) {
         return !moves_inside(at, inner) || (inner_class(at, inner) == stride_class::unit && at.at->head.vector);
     };
     return std::ranges::all_of(b.inputs, fits) &&
-           std::ranges::all_of(b.outputs, [&](const place& at) { return moves_inside(at, inner) && fits(at); });
+           std::ranges::all_of(b.outputs, [&](const array_argument& at) { return moves_inside(at, inner) && fits(at); });
 }
 
 /// Of the arrays that `moves` selects, in bytes.
 template <class Moves>
 std::uint32_t widest_element(const cuda_kernel& b, bool outputs_too, Moves moves) {
     std::uint32_t widest = 1;
-    for (const place& at : b.inputs)
+    for (const array_argument& at : b.inputs)
         if (moves(at)) widest = std::max(widest, bytes_of(at));
-    for (const place& at : b.outputs)
+    for (const array_argument& at : b.outputs)
         if (outputs_too && moves(at)) widest = std::max(widest, bytes_of(at));
     return widest;
 }
@@ -50,14 +50,14 @@ bool can_be_flat(const cuda_kernel& b, int inner, int along) {
     constexpr std::uint32_t each = 4;
     if (along < 0 || along + 1 != inner) return false;
     const std::uint32_t bytes = bytes_of(b.outputs[0]);
-    const auto is_run = [&](const place& at) {
+    const auto is_run = [&](const array_argument& at) {
         return inner_class(at, inner) == stride_class::unit && inner_class(at, along) == stride_class::strided &&
                bytes_of(at) == bytes;
     };
-    const auto moves_down = [&](const place& at) { return b.moves_along(at, axis_bit(along)); };
+    const auto moves_down = [&](const array_argument& at) { return b.moves_along(at, axis_bit(along)); };
     return bytes == 4 && fewest_chunks * each * b.cost <= statement_budget &&
-           std::ranges::all_of(b.outputs, [&](const place& z) { return moves_down(z) && is_run(z); }) &&
-           std::ranges::all_of(b.inputs, [&](const place& in) {
+           std::ranges::all_of(b.outputs, [&](const array_argument& z) { return moves_down(z) && is_run(z); }) &&
+           std::ranges::all_of(b.inputs, [&](const array_argument& in) {
                return !moves_down(in) || !b.moves_along(in, axis_bit(inner)) || is_run(in);
            });
 }
@@ -65,7 +65,7 @@ bool can_be_flat(const cuda_kernel& b, int inner, int along) {
 /// Of more than one array a thread has as many vectors under way by fewer chunks.
 std::uint32_t chunks_of_flat(const cuda_kernel& b, int inner, int along, std::uint32_t each) {
     const bool light = b.outputs.size() == 1 && most_chunks * each * b.cost <= statement_budget &&
-                       std::ranges::count_if(b.inputs, [&](const place& in) {
+                       std::ranges::count_if(b.inputs, [&](const array_argument& in) {
                            return b.moves_along(in, axis_bit(inner)) && b.moves_along(in, axis_bit(along));
                        }) == 1;
     return light ? most_chunks : fewest_chunks;
@@ -78,7 +78,7 @@ map_choice choose_map(const cuda_kernel& b) {
     const int inner = b.rank - 1;
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
-        vector_bytes / widest_element(b, true, [&](const place& at) { return moves_inside(at, inner); });
+        vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
     c.each = b.rank == 0 ? 1 : elements_within(b, packs ? vector : std::max(4u, vector));
     if (packs && c.each > 1) {
         c.how = layout::packed;
@@ -92,7 +92,7 @@ map_choice choose_map(const cuda_kernel& b) {
     } else if (c.along >= 0) {
         // More elements share what is read of results, and leave fewer threads that have something under way.
         c.how = layout::along;
-        c.each = elements_within(b, 2 * vector_bytes / widest_element(b, false, [&](const place& at) {
+        c.each = elements_within(b, 2 * vector_bytes / widest_element(b, false, [&](const array_argument& at) {
                                         return b.moves_along(at, axis_bit(c.along));
                                     }));
         c.apart = c.along == inner ? map_choice::threads : 32;

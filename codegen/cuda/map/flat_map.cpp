@@ -19,29 +19,29 @@ public:
     void write(plan& p) {
         b_.name_scalars();
         write_place();
-        for (const place& in : b_.inputs) read(in);
-        for (const place& z : b_.outputs) declare(z, true);
+        for (const array_argument& in : b_.inputs) read(in);
+        for (const array_argument& z : b_.outputs) declare(z, true);
         compute();
-        for (const place& z : b_.outputs) write(z);
+        for (const array_argument& z : b_.outputs) write(z);
         finish_map(b_, choice_, p);
     }
 
 private:
     static constexpr std::uint32_t threads = map_choice::threads, each = 4, apart = 8;  // in periods
 
-    bool moves(const place& at) const { return b_.moves_along(at, axis_range(0, b_.rank)); }
-    bool moves_inside(const place& at) const { return b_.moves_along(at, axis_bit(inner_)); }
-    bool moves_down(const place& at) const { return b_.moves_along(at, axis_bit(along_)); }
-    bool by_vectors(const place& at) const { return moves_inside(at) && moves_down(at); }
+    bool moves(const array_argument& at) const { return b_.moves_along(at, axis_range(0, b_.rank)); }
+    bool moves_inside(const array_argument& at) const { return b_.moves_along(at, axis_bit(inner_)); }
+    bool moves_down(const array_argument& at) const { return b_.moves_along(at, axis_bit(along_)); }
+    bool by_vectors(const array_argument& at) const { return moves_inside(at) && moves_down(at); }
     std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
     std::string by_width() { return b_.divisor(points_of(axis_bit(inner_)), "by_n" + std::to_string(inner_)); }
     std::string total() { return b_.count(points_of(axis_bit(inner_) | axis_bit(along_)), "total"); }
-    std::string slab(const place& at) { return b_.pointer(at) + b_.offset(at, axis_range(0, along_)); }
-    std::string shift_of(const place& at) {
+    std::string slab(const array_argument& at) { return b_.pointer(at) + b_.offset(at, axis_range(0, along_)); }
+    std::string shift_of(const array_argument& at) {
         return b_.linear() + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + slab(at) + ") / 4 % 4)";
     }
     /// "p.x0_stride1"
-    std::string stride_down(const place& at) {
+    std::string stride_down(const array_argument& at) {
         return b_.offset(at, axis_bit(along_)).substr((" + " + digit(along_) + " * ").size());
     }
 
@@ -66,7 +66,7 @@ private:
         out.line("const ", type, " first = ", group, " * ", chunks_ * apart, " + line % ", periods, ";  // period");
         out.line("const ", type, " shift = ", shift_of(b_.outputs[0]), ";");
         for (const auto* places : {&b_.inputs, &b_.outputs})
-            for (const place& at : *places)
+            for (const array_argument& at : *places)
                 if (by_vectors(at))
                     out.line("const bool ", at.name, "_fits = ", stride_down(at), " == ", n, " && ", shift_of(at),
                              " == shift;");
@@ -88,7 +88,7 @@ private:
         b_.code.line("const ", b_.linear(), " period = first + e * ", apart, "u, k = (period * ", width(),
                      " + vector) * 4 - shift;");
     }
-    void open_whole(const place& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }
+    void open_whole(const array_argument& at) { b_.code.open("if (", at.name, "_fits && k < ", total(), " - 3)"); }
     /// A chunk's elements that the slab has, with their digits.
     void open_elements() {
         b_.open_unrolled("i", each);
@@ -97,12 +97,12 @@ private:
                      "(period * 4) - 4 + row[i], ", digit(inner_), " = column[i];");
     }
 
-    void declare(const place& at, bool output) {
+    void declare(const array_argument& at, bool output) {
         b_.code.line("alignas(16) ", b_.needs.type(at.at->head.type), ' ', at.name, '[', chunks_, "][4]",
                      output ? ";" : " = {};");
     }
 
-    void read(const place& in) {
+    void read(const array_argument& in) {
         source_writer& out = b_.code;
         const std::uint64_t all = axis_range(0, b_.rank), still = all & ~axis_bit(along_);
         if (!moves_down(in)) {
@@ -139,14 +139,14 @@ private:
         b_.body.hoist(axis_range(0, b_.rank) & ~axis_bit(along_), b_.graph.roots, out);
         b_.compute(b_.has_quick_bodies(), [&] {
             b_.open_unrolled("e", chunks_);
-            for (const place& z : b_.outputs)
+            for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e][i] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
         });
         out.close();
     }
 
-    void write(const place& z) {
+    void write(const array_argument& z) {
         source_writer& out = b_.code;
         open_chunks();
         open_whole(z);

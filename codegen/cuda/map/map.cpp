@@ -35,8 +35,8 @@ public:
     }
 
 private:
-    bool moves_inside(const place& at) const { return inner_class(at, inner_) != stride_class::broadcast; }
-    bool moves(const place& at) const { return b_.moves_along(at, all_axes()); }
+    bool moves_inside(const array_argument& at) const { return inner_class(at, inner_) != stride_class::broadcast; }
+    bool moves(const array_argument& at) const { return b_.moves_along(at, all_axes()); }
     std::uint64_t all_axes() const { return axis_range(0, b_.rank) | b_.unravelled_axes(); }
     /// The axes [0, n).
     static std::vector<int> outer_axes(int n) {
@@ -49,7 +49,7 @@ private:
     void read_constants() {
         // What is read may be what is written.
         if (b_.rank == 0) b_.code.line("if (threadIdx.x != 0) return;  // there is one element");
-        for (const place& in : b_.inputs) {
+        for (const array_argument& in : b_.inputs) {
             if (moves(in)) continue;
             b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", b_.element(in, ""), ";");
             b_.body.name(in.node, in.name);
@@ -58,26 +58,26 @@ private:
 
     // Random leaves.
 
-    place place_of(node_id generator) const {
+    array_argument place_of(node_id generator) const {
         const std::uint16_t index = b_.graph.nodes[generator].index;
         return {&b_.key.operands[index], b_.names[index], index, false, generator};
     }
-    void declare_random(const place& g) {
+    void declare_random(const array_argument& g) {
         b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', each_, "];");
         b_.body.name(g.node, g.name + "[e]");
     }
-    void write_random(const place& g, const std::string& to, const std::string& further) {
+    void write_random(const array_argument& g, const std::string& to, const std::string& further) {
         b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
     }
 
     /// A random leaf's element e of the thread's own.
-    void write_random_element(const place& g, const std::string& to) {
+    void write_random_element(const array_argument& g, const std::string& to) {
         const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
         write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
     }
 
     /// All the thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
-    void write_random_vector(const place& g) {
+    void write_random_vector(const array_argument& g) {
         const std::uint32_t group = generator_group(b_.graph.nodes[g.node].type);
         declare_random(g);
         b_.code.margin("#pragma unroll");
@@ -100,8 +100,8 @@ private:
         const std::string n = b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_));
         const std::string i = b_.rank == 1 && b_.generators.empty() ? digit(0) : "i";
         find_vector(n, i);
-        std::vector<const place*> vectors;
-        for (const place& in : b_.inputs) {
+        std::vector<const array_argument*> vectors;
+        for (const array_argument& in : b_.inputs) {
             if (!moves(in)) continue;
             const std::string type = b_.needs.type(in.at->head.type);
             const std::string offset = b_.offset(in, all_axes());
@@ -113,9 +113,9 @@ private:
                 b_.body.name(in.node, in.name);
             }
         }
-        std::vector<place> generators;
+        std::vector<array_argument> generators;
         for (const node_id id : b_.generators) {
-            const place g = place_of(id);
+            const array_argument g = place_of(id);
             if (moves_inside(g)) {
                 generators.push_back(g);
             } else {
@@ -123,7 +123,7 @@ private:
                 b_.body.name(id, g.name);
             }
         }
-        for (const place& z : b_.outputs)
+        for (const array_argument& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_at = ", b_.pointer(z),
                      b_.offset(z, all_axes()), ";");
         const std::string left = n + " - " + i, each = b_.linear() + '(' + std::to_string(each_) + ')';
@@ -139,17 +139,17 @@ private:
     }
 
     /// Reads, computes and writes by vectors, and returns unless a value was rare.
-    void write_vector(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+    void write_vector(const std::vector<const array_argument*>& vectors, const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
-        for (const place* in : vectors) {
+        for (const array_argument* in : vectors) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
             out.line("alignas(", bytes, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[', each_, "];");
             out.line(b_.loader(b_.reading_of(*in, all_axes()), bytes), '<', word_of(bytes), ">(", in->name, ", ",
                      in->name, "_at);");
             b_.body.name(in->node, in->name + "[e]");
         }
-        for (const place& g : generators) write_random_vector(g);
-        for (const place& z : b_.outputs)
+        for (const array_argument& g : generators) write_random_vector(g);
+        for (const array_argument& z : b_.outputs)
             out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
                      "];");
         // Approximate arithmetic is quicker still, and leaves nothing to be done again.
@@ -162,19 +162,19 @@ private:
         out.close();
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
-        for (const place& z : b_.outputs)
+        for (const array_argument& z : b_.outputs)
             out.line(b_.storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
         out.line("return;");
         if (quick) out.close();
     }
 
-    void write_one_by_one(const std::vector<const place*>& vectors, const std::vector<place>& generators) {
+    void write_one_by_one(const std::vector<const array_argument*>& vectors, const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
-        for (const place* in : vectors) {
+        for (const array_argument* in : vectors) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
             b_.body.name(in->node, in->name);
         }
-        for (const place& g : generators) {
+        for (const array_argument& g : generators) {
             write_random_element(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name);
             b_.body.name(g.node, g.name);
         }
@@ -182,7 +182,7 @@ private:
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
                      b_.body.value(b_.graph.roots[k], out), ";");
-        for (const place& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
+        for (const array_argument& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
     }
 
     /// Which elements this thread owns: those from `i` on the inner axis, whose extent is `n`.
@@ -221,9 +221,9 @@ private:
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
         const std::string q = "first + e * " + std::to_string(threads) + 'u';
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
-        for (const place& in : b_.inputs)
+        for (const array_argument& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
-        for (const place& z : b_.outputs)
+        for (const array_argument& z : b_.outputs)
             if (moves(z))
                 out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
@@ -235,19 +235,19 @@ private:
             out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
             b_.write_digits(u.name, u.axes);
         }
-        for (const place& in : b_.inputs) {
+        for (const array_argument& in : b_.inputs) {
             if (!moves(in)) continue;
             out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
             b_.body.name(in.node, in.name + "[e]");
         }
         for (const node_id g : b_.generators) write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
-        for (const place& z : b_.outputs)
+        for (const array_argument& z : b_.outputs)
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
         out.close();
         compute_elements();
         open_unrolled_elements();
         out.line("if (", q, " >= ", n, ") break;");
-        for (const place& z : b_.outputs)
+        for (const array_argument& z : b_.outputs)
             b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
         out.close();
         b_.step.grid[0] = ceil_divide(all, threads * each_);
@@ -256,10 +256,10 @@ private:
     /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements() {
         source_writer& out = b_.code;
-        for (const place& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        for (const array_argument& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
-            for (const place& z : b_.outputs)
+            for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
         });
@@ -273,7 +273,7 @@ private:
         const std::uint64_t still = all_axes() & ~axis_bit(along_);
         const std::uint32_t apart = choice_.apart;
         find_along(apart);
-        for (const place& in : b_.inputs) {
+        for (const array_argument& in : b_.inputs) {
             const std::string type = b_.needs.type(in.at->head.type);
             if (!moves(in)) continue;
             if (moves_along(in)) {
@@ -285,17 +285,17 @@ private:
             }
         }
         open_present(apart);
-        for (const place& in : b_.inputs)
+        for (const array_argument& in : b_.inputs)
             if (moves_along(in)) out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
         close_present();
         b_.body.hoist(still, b_.graph.roots, out);
         compute_elements();
         open_present(apart);
-        for (const place& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
+        for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
         close_present();
     }
 
-    bool moves_along(const place& in) const { return b_.moves_along(in, axis_bit(along_)); }
+    bool moves_along(const array_argument& in) const { return b_.moves_along(in, axis_bit(along_)); }
     /// The digits of the thread's first element, that along the axis being `first`: groups of the axis are `each` times
     /// as long as elements are apart.
     void find_along(std::uint32_t apart) {

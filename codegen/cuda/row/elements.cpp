@@ -9,8 +9,8 @@ using namespace detail;
 
 namespace {
 
-std::vector<place> leaves_of(const cuda_kernel& b) {
-    std::vector<place> leaves = b.inputs;
+std::vector<array_argument> leaves_of(const cuda_kernel& b) {
+    std::vector<array_argument> leaves = b.inputs;
     for (const node_id leaf : b.generators) {
         const std::uint16_t index = b.graph.nodes[leaf].index;
         leaves.push_back({&b.key.operands[index], b.names[index], index, false, leaf});
@@ -79,29 +79,29 @@ void row_elements::write_column_position() {
              ", lanes = ", choice_.cluster > 1 ? blocks + " * height" : "height", ";");
 }
 
-std::vector<const place*> row_elements::packed_places() const {
-    std::vector<const place*> found;
+std::vector<const array_argument*> row_elements::packed_places() const {
+    std::vector<const array_argument*> found;
     for (const auto* places : {&leaves_, &b_.outputs})
-        for (const place& at : *places)
+        for (const array_argument& at : *places)
             if (packed(at)) found.push_back(&at);
     return found;
 }
 
-const place* row_elements::leader() const {
-    const std::vector<const place*> all = packed_places();
-    return *std::ranges::find_if(all, [](const place* at) { return !at->at->head.vector; });
+const array_argument* row_elements::leader() const {
+    const std::vector<const array_argument*> all = packed_places();
+    return *std::ranges::find_if(all, [](const array_argument* at) { return !at->at->head.vector; });
 }
 
 void row_elements::write_shift() {
     source_writer& out = b_.code;
-    const place& first = *leader();
-    const auto address = [&](const place& at) {
+    const array_argument& first = *leader();
+    const auto address = [&](const array_argument& at) {
         const std::string from = b_.pointer(at) + b_.offset(at, r_.kept_bits());
         return "reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" + from + ')';
     };
     out.line("const ", u4(), " shift = ", address(first), " / ", bytes_of(first), " % ", choice_.sector, ";");
     const std::string in_vector = choice_.begins_before() ? "shift % " + of(choice_.each) : "shift";
-    for (const place* at : packed_places())
+    for (const array_argument* at : packed_places())
         if (at != &first)
             out.line("const bool ", at->name, "_fits = ", address(*at), " % ", bytes_of(*at) * choice_.each,
                      " == ", in_vector, " * ", bytes_of(*at), ";");
@@ -148,15 +148,15 @@ void row_elements::leave_absent() {
         b_.code.line("if (!(", present, ")) ", choice_.begins_before() ? "continue;" : "break;");
 }
 
-std::string row_elements::one(const place& leaf, std::uint64_t axes) {
+std::string row_elements::one(const array_argument& leaf, std::uint64_t axes) {
     if (leaf.at->head.kind == operand_kind::generator)
         return b_.generator_call(leaf.node, b_.generator_index(leaf.node, axes));
     return b_.element(leaf, b_.offset(leaf, axes));
 }
 
-std::vector<std::vector<const place*>> row_elements::by_fit(const std::vector<const place*>& places) const {
-    std::vector<std::vector<const place*>> groups;
-    for (const place* at : places)
+std::vector<std::vector<const array_argument*>> row_elements::by_fit(const std::vector<const array_argument*>& places) const {
+    std::vector<std::vector<const array_argument*>> groups;
+    for (const array_argument* at : places)
         if (!choice_.shifted && !groups.empty())
             groups[0].push_back(at);
         else
@@ -164,61 +164,61 @@ std::vector<std::vector<const place*>> row_elements::by_fit(const std::vector<co
     return groups;
 }
 
-void row_elements::load_elements(const std::vector<const place*>& leaves, const std::string& suffix, bool streamed) {
+void row_elements::load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix, bool streamed) {
     source_writer& out = b_.code;
     open_elements();
     if (choice_.each > 1) out.line("const ", u4(), " own = ", is_inside(), " ? at + e : 0;");
     b_.write_digits(choice_.each > 1 ? "own" : "at", r_.row);
-    for (const place* leaf : leaves)
+    for (const array_argument* leaf : leaves)
         out.line(leaf->name, suffix, choice_.each > 1 ? "[e] = " : " = ",
                  streamed && is_streamed(*leaf) ? streamed_element(*leaf) : one(*leaf, all_axes()), ";");
     close_elements();
 }
 
-bool row_elements::is_array_of_words(const place& leaf) {
+bool row_elements::is_array_of_words(const array_argument& leaf) {
     return leaf.at->head.kind == operand_kind::array && bytes_of(leaf) % 4 == 0 && bytes_of(leaf) <= 8;
 }
 
-bool row_elements::is_streamed(const place& leaf) const {
+bool row_elements::is_streamed(const array_argument& leaf) const {
     return choice_.each == 1 && is_array_of_words(leaf) && b_.reading_of(leaf, all_axes()) == reading::once;
 }
 
-std::string row_elements::streamed_element(const place& leaf) {
+std::string row_elements::streamed_element(const array_argument& leaf) {
     const std::string word(word_of(bytes_of(leaf))), type = b_.needs.type(leaf.at->head.type);
     (void)b_.loader(reading::once, word);
     b_.needs.add("stream_element",
-                 b_.function("An element that nobody reads again.", "template <class word, class type>\n") +
+                 b_.function("An element that nothing reads again.", "template <class word, class type>\n") +
                      "type stream_element(const type* from) {\n"
                      "    const word w = stream(reinterpret_cast<const word*>(from));\n"
                      "    return reinterpret_cast<const type&>(w);\n}\n");
     return "stream_element<" + word + ">(" + b_.pointer(leaf) + b_.offset(leaf, all_axes()) + ')';
 }
 
-void row_elements::open_vectors(const std::vector<const place*>& leaves, const std::string& suffix,
+void row_elements::open_vectors(const std::vector<const array_argument*>& leaves, const std::string& suffix,
                                 const std::string& test) {
     source_writer& out = b_.code;
     out.open("if (", test, ")");
     b_.write_digits("at", r_.row);
-    for (const place* leaf : leaves) {
+    for (const array_argument* leaf : leaves) {
         const std::string_view word = word_of(bytes_of(*leaf) * choice_.each, leaf->at->head.type);
         out.line(b_.loader(b_.reading_of(*leaf, all_axes()), word), '<', word, ">(", leaf->name, suffix, ", ",
                  b_.pointer(*leaf), b_.offset(*leaf, all_axes()), ");");
     }
 }
 
-std::string row_elements::and_fits(const place& at, const std::string& test) const {
+std::string row_elements::and_fits(const array_argument& at, const std::string& test) const {
     const std::string fit = fits(at);
     return fit.empty() ? test : fit + '(' + test + ')';
 }
 
-std::string row_elements::is_loaded(const place& at) {
+std::string row_elements::is_loaded(const array_argument& at) {
     return choice_.reads_around ? and_fits(at, known_or("at + slack < reach")) : is_vector(at);
 }
 
 void row_elements::load_streams() {
     source_writer& out = b_.code;
-    std::vector<const place*> vectors, singles;
-    for (const place& leaf : leaves_) {
+    std::vector<const array_argument*> vectors, singles;
+    for (const array_argument& leaf : leaves_) {
         if (!is_stream(leaf)) continue;
         (packed(leaf) ? vectors : singles).push_back(&leaf);
         if (choice_.rows_per_thread == 1) declare(leaf.at->head.type, leaf.name, packed(leaf));
@@ -233,7 +233,7 @@ void row_elements::load_streams() {
     }
     if (vectors.empty()) return load_singles(singles);
     open_chunks();
-    for (const std::vector<const place*>& some : by_fit(vectors)) {
+    for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         open_vectors(some, "[u]", is_loaded(*some[0]));
         out.close();
     }
@@ -242,7 +242,7 @@ void row_elements::load_streams() {
     out.open("if (", may_be_ragged(vectors), ")");
     open_chunks();
     leave_absent();
-    for (const std::vector<const place*>& some : by_fit(vectors)) {
+    for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         out.open("if (!(", is_loaded(*some[0]), "))");
         load_elements(some, "[u]");
         out.close();
@@ -255,9 +255,9 @@ void row_elements::load_deferred() {
     if (choice_.deferred_loads.empty()) return;
     source_writer& out = b_.code;
     out.line("extern __shared__ uint4 places[];");
-    std::vector<const place*> vectors, singles;
+    std::vector<const array_argument*> vectors, singles;
     for (const auto& [node, bytes_before] : choice_.deferred_loads) {
-        const place& leaf = *std::ranges::find(leaves_, node, &place::node);
+        const array_argument& leaf = *std::ranges::find(leaves_, node, &array_argument::node);
         const std::uint32_t at = bytes_before * choice_.elements() * choice_.threads / 16;
         (packed(leaf) ? vectors : singles).push_back(&leaf);
         const std::string type = b_.needs.type(leaf.at->head.type), name = leaf.name + "_late";
@@ -265,16 +265,16 @@ void row_elements::load_deferred() {
                  " = reinterpret_cast<", type, choice_.each > 1 ? "(*)" + of_chunk() : "*", ">(places + ", at,
                  ") + threadIdx.x;");
     }
-    const auto copy = [&](const place& leaf, std::uint32_t bytes) {
+    const auto copy = [&](const array_argument& leaf, std::uint32_t bytes) {
         out.line(b_.copier(bytes), "(&", leaf.name, deferred_chunk(), ", ", b_.pointer(leaf),
                  b_.offset(leaf, all_axes()), ");");
     };
     open_chunks();
     leave_absent();
-    for (const std::vector<const place*>& some : by_fit(vectors)) {
+    for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         out.open("if (", is_vector(*some[0]), ")");
         b_.write_digits("at", r_.row);
-        for (const place* leaf : some) copy(*leaf, bytes_of(*leaf) * choice_.each);
+        for (const array_argument* leaf : some) copy(*leaf, bytes_of(*leaf) * choice_.each);
         out.otherwise();
         load_elements(some, deferred_chunk());
         out.close();
@@ -282,12 +282,12 @@ void row_elements::load_deferred() {
     if (!singles.empty() && choice_.each > 1) load_elements(singles, deferred_chunk());
     if (!singles.empty() && choice_.each == 1) {
         b_.write_digits("at", r_.row);
-        for (const place* leaf : singles) copy(*leaf, bytes_of(*leaf));
+        for (const array_argument* leaf : singles) copy(*leaf, bytes_of(*leaf));
     }
     out.close();
 }
 
-void row_elements::load_singles(const std::vector<const place*>& leaves) {
+void row_elements::load_singles(const std::vector<const array_argument*>& leaves) {
     open_chunks();
     if (!choice_.streams_elements) {
         leave_absent();
@@ -301,7 +301,7 @@ void row_elements::load_singles(const std::vector<const place*>& leaves) {
     b_.code.close();
 }
 
-std::string row_elements::may_be_ragged(const std::vector<const place*>& vectors) {
+std::string row_elements::may_be_ragged(const std::vector<const array_argument*>& vectors) {
     const std::string each = of(choice_.each);
     std::string test = length() + " % " + each + " != 0";
     const std::string first = choice_.begins_before() ? "shift / " + each : "0";
@@ -309,7 +309,7 @@ std::string row_elements::may_be_ragged(const std::vector<const place*>& vectors
         test = lane_ + " == " + first + " || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
     if (choice_.reads_around) test = "slack == 0 && (" + test + ')';
     if (!choice_.shifted) return test;
-    for (const place* leaf : vectors)
+    for (const array_argument* leaf : vectors)
         if (leaf->name != leader_) test += " || !" + leaf->name + "_fits";
     return test;
 }
@@ -320,10 +320,10 @@ void row_elements::declare(dtype t, const std::string& name, bool vectors) {
                  choice_.each > 1 ? '[' + std::to_string(choice_.each) + ']' : "", ";");
 }
 
-void row_elements::load_chunk(const std::vector<const place*>& leaves) {
-    std::vector<const place*> vectors, singles;
-    for (const place* leaf : leaves) (packed(*leaf) ? vectors : singles).push_back(leaf);
-    for (const std::vector<const place*>& some : by_fit(vectors)) {
+void row_elements::load_chunk(const std::vector<const array_argument*>& leaves) {
+    std::vector<const array_argument*> vectors, singles;
+    for (const array_argument* leaf : leaves) (packed(*leaf) ? vectors : singles).push_back(leaf);
+    for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         open_vectors(some, "", is_vector(*some[0]));
         b_.code.otherwise();
         load_elements(some, "");
@@ -336,10 +336,10 @@ void row_elements::load_chunk(const std::vector<const place*>& leaves) {
     if (bare) b_.code.close();
 }
 
-std::vector<const place*> row_elements::unheld(const std::vector<node_id>& values) {
-    std::vector<const place*> leaves;
+std::vector<const array_argument*> row_elements::unheld(const std::vector<node_id>& values) {
+    std::vector<const array_argument*> leaves;
     const std::vector<bool> below = nodes_below(b_.graph, values);
-    for (const place& leaf : leaves_) {
+    for (const array_argument& leaf : leaves_) {
         if (!below[leaf.node] || !along_row(leaf.node) || is_stream(leaf)) continue;
         if (!is_deferred(leaf)) leaves.push_back(&leaf);
         b_.body.name(leaf.node, leaf.name + (is_deferred(leaf) ? deferred_chunk() : "") + of_element());
@@ -348,8 +348,8 @@ std::vector<const place*> row_elements::unheld(const std::vector<node_id>& value
 }
 
 void row_elements::load_unheld(const std::vector<node_id>& values) {
-    const std::vector<const place*> leaves = unheld(values);
-    for (const place* leaf : leaves) {
+    const std::vector<const array_argument*> leaves = unheld(values);
+    for (const array_argument* leaf : leaves) {
         const std::string type = b_.needs.type(leaf->at->head.type);
         if (choice_.each > 1)
             b_.code.line("alignas(", size_of(leaf->at->head.type) * choice_.each, ") ", type, ' ', leaf->name,

@@ -21,14 +21,14 @@ protected:
 
     std::uint64_t all_axes() const { return r_.kept_bits() | r_.row_bits(); }
     bool along_row(node_id n) const { return (b_.graph.nodes[n].axes & r_.row_bits()) != 0; }
-    bool along_row(const place& out) const { return b_.moves_along(out, r_.row_bits()); }
+    bool along_row(const array_argument& out) const { return b_.moves_along(out, r_.row_bits()); }
     /// Whether it is held from the beginning.
-    bool is_stream(const place& leaf) const { return std::ranges::count(choice_.streams, leaf.node) != 0; }
-    bool is_deferred(const place& leaf) const {
+    bool is_stream(const array_argument& leaf) const { return std::ranges::count(choice_.streams, leaf.node) != 0; }
+    bool is_deferred(const array_argument& leaf) const {
         return std::ranges::count(choice_.deferred_loads, leaf.node, &register_rows::shared_value::node) != 0;
     }
     /// Accessed by vectors, where these are whole.
-    bool packed(const place& at) const { return choice_.each > 1 && is_packed(*at.at, b_.graph, r_); }
+    bool packed(const array_argument& at) const { return choice_.each > 1 && is_packed(*at.at, b_.graph, r_); }
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::string length() { return b_.count(points_of(r_.row_bits()), "length"); }
     std::string rows() { return b_.count(points_of(r_.kept_bits()), "rows"); }
@@ -70,45 +70,45 @@ protected:
     std::string is_present();
     void leave_absent();
     /// One element of a leaf, at the digits in scope.
-    std::string one(const place& leaf, std::uint64_t axes);
+    std::string one(const array_argument& leaf, std::uint64_t axes);
     /// What is accessed by vectors, leaves first.
-    std::vector<const place*> packed_places() const;
-    const place* leader() const;
+    std::vector<const array_argument*> packed_places() const;
+    const array_argument* leader() const;
     /// Arrays whose chunks are vectors under the same condition: those that begin as the leader does, each other.
-    std::vector<std::vector<const place*>> by_fit(const std::vector<const place*>& places) const;
-    std::string fits(const place& at) const {
+    std::vector<std::vector<const array_argument*>> by_fit(const std::vector<const array_argument*>& places) const;
+    std::string fits(const array_argument& at) const {
         return choice_.shifted && at.name != leader_ ? at.name + "_fits && " : "";
     }
     /// Loads of one chunk into `name + suffix`, element by element. Beside the row's elements stand others of it, so
     /// that nothing is computed from what is not there.
-    void load_elements(const std::vector<const place*>& leaves, const std::string& suffix, bool streamed = false);
-    static bool is_array_of_words(const place& leaf);
+    void load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix, bool streamed = false);
+    static bool is_array_of_words(const array_argument& leaf);
     /// Whether an element is loaded by an instruction that the compiler leaves where it is, before all uses.
-    bool is_streamed(const place& leaf) const;
-    std::string streamed_element(const place& leaf);
+    bool is_streamed(const array_argument& leaf) const;
+    std::string streamed_element(const array_argument& leaf);
     /// Opens the loads of a chunk by vectors.
-    void open_vectors(const std::vector<const place*>& leaves, const std::string& suffix, const std::string& test);
+    void open_vectors(const std::vector<const array_argument*>& leaves, const std::string& suffix, const std::string& test);
     /// Whether an array's chunk is accessed as a vector.
-    std::string is_vector(const place& at) { return and_fits(at, is_whole()); }
-    std::string and_fits(const place& at, const std::string& test) const;
+    std::string is_vector(const array_argument& at) { return and_fits(at, is_whole()); }
+    std::string and_fits(const array_argument& at, const std::string& test) const;
     /// Whether the chunk of an array of rows is loaded as a vector.
-    std::string is_loaded(const place& at);
+    std::string is_loaded(const array_argument& at);
     /// All vectors are under way before anything waits for one, so what ends a row in the midst of a chunk comes later.
     void load_streams();
     /// Few single elements are under way at once too; of many each is tested for being there after the one before it,
     /// which takes fewer registers.
-    void load_singles(const std::vector<const place*>& leaves);
+    void load_singles(const std::vector<const array_argument*>& leaves);
     /// Holds where a lane has elements in a chunk that is not loaded as a vector.
-    std::string may_be_ragged(const std::vector<const place*>& vectors);
+    std::string may_be_ragged(const std::vector<const array_argument*>& vectors);
     void declare(dtype t, const std::string& name, bool vectors);
     /// Loads of one chunk, by vectors where they are whole.
-    void load_chunk(const std::vector<const place*>& leaves);
+    void load_chunk(const std::vector<const array_argument*>& leaves);
     /// Deferred loads, on their way into shared memory, each thread to places of its own.
     void load_deferred();
     std::string deferred_chunk() const { return "_late[u * " + of(choice_.threads) + ']'; }
     /// Leaves that are not held and these values need: all rows read them alike. Their elements, and those of deferred
     /// loads, are named.
-    std::vector<const place*> unheld(const std::vector<node_id>& values);
+    std::vector<const array_argument*> unheld(const std::vector<node_id>& values);
     void load_unheld(const std::vector<node_id>& values);
     void open_elements();
     void close_elements();
@@ -116,7 +116,7 @@ protected:
     cuda_kernel b_;
     const row_program& r_;
     const register_rows& choice_;
-    const std::vector<place> leaves_;  // arrays and random leaves
+    const std::vector<array_argument> leaves_;  // arrays and random leaves
     const std::string lane_, along_;   // this thread's lane; the element at which loops stand, "[u][e]"
     const std::string leader_;         // of shifted rows: the array that says where they begin
 };

@@ -20,21 +20,21 @@ public:
 
 private:
     void load() override {
-        std::vector<const place*> streams;
-        for (const place& leaf : leaves_)
+        std::vector<const array_argument*> streams;
+        for (const array_argument& leaf : leaves_)
             if (is_stream(leaf)) streams.push_back(&leaf);
-        for (const place* leaf : streams) {
+        for (const array_argument* leaf : streams) {
             declare(leaf->at->head.type, leaf->name, false);
             b_.body.name(leaf->node, leaf->name + "[u]");
         }
         for_groups([&](bool whole) {
             open_group();
             if (!whole) {
-                for (const place* leaf : streams) b_.code.line(leaf->name, "[u] = ", zero(leaf->node), ";");
+                for (const array_argument* leaf : streams) b_.code.line(leaf->name, "[u] = ", zero(leaf->node), ";");
                 b_.code.open("if (", is_present(), ")");
             }
             b_.write_digits("at", r_.row);
-            for (const place* leaf : streams) b_.code.line(leaf->name, "[u] = ", one(*leaf, all_axes()), ";");
+            for (const array_argument* leaf : streams) b_.code.line(leaf->name, "[u] = ", one(*leaf, all_axes()), ";");
             if (!whole) b_.code.close();
             b_.code.close();
         });
@@ -82,7 +82,7 @@ private:
 
     /// All elements are written by quick bodies, without a branch. Where one was rare the thread writes all of its own
     /// once more, in a loop: full bodies between the others' would be fetched for nothing.
-    void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) override {
+    void write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values) override {
         source_writer& out = b_.code;
         const bool quick = has_quick_bodies(values);
         if (quick) out.line("bool again = false;");
@@ -108,22 +108,22 @@ private:
         b_.body.leave(before);
     }
 
-    void write_element(const std::vector<const place*>& outputs, const std::vector<node_id>& values,
+    void write_element(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values,
                        const std::string& present, bool quick) {
         source_writer& out = b_.code;
         load_unheld_element(values, present);
         if (quick) out.line("bool rare = false;");
-        for (const place* z : outputs)
+        for (const array_argument* z : outputs)
             out.line("const ", b_.needs.type(z->at->head.type), ' ', z->name, " = ",
                      b_.body.value(b_.graph.roots[z->index], out), ";");
         if (!present.empty()) out.open("if (", present, ")");
         if (quick) out.line("again |= rare;");
         b_.write_digits("at", r_.row);
-        for (const place* z : outputs) b_.store_element(*z, b_.offset(*z, all_axes()), z->name);
+        for (const array_argument* z : outputs) b_.store_element(*z, b_.offset(*z, all_axes()), z->name);
         if (!present.empty()) out.close();
     }
 
-    void write_again(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
+    void write_again(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values) {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();
         const std::vector<node_id> held = held_for(values);
@@ -154,7 +154,7 @@ private:
     std::vector<node_id> held_for(const std::vector<node_id>& values) const {
         const std::vector<bool> wanted = b_.body.wanted_by(values);
         std::vector<node_id> held;
-        for (const place& leaf : leaves_)
+        for (const array_argument& leaf : leaves_)
             if (is_stream(leaf) && wanted[leaf.node]) held.push_back(leaf.node);
         for (const node_id n : choice_.kept)
             if (wanted[n] && b_.body.has_name(n)) held.push_back(n);
@@ -200,13 +200,13 @@ private:
     /// What is not held and these values need, where the element is present.
     void load_unheld_element(const std::vector<node_id>& values, const std::string& present) {
         source_writer& out = b_.code;
-        const std::vector<const place*> leaves = unheld(values);
+        const std::vector<const array_argument*> leaves = unheld(values);
         if (leaves.empty()) return;
-        for (const place* leaf : leaves)
+        for (const array_argument* leaf : leaves)
             out.line(b_.needs.type(leaf->at->head.type), ' ', leaf->name, " = ", zero(leaf->node), ";");
         present.empty() ? out.open() : out.open("if (", present, ")");
         b_.write_digits("at", r_.row);
-        for (const place* leaf : leaves) out.line(leaf->name, " = ", one(*leaf, all_axes()), ";");
+        for (const array_argument* leaf : leaves) out.line(leaf->name, " = ", one(*leaf, all_axes()), ";");
         out.close();
     }
     std::string zero(node_id n) { return b_.needs.type(b_.graph.nodes[n].type) + "()"; }
@@ -225,14 +225,14 @@ private:
     // Chunks in shared memory, each thread's own: chunk v of those lies v blocks of threads behind the first.
 
     std::string name_of(node_id n) const {
-        const auto leaf = std::ranges::find_if(leaves_, [n](const place& l) { return l.node == n; });
+        const auto leaf = std::ranges::find_if(leaves_, [n](const array_argument& l) { return l.node == n; });
         return leaf != leaves_.end() ? leaf->name : kept_name(n);
     }
     std::string shared_chunk_of(const std::string& name, const std::string& v) const {
         return name + "_more[" + v + " * " + of(choice_.threads) + ']';
     }
 
-    void load_shared_chunks(const std::vector<const place*>& streams) {
+    void load_shared_chunks(const std::vector<const array_argument*>& streams) {
         source_writer& out = b_.code;
         out.line("extern __shared__ uint4 places[];");
         for (const register_rows::shared_value& h : choice_.shared_values) {
@@ -246,7 +246,7 @@ private:
         out.open("for (", u4(), " at = ", of(choice_.chunks), " * ", lanes(), " + ", lane_, "; at < ", end,
                  "; at += ", lanes(), ")");
         b_.write_digits("at", r_.row);
-        for (const place* leaf : streams) {
+        for (const array_argument* leaf : streams) {
             const std::string to = shared_chunk_of(leaf->name, "more");
             if (is_array_of_words(*leaf))
                 out.line(b_.copier(bytes_of(*leaf)), "(&", to, ", ", b_.pointer(*leaf), b_.offset(*leaf, all_axes()),
@@ -258,7 +258,7 @@ private:
         out.close();
         // A group's other places are read too, and what is computed from them is left out.
         out.open("for (", u4(), " v = more; v % ", choice_.shared_chunks_at_once, " != 0; ++v)");
-        for (const place* leaf : streams) out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
+        for (const array_argument* leaf : streams) out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
         out.close();
     }
     void open_shared() {

@@ -77,7 +77,7 @@ void cuda_rows::count_work() {
 }
 
 void cuda_rows::load_rows() {
-    for (const place& leaf : leaves_)
+    for (const array_argument& leaf : leaves_)
         if (is_stream(leaf))
             b_.code.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.rows_per_thread, "][",
                          choice_.chunks, "];");
@@ -99,7 +99,7 @@ void cuda_rows::prefetch_rows() {
     out.open("if (const ", type, " next = row + ", blocks, " / ", choice_.prefetch_share * choice_.cluster, "; next < ",
              all, ")");
     b_.write_digits("next", r_.kept);
-    for (const place& leaf : leaves_) {
+    for (const array_argument& leaf : leaves_) {
         if (!is_stream(leaf) || !is_packed(*leaf.at, b_.graph, r_)) continue;
         const std::uint32_t line = line_bytes / bytes_of(leaf);
         out.open("for (", u4(), " at = ", lane_, " * ", line, "; at < ", end, "; at += ", choice_.lanes * line, ")");
@@ -116,7 +116,7 @@ void cuda_rows::prefetch_rows() {
 
 void cuda_rows::read_constant() {
     source_writer& out = b_.code;
-    for (const place& leaf : leaves_) {
+    for (const array_argument& leaf : leaves_) {
         if (along_row(leaf.node)) continue;
         out.line("const ", b_.needs.type(leaf.at->head.type), ' ', leaf.name, " = ", one(leaf, r_.kept_bits()), ";");
         b_.body.name(leaf.node, leaf.name);
@@ -216,7 +216,7 @@ void cuda_rows::write_folds(std::size_t phase) {
 
 bool cuda_rows::is_held(const std::string& element) const {
     const auto names = [&](const std::string& held) { return element == held + "[u]"; };
-    return std::ranges::any_of(leaves_, [&](const place& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+    return std::ranges::any_of(leaves_, [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
            std::ranges::any_of(choice_.kept, [&](node_id n) { return names(kept_name(n)); });
 }
 
@@ -227,9 +227,9 @@ std::string cuda_rows::kept_name(node_id n) const {
 
 void cuda_rows::write_outputs() {
     source_writer& out = b_.code;
-    std::vector<const place*> along, still;
+    std::vector<const array_argument*> along, still;
     std::vector<node_id> values;
-    for (const place& z : b_.outputs) {
+    for (const array_argument& z : b_.outputs) {
         (along_row(z) ? along : still).push_back(&z);
         if (along_row(z)) values.push_back(b_.graph.roots[z.index]);
     }
@@ -244,41 +244,41 @@ void cuda_rows::write_outputs() {
     if (still.empty()) return;
     const bool one_lane = choice_.lanes == 1 && !choice_.has_columns();
     if (!one_lane) out.open("if (", lane_, " == 0)");
-    for (const place* z : still)
+    for (const array_argument* z : still)
         b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
     if (!one_lane) out.close();
 }
 
-void cuda_rows::write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values) {
+void cuda_rows::write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values) {
     source_writer& out = b_.code;
     open_chunks();
     leave_absent();
     load_unheld(values);
-    for (const place* z : outputs) {
+    for (const array_argument* z : outputs) {
         const std::string type = b_.needs.type(z->at->head.type);
         out.line(packed(*z) ? "alignas(" + std::to_string(bytes_of(*z) * choice_.each) + ") " : "", type, ' ', z->name,
                  of_chunk(), ";");
     }
     b_.compute(has_quick_bodies(values), [&] {
         open_elements();
-        for (const place* z : outputs)
+        for (const array_argument* z : outputs)
             out.line(z->name, of_element(), " = ", b_.body.value(b_.graph.roots[z->index], out), ";");
         close_elements();
     });
-    std::vector<const place*> vectors, singles;
-    for (const place* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
-    const auto store_elements = [&](const std::vector<const place*>& some) {
+    std::vector<const array_argument*> vectors, singles;
+    for (const array_argument* z : outputs) (packed(*z) ? vectors : singles).push_back(z);
+    const auto store_elements = [&](const std::vector<const array_argument*>& some) {
         open_elements();
         open_inside();
         b_.write_digits(position(), r_.row);
-        for (const place* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
+        for (const array_argument* z : some) b_.store_element(*z, b_.offset(*z, all_axes()), z->name + of_element());
         close_inside();
         close_elements();
     };
-    for (const std::vector<const place*>& some : by_fit(vectors)) {
+    for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         out.open("if (", is_vector(*some[0]), ")");
         b_.write_digits("at", r_.row);
-        for (const place* z : some)
+        for (const array_argument* z : some)
             out.line(b_.storer(), '<', word_of(bytes_of(*z) * choice_.each), ">(", b_.pointer(*z),
                      b_.offset(*z, all_axes()), ", ", z->name, ");");
         out.otherwise();

@@ -24,7 +24,7 @@ protected:
     /// What this lane has of each of a phase's folds.
     virtual void write_folds(std::size_t phase);
     /// Outputs that move along the row.
-    virtual void write_along(const std::vector<const place*>& outputs, const std::vector<node_id>& values);
+    virtual void write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values);
 
     /// Whether statements that these values still want have a quick body.
     bool has_quick_bodies(const std::vector<node_id>& values) const;

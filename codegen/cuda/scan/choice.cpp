@@ -10,9 +10,9 @@ using namespace detail;
 
 using layout = scan_choice::layout;
 
-std::vector<const place*> inputs_along(const cuda_kernel& b, const scanning& s) {
-    std::vector<const place*> inputs;
-    for (const place& in : b.inputs)
+std::vector<const array_argument*> inputs_along(const cuda_kernel& b, const scanning& s) {
+    std::vector<const array_argument*> inputs;
+    for (const array_argument& in : b.inputs)
         if ((b.graph.nodes[in.node].axes & s.bit()) != 0) inputs.push_back(&in);
     return inputs;
 }
@@ -28,8 +28,8 @@ std::uint32_t element_cost(const cuda_kernel& b, const scanning& s) { return cos
 
 std::uint32_t widest_element(const cuda_kernel& b, const scanning& s) {
     std::uint32_t widest = 1;
-    for (const place* in : inputs_along(b, s)) widest = std::max(widest, bytes_of(*in));
-    for (const place& out : b.outputs) widest = std::max(widest, bytes_of(out));
+    for (const array_argument* in : inputs_along(b, s)) widest = std::max(widest, bytes_of(*in));
+    for (const array_argument& out : b.outputs) widest = std::max(widest, bytes_of(out));
     return widest;
 }
 

@@ -25,7 +25,7 @@ struct scan_choice {
     };
     /// Of columns: a thread's chunks of one array in shared memory, with the columns of an input or of an output.
     struct staged_array {
-        const place* of;
+        const array_argument* of;
         std::uint32_t bytes, each;  // of an element; neighbouring columns of a thread, 1 where all have the same
         bool has_result = false;    // an output's elements take the place of this input's, or are all there is
         bool is_run = false;        // whole narrow columns: what a block reads of it is one run of memory
@@ -83,7 +83,7 @@ scan_choice choose_long_columns(const cuda_kernel& b, const scanning& s);
 // What is chosen from.
 
 /// What moves along the scanned axis, and random leaves that do; bytes of an element of these or of an output.
-std::vector<const place*> inputs_along(const cuda_kernel& b, const scanning& s);
+std::vector<const array_argument*> inputs_along(const cuda_kernel& b, const scanning& s);
 std::vector<node_id> generators_along(const cuda_kernel& b, const scanning& s);
 std::uint32_t widest_element(const cuda_kernel& b, const scanning& s);
 /// Operations for one element.

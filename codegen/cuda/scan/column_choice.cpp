@@ -17,7 +17,7 @@ std::uint64_t all_bits(const cuda_kernel& b) { return axis_range(0, b.rank); }
 /// Whether all that moves across the columns does so by one element, and is aligned.
 bool columns_have_vectors(const cuda_kernel& b) {
     if (!b.generators.empty()) return false;
-    const auto fits = [&](const place& at) {
+    const auto fits = [&](const array_argument& at) {
         const stride_class along = inner_class(at, b.rank - 1);
         return along == stride_class::broadcast || (along == stride_class::unit && at.at->head.vector);
     };
@@ -43,7 +43,7 @@ scan_choice begin_columns(const cuda_kernel& b, const scanning& s, layout how, s
     c.narrow = (b.key.axes[inner].flags & axis_flags::short_inner) != 0;
     if (columns_have_vectors(b)) c.each = std::min(16 / widest_element(b, s), most_columns);
     while (c.each > 1 && c.each * element_cost(b, s) > statement_budget) c.each /= 2;
-    for (const place* in : inputs_along(b, s)) {
+    for (const array_argument* in : inputs_along(b, s)) {
         const bool moves_across = inner_class(*in, b.rank - 1) != stride_class::broadcast;
         c.staged.push_back({in, bytes_of(*in), moves_across ? c.each : 1});
     }
@@ -88,7 +88,7 @@ void finish_columns(const cuda_kernel& b, const scanning& s, scan_choice& c) {
 }
 
 /// Whether it lies in memory as a block has it in shared memory, all outer places behind each other.
-bool is_run(const cuda_kernel& b, const scanning& s, const scan_choice& c, const place& at, std::uint64_t moves) {
+bool is_run(const cuda_kernel& b, const scanning& s, const scan_choice& c, const array_argument& at, std::uint64_t moves) {
     return at.at->head.dense && moves == all_bits(b) && s.axis == b.rank - 2 && c.width % c.each == 0;
 }
 
@@ -110,10 +110,10 @@ bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, scan_choice& c,
     for (const scan_choice::staged_array& a : c.staged) least = std::min(least, a.bytes);
     c.gap = std::max(16 / least, c.each);
     for (scan_choice::staged_array& a : c.staged) a.spare = 16 + c.height() * c.gap * a.bytes;
-    const std::vector<const place*> inputs = inputs_along(b, s);
+    const std::vector<const array_argument*> inputs = inputs_along(b, s);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         c.staged[i].is_run = is_run(b, s, c, *inputs[i], b.graph.nodes[inputs[i]->node].axes);
-    c.stores_runs = std::ranges::all_of(b.outputs, [&](const place& z) { return is_run(b, s, c, z, all_bits(b)); });
+    c.stores_runs = std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_run(b, s, c, z, all_bits(b)); });
     return true;
 }
 

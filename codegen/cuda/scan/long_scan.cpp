@@ -53,7 +53,7 @@ private:
         source_writer& out = b_.code;
         const std::vector<bool> below = nodes_below(b_.graph, wanted);
         b_.open_unrolled("u", staged ? shared_chunks_ : register_chunks_);
-        for (const place* in : inputs_) {
+        for (const array_argument* in : inputs_) {
             if (!below[in->node]) continue;
             const std::uint32_t bytes = bytes_of(*in) * each_;
             if (staged) {

@@ -73,7 +73,7 @@ void declare_before_tile(cuda_kernel& b, std::uint32_t run) {
         "own[e]));\n"
         "        own[e] = before;\n"
         "    }\n}\n\n"
-        "/// Clears a slot of a run that nobody reads any more: the last one of the run before in place of its own, "
+        "/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, "
         "which\n"
         "/// the next run reads, if there is one.\n"
         "template <int words>\n"

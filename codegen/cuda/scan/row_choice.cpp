@@ -14,13 +14,13 @@ using layout = scan_choice::layout;
 
 /// Whether all that moves along the row does so by one element, and is aligned.
 bool rows_have_vectors(const cuda_kernel& b, const scanning& s) {
-    const auto fits = [&](const place& at) {
+    const auto fits = [&](const array_argument& at) {
         if (!at.at->head.vector) return false;
         for (std::size_t a = 0; a < at.at->strides.size(); ++a)
             if (b.graph.loop_axis[a] == s.axis && at.at->strides[a] == stride_class::unit) return true;
         return false;
     };
-    return std::ranges::all_of(inputs_along(b, s), [&](const place* in) { return fits(*in); }) &&
+    return std::ranges::all_of(inputs_along(b, s), [&](const array_argument* in) { return fits(*in); }) &&
            std::ranges::all_of(b.outputs, fits);
 }
 
@@ -33,7 +33,7 @@ std::uint32_t elements_of_row_chunk(const cuda_kernel& b, const scanning& s) {
 /// Bytes of a chunk of every input.
 std::uint32_t bytes_of_chunks(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
     std::uint32_t bytes = 0;
-    for (const place* in : inputs_along(b, s)) bytes += bytes_of(*in) * each;
+    for (const array_argument* in : inputs_along(b, s)) bytes += bytes_of(*in) * each;
     return bytes;
 }
 
@@ -97,11 +97,11 @@ scan_choice choose_long_rows(const cuda_kernel& b, const scanning& s) {
     std::uint32_t fold_words = 0;  // of registers for what a chunk folds to
     for (const node_id scan : s.scans) fold_words += parts(scan_bytes(b, scan), 4);
     const std::uint32_t most = fold_words <= 2 ? 16 : std::max(32 / fold_words, 1u);
-    const std::vector<const place*> inputs = inputs_along(b, s);
+    const std::vector<const array_argument*> inputs = inputs_along(b, s);
     const std::uint32_t bytes = bytes_of_chunks(b, s, c.each);
     const bool stages = c.each > 1 && !inputs.empty() && generators_along(b, s).empty() &&
                         cost_of(b.graph, s.values) <= cost_worth_keeping && bytes <= register_bytes && most >= 4 &&
-                        std::ranges::all_of(inputs, [&](const place* in) {
+                        std::ranges::all_of(inputs, [&](const array_argument* in) {
                             return bytes_of(*in) * c.each >= 4 && !in->at->head.aliased;
                         });
     if (stages) {

@@ -20,7 +20,7 @@ void row_tiles::write_position(bool staged, const std::string& further) {
     b_.write_digits("row", axes_without(b_.rank, s_.axis));
 }
 
-std::string row_tiles::staged_chunk(const place& in) const {
+std::string row_tiles::staged_chunk(const array_argument& in) const {
     return in.name + "_staged + (u * " + std::to_string(threads_) + "u + threadIdx.x) * " + std::to_string(each_);
 }
 
@@ -33,7 +33,7 @@ void row_tiles::load_tile() {
     source_writer& out = b_.code;
     if (shared_chunks_ > 0) out.line("extern __shared__ uint4 staged[];");
     std::uint32_t offset = 0;
-    for (const place* in : inputs_) {
+    for (const array_argument* in : inputs_) {
         const std::string type = b_.needs.type(in->at->head.type);
         out.line(each_ > 1 ? "alignas(" + std::to_string(bytes_of(*in) * each_) + ") " : "", type, ' ', in->name, '[',
                  register_chunks_, "][", each_, "];");
@@ -65,7 +65,7 @@ void row_tiles::load_chunks(bool staged) {
 }
 
 void row_tiles::load_chunk(bool staged) {
-    for (const place* in : inputs_) {
+    for (const array_argument* in : inputs_) {
         const std::uint32_t bytes = bytes_of(*in) * each_;
         const std::string from = b_.pointer(*in) + b_.offset(*in, all_bits());
         if (staged)
@@ -88,7 +88,7 @@ void row_tiles::load_elements(bool staged) {
     }
     write_position(staged, each_ > 1 ? " + e" : "");
     const std::string inside = "at < " + scanned();
-    for (const place* in : inputs_)
+    for (const array_argument* in : inputs_)
         b_.code.line(staged ? '(' + staged_chunk(*in) + ')' : in->name + "[u]", each_ > 1 ? "[e]" : "[0]", " = ",
                      inside, " ? ", b_.element(*in, b_.offset(*in, all_bits())), " : ",
                      spell_constant(in->at->head.type, 0, b_.needs), ";");

@@ -21,7 +21,7 @@ protected:
     /// `at`: where chunk u of this thread, of those in registers or of those staged, lies in its row, or its element e;
     /// and the digit.
     void write_position(bool staged, const std::string& further = "");
-    std::string staged_chunk(const place& in) const;
+    std::string staged_chunk(const array_argument& in) const;
 
     void load_tile();
 

@@ -14,7 +14,7 @@ std::vector<node_id> cuda_scan::roots() const {
 }
 
 void cuda_scan::read_fixed() {
-    for (const place& in : b_.inputs) {
+    for (const array_argument& in : b_.inputs) {
         if ((loops_of(in.node) & s_.bit()) != 0) continue;
         b_.code.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
                      b_.element(in, b_.offset(in, kept_bits())), ";");
@@ -157,7 +157,7 @@ void cuda_scan::write_arrival() {
 
 void cuda_scan::clear_slots(const std::string& tiles, const std::function<void()>& write_loop) {
     source_writer& out = b_.code;
-    out.line("__shared__ bool last;  // nobody reads the slots of this run any more");
+    out.line("__shared__ bool last;  // nothing reads the slots of this run any more");
     out.line("if (threadIdx.x == ", threads_ - 1, ") last = arrived == min(", run_ - 1, "u, ", b_.needs.type(dtype::u4),
              '(', tiles, " - 1 - tile / ", run_, " * ", run_, "));");
     out.line("__syncthreads();");

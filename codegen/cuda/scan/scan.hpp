@@ -76,7 +76,7 @@ protected:
     const scanning& s_;
     const scan_choice& choice_;
     const std::uint32_t threads_, each_, run_;
-    const std::vector<const place*> inputs_;  // along the scanned axis
+    const std::vector<const array_argument*> inputs_;  // along the scanned axis
     const std::vector<node_id> generators_;
     std::vector<fold_writer> folds_;
 

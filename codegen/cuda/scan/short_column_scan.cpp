@@ -38,14 +38,14 @@ private:
     void write_part(std::uint32_t count) {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();
-        for (const place* in : inputs_) {
+        for (const array_argument* in : inputs_) {
             out.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', count, "];");
             b_.body.name(in->node, in->name + "[u]");
         }
         if (!inputs_.empty()) {
             b_.open_unrolled("u", count);
             b_.write_digits("first + u", {s_.axis});
-            for (const place* in : inputs_)
+            for (const array_argument* in : inputs_)
                 out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
             out.close();
         }

@@ -32,7 +32,7 @@ void staged_columns::open_columns(bool digits) {
 void staged_columns::read_own() {
     source_writer& out = b_.code;
     if (columns_ == 1) return read_fixed();
-    for (const place& in : b_.inputs) {
+    for (const array_argument& in : b_.inputs) {
         if ((loops_of(in.node) & s_.bit()) != 0) continue;
         const std::string type = b_.needs.type(in.at->head.type);
         if (!moves_across(in)) {
@@ -119,7 +119,7 @@ void staged_columns::stage() {
     if (narrow_) out.line("__syncthreads();");
 }
 
-void staged_columns::copy(const place& in, const staged_array& to) {
+void staged_columns::copy(const array_argument& in, const staged_array& to) {
     source_writer& out = b_.code;
     const std::string offset = b_.offset(in, all_bits());
     if (to.each == 1 && to.unit() < 4) {
@@ -147,7 +147,7 @@ void staged_columns::read_row(const std::vector<node_id>& wanted) {
     const std::vector<bool> below = nodes_below(b_.graph, wanted);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const staged_array& a = staged_[i];
-        const place& in = *inputs_[i];
+        const array_argument& in = *inputs_[i];
         if (!below[in.node]) continue;
         const std::string word(word_of(a.unit()));
         out.line(a.each > 1 ? "alignas(" + std::to_string(a.unit()) + ") " : "", b_.needs.type(in.at->head.type), ' ',

@@ -32,7 +32,7 @@ protected:
     virtual std::string row_of_thread() const { return "u"; }
 
     std::uint64_t outer_bits() const { return kept_bits() & ~axis_bit(inner_); }
-    bool moves_across(const place& in) const { return inner_class(in, inner_) != stride_class::broadcast; }
+    bool moves_across(const array_argument& in) const { return inner_class(in, inner_) != stride_class::broadcast; }
     formula row_vectors() const { return ceil_divide(points_of(axis_bit(inner_)), columns_); }
     formula vectors() const { return points_of(outer_bits()) * row_vectors(); }
     std::string width() { return b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)); }
@@ -52,7 +52,7 @@ protected:
     std::string staged_at(const staged_array& a) const;
     void declare_staged();
     virtual void stage();
-    void copy(const place& in, const staged_array& to);
+    void copy(const array_argument& in, const staged_array& to);
     /// Names what is wanted of a row of the inputs.
     void read_row(const std::vector<node_id>& wanted);
     /// What this thread's rows fold to, then what lies before them in the tile.

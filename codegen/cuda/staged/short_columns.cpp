@@ -81,7 +81,7 @@ private:
                          std::to_string(threads_) +
                          ") to[i] = from[begin + i];\n"
                          "    return first - begin;\n}\n");
-        for (const place* in : inputs_of(spaces_[0])) {
+        for (const array_argument* in : inputs_of(spaces_[0])) {
             const std::string run = in->name + "_run";
             out.line("alignas(16) __shared__ ", b_.needs.type(in->at->head.type), ' ', run, '[', choice_.capacity,
                      "];");
@@ -93,7 +93,7 @@ private:
     }
 
     void write_loads(const folded_space& s, const std::string& at) override {
-        for (const place* in : inputs_of(s))
+        for (const array_argument* in : inputs_of(s))
             b_.code.line(in->name, "[u] = ", in->name, "_run[", in->name, "_from + cell + (", at, ") * width];");
     }
 
@@ -121,7 +121,7 @@ private:
         const auto own = [](const char* name, std::size_t i) { return name + std::to_string(i); };
         const auto write_element = [&](const std::string& at, const auto& use) {
             const auto outside = b_.body.scope();
-            for (const place* in : inputs_of(spaces_[0])) {
+            for (const array_argument* in : inputs_of(spaces_[0])) {
                 out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[", at, "];");
                 b_.body.name(in->node, in->name);
             }
@@ -130,7 +130,7 @@ private:
             b_.body.leave(outside);
         };
         out.line("const ", u4(), " count = (n - 1 - lane >> spread) + 1, step = width << spread;");
-        for (const place* in : inputs_of(spaces_[0]))
+        for (const array_argument* in : inputs_of(spaces_[0]))
             out.line("const ", b_.needs.type(in->at->head.type), "* ", in->name, "_at = ", in->name, "_run + ",
                      in->name, "_from + cell + lane * width;");
         for (std::size_t i = 0; i < folds.size(); ++i) {
@@ -159,7 +159,7 @@ private:
             out.line(own("sum", i), " += ", own("off", i), ";");
             out.line(own("square", i), " += ", own("off", i), " * ", own("off", i), ";");
         });
-        for (const place* in : inputs_of(spaces_[0])) out.line(in->name, "_at += step;");
+        for (const array_argument* in : inputs_of(spaces_[0])) out.line(in->name, "_at += step;");
         out.close();
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(folds[i].name(), " = ",

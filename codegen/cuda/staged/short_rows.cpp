@@ -39,7 +39,7 @@ public:
 private:
     std::string u4() { return b_.needs.type(dtype::u4); }
     std::uint64_t all_bits() const { return rows_.kept_bits() | rows_.row_bits(); }
-    bool along(const place& at) const { return moves_on(*at.at, rows_.inner()); }
+    bool along(const array_argument& at) const { return moves_on(*at.at, rows_.inner()); }
     bool along(node_id n) const { return moves_on(b_.graph.nodes[n], rows_.inner()); }
 
     /// The block's rows, how many threads work on each, and where they lie in shared memory.
@@ -75,7 +75,7 @@ private:
     /// What the row's thread needs of everything that does not move along it.
     void read_row() {
         source_writer& out = b_.code;
-        const auto is_constant = [&](const place& at) { return at.is_output ? !along(at) : !along(at.node); };
+        const auto is_constant = [&](const array_argument& at) { return at.is_output ? !along(at) : !along(at.node); };
         if (std::any_of(b_.inputs.begin(), b_.inputs.end(), is_constant) ||
             std::any_of(b_.outputs.begin(), b_.outputs.end(), is_constant)) {
             out.line("const ", b_.linear(), " row = first + mine;");
@@ -91,7 +91,7 @@ private:
         } else {
             out.line("const ", u4(), " at = mine * n;");
         }
-        for (const place& in : b_.inputs) {
+        for (const array_argument& in : b_.inputs) {
             if (!is_constant(in)) continue;
             const std::string value = b_.element(in, b_.offset(in, rows_.kept_bits()));
             out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ", value, ";");
@@ -255,7 +255,7 @@ private:
         out.margin("#pragma unroll");
         out.open("for (unsigned int e = 0; e < ", group, "; ++e)");
         bool digit_known = false;
-        for (const place& in : b_.inputs) {  // the same numbers for every row
+        for (const array_argument& in : b_.inputs) {  // the same numbers for every row
             if (!tiles_.uses(w.phase, in.node) || !along(in.node) ||
                 (b_.graph.nodes[in.node].axes & rows_.kept_bits()) != 0)
                 continue;
@@ -310,7 +310,7 @@ private:
     }
 
     void write_results() {
-        if (std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const place& z) { return along(z); })) return;
+        if (std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const array_argument& z) { return along(z); })) return;
         if (choice_.shares_rows) b_.code.open("if (lane == 0)");
         for (std::size_t o = 0; o < b_.outputs.size(); ++o) {
             if (along(b_.outputs[o])) continue;

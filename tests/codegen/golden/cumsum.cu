@@ -14,7 +14,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nobody reads again: past the first-level cache.
+/// Elements that nothing reads again: past the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
@@ -142,7 +142,7 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
     }
 }
 
-/// Clears a slot of a run that nobody reads any more: the last one of the run before in place of its own, which
+/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, which
 /// the next run reads, if there is one.
 template <int words>
 __device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
@@ -346,7 +346,7 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
-    __shared__ bool last;  // nobody reads the slots of this run any more
+    __shared__ bool last;  // nothing reads the slots of this run any more
     if (threadIdx.x == 255) last = arrived == min(63u, uint32(p.tiles - 1 - tile / 64 * 64));
     __syncthreads();
     if (!last) return;

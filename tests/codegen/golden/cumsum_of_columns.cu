@@ -118,7 +118,7 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
     }
 }
 
-/// Clears a slot of a run that nobody reads any more: the last one of the run before in place of its own, which
+/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, which
 /// the next run reads, if there is one.
 template <int words>
 __device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
@@ -312,7 +312,7 @@ scan(const __grid_constant__ arguments p) {
             }
         }
     }
-    __shared__ bool last;  // nobody reads the slots of this run any more
+    __shared__ bool last;  // nothing reads the slots of this run any more
     if (threadIdx.x == 511) last = arrived == min(31u, uint32(p.tiles - 1 - tile / 32 * 32));
     __syncthreads();
     if (!last) return;

@@ -64,7 +64,7 @@ __device__ __forceinline__ uint4 stream(const uint4* from) {
     return w;
 }
 
-/// Elements that nobody reads again: past the first-level cache.
+/// Elements that nothing reads again: past the first-level cache.
 template <class word, class type, int n>
 __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));

@@ -40,12 +40,12 @@ bool folds_one_axis_of_arrays(const folded_kernel& f) {
 }
 
 /// Whether an array moves along all kept axes and the folded ones.
-bool moves_everywhere(const folded_kernel& f, const place& in) {
+bool moves_everywhere(const folded_kernel& f, const array_argument& in) {
     return f.loops_of(in) == (f.kept_bits() | f.longest_space().bits());
 }
 
-bool are_aligned(const std::vector<const place*>& inputs) {
-    return std::ranges::all_of(inputs, [](const place* in) { return in->at->head.vector; });
+bool are_aligned(const std::vector<const array_argument*>& inputs) {
+    return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
 }
 
 /// Whether every array that is folded moves everywhere by elements of one size, and no other that a fold wants moves
@@ -53,13 +53,13 @@ bool are_aligned(const std::vector<const place*>& inputs) {
 bool folds_vectors_of_columns(const folded_kernel& f) {
     const cuda_kernel& b = f.kernel();
     const folded_space& s = f.longest_space();
-    const std::vector<const place*> inputs = f.inputs_of(s);
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::vector<bool> below = nodes_below(b.graph, s.values);
     return std::ranges::all_of(
                inputs,
-               [&](const place* in) { return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]); }) &&
+               [&](const array_argument* in) { return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]); }) &&
            std::ranges::none_of(b.inputs,
-                                [&](const place& in) {
+                                [&](const array_argument& in) {
                                     return below[in.node] && (f.loops_of(in) & s.bits()) == 0 &&
                                            (f.loops_of(in) & axis_bit(inner_axis(f))) != 0;
                                 }) &&
@@ -78,7 +78,7 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
     if (f.kernel().rank < 2 || !folds_one_axis_of_arrays(f) || f.length_class() > longest_class ||
         !inner_is(f, axis_flags::contiguous_columns | axis_flags::short_inner) ||
         !std::ranges::all_of(f.inputs_of(f.longest_space()),
-                             [&](const place* in) { return moves_everywhere(f, *in) && !in->at->head.aliased; }))
+                             [&](const array_argument* in) { return moves_everywhere(f, *in) && !in->at->head.aliased; }))
         return {};
     const std::uint32_t bytes = f.bytes_at_once(f.longest_space(), 1);
     const std::uint32_t of_place = (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);
@@ -106,7 +106,7 @@ std::uint8_t subclass(const folded_kernel& f) {
 /// Whether all that is folded is aligned where columns lie beside each other, and nothing else moves along them.
 bool has_vectors_of_columns(const folded_kernel& f) {
     const int inner = inner_axis(f);
-    return std::ranges::all_of(f.kernel().inputs, [&](const place& in) {
+    return std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
         if ((f.loops_of(in) & f.longest_space().bits()) == 0) return (f.loops_of(in) & axis_bit(inner)) == 0;
         return in.at->head.vector && inner_class(in, inner) == stride_class::unit;
     });
@@ -127,7 +127,7 @@ std::optional<column_fold_choice> choose_unrolled(const folded_kernel& f) {
         std::ranges::any_of(f.longest_folds(), &fold_traits::is_exponentials))
         return {};
     std::uint32_t widest = 1;
-    for (const place* in : f.inputs_of(s)) widest = std::max(widest, bytes_of(*in));
+    for (const array_argument* in : f.inputs_of(s)) widest = std::max(widest, bytes_of(*in));
     column_fold_choice c;
     c.how = layout::unrolled;
     c.threads = least_block;
@@ -156,7 +156,7 @@ std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
     if (!folds_one_axis_of_arrays(f) || !are_wide(f) || f.length_class() < least_class || !folds_vectors_of_columns(f))
         return {};
     const folded_space& s = f.longest_space();
-    const std::vector<const place*> inputs = f.inputs_of(s);
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::uint32_t bytes = bytes_of(*inputs[0]), vector = 16 / bytes;
     const bool split = f.length_class() >= split_class;
     // Parts of many words have long columns of floats, and begin anywhere, or the joins cost more than is gained.
@@ -244,7 +244,7 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
                             bytes_to_finish = 4 * 1024;  // of shared memory, where blocks share results
     if (!are_contiguous(f)) return {};
     const folded_space& s = f.longest_space();
-    const std::vector<const place*> inputs = f.inputs_of(s);
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::uint32_t bytes = bytes_of(*inputs[0]);
     const bool one = f.kernel().rank == 1, split = f.length_class() >= split_class;
     const bool light = f.words() == 1 && inputs.size() == 1;  // registers for twice as many loads
@@ -298,7 +298,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     std::uint32_t widest = 1, cost = 0;
     bool vectors = f.kernel().generators.empty();
     for (const folded_space& s : f.spaces()) {
-        for (const place* in : f.inputs_of(s)) {
+        for (const array_argument* in : f.inputs_of(s)) {
             const stride_class along = inner_class(*in, inner_axis(f));
             if (along == stride_class::broadcast) continue;
             vectors = vectors && along == stride_class::unit && in->at->head.vector;
@@ -318,7 +318,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
 std::uint32_t threads_of_line(const folded_kernel& f, std::uint32_t columns, std::uint32_t most) {
     constexpr std::uint32_t bytes = 128;
     std::uint32_t widest = 1;
-    for (const place* in : f.inputs_of(f.longest_space())) widest = std::max(widest, bytes_of(*in));
+    for (const array_argument* in : f.inputs_of(f.longest_space())) widest = std::max(widest, bytes_of(*in));
     return std::min(bytes / (columns * widest), most);
 }
 

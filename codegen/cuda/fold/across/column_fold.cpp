@@ -9,8 +9,8 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-void column_fold::load_vectors(const folded_space& s, const std::function<std::string(const place& in)>& address) {
-    for (const place* in : inputs_of(s)) {
+void column_fold::load_vectors(const folded_space& s, const std::function<std::string(const array_argument& in)>& address) {
+    for (const array_argument* in : inputs_of(s)) {
         const std::string from = address(*in);
         const std::string_view word = word_of(bytes_of(*in) * each_, in->at->head.type);
         if (each_ == 1)
@@ -132,14 +132,14 @@ private:
 
     /// Operands that move along the columns and are not folded: those of the thread's own.
     void load_own() {
-        std::vector<const place*> own;
-        for (const place& in : b_.inputs)
+        std::vector<const array_argument*> own;
+        for (const array_argument& in : b_.inputs)
             if ((loops_of(in) & ~kept_bits()) == 0 && !b_.body.has_name(in.node)) own.push_back(&in);
         if (own.empty()) return;
-        for (const place* in : own) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
+        for (const array_argument* in : own) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
         open_columns("columns");
         write_column();
-        for (const place* in : own) {
+        for (const array_argument* in : own) {
             b_.code.line(in->name, "[e] = ", b_.element(*in, b_.offset(*in, kept_bits())), ";");
             b_.body.name(in->node, in->name + "[e]");
         }

@@ -38,8 +38,8 @@ protected:
         b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = ", b_.signed_index(), '(', column, ");");
     }
     /// Loads an element of each of the thread's neighbouring columns into the arrays' elements [u], from `address` on.
-    void load_vectors(const folded_space& s, const std::function<std::string(const place& in)>& address);
-    static std::string_view scalar_load(const place& in) { return in.at->head.aliased ? "*(" : "__ldg("; }
+    void load_vectors(const folded_space& s, const std::function<std::string(const array_argument& in)>& address);
+    static std::string_view scalar_load(const array_argument& in) { return in.at->head.aliased ? "*(" : "__ldg("; }
     /// Joins over the `lanes()` threads of a column, `across` beside each other, which have `columns` each.
     void combine_down(fold_writer& f, const std::string& joiner, const std::string& variable,
                       const std::string& across);

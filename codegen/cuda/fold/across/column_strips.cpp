@@ -58,18 +58,18 @@ private:
         out.line("alignas(16) __shared__ ", b_.needs.type(dtype::u8), " room[", choice_.room_bytes / 8, "];");
     }
 
-    std::string address(const place& in, const std::string& at) {
+    std::string address(const array_argument& in, const std::string& at) {
         return in.name + "_from + (" + at + ") * " + b_.count(row_width(), "n" + std::to_string(inner_));
     }
     void write_loads(const folded_space& s, const std::string& at) override {
-        load_vectors(s, [&](const place& in) { return address(in, at); });
+        load_vectors(s, [&](const array_argument& in) { return address(in, at); });
     }
 
     void write_space(std::size_t) override {
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
         std::vector<fold_writer>& folds = folds_[0];
-        const std::vector<const place*> inputs = inputs_of(s);
+        const std::vector<const array_argument*> inputs = inputs_of(s);
         const std::string type = b_.linear(), each = std::to_string(each_),
                           pitch = b_.count(row_width(), "n" + std::to_string(inner_)),
                           length = b_.count(points_of(s.bits()), "folded");
@@ -82,7 +82,7 @@ private:
         if (split_) {  // tiles in turn: what was read last lies near the end, where the block that comes next begins
             first = "blockIdx.y * " + tile + " + down", step = "gridDim.y * " + tile;
         }
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_strip = ", b_.pointer(*in),
                      b_.offset(*in, outer_bits()), " + begin;");
         if (!aligned_)
@@ -90,7 +90,7 @@ private:
                      inputs[0]->name, "_strip + down * ", pitch, ") / ", bytes_of(*inputs[0]), " % ", each, ");");
         const std::string shift = aligned_ ? "" : " - shift";
         out.line("const bool active = down < height && vector * ", each, " < there", aligned_ ? "" : " + shift", ";");
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_from = ", in->name,
                      "_strip + vector * ", each, shift, ";");
         for (fold_writer& f : folds) declare_in_tile(f.type(), f.held(), f.start());
@@ -103,7 +103,7 @@ private:
             write_tiles_ahead(
                 0, unroll, apart, step, "height * " + pitch,
                 [&](const std::string& at) { return at + " + " + std::to_string(unroll - 1) + apart + " < n"; },
-                [&](const place& in, const std::string& at) { return address(in, at); });
+                [&](const array_argument& in, const std::string& at) { return address(in, at); });
             if (unroll > 1) write_rest(0, unroll, apart, "n");
         } else {
             write_tiles(0, unroll, first, apart, "n", step);
@@ -130,7 +130,7 @@ private:
         out.open("if (cut && active && (", end, " - 1 - (", first, ")) % height == 0)");
         open_tile_columns();
         out.line("if (vector * ", each_, " + e >= there + shift) break;");
-        for (const place* in : inputs_of(spaces_[0])) {
+        for (const array_argument* in : inputs_of(spaces_[0])) {
             const std::string from = in->name + "_from + (" + end + " - 1) * " + pitch + " + e";
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", scalar_load(*in), from, ");");
             b_.body.name(in->node, in->name);

@@ -66,12 +66,12 @@ private:
     }
 
     /// The text of where vector `at` lies.
-    std::string address_in_run(const place& in, const std::string& at) const {
+    std::string address_in_run(const array_argument& in, const std::string& at) const {
         return in.name + "_from + (" + at + ')' + (each_ == 1 ? "" : " * " + std::to_string(each_));
     }
 
     void write_loads(const folded_space& s, const std::string& at) override {
-        load_vectors(s, [&](const place& in) { return address_in_run(in, at); });
+        load_vectors(s, [&](const array_argument& in) { return address_in_run(in, at); });
     }
 
     /// The elements before the first whole vector and behind the last are fewer than two vectors: a thread each.
@@ -79,7 +79,7 @@ private:
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
         std::vector<fold_writer>& folds = folds_[0];
-        const std::vector<const place*> inputs = inputs_of(s);
+        const std::vector<const array_argument*> inputs = inputs_of(s);
         const std::string type = b_.linear(), u8 = b_.needs.type(dtype::u8), u4 = b_.needs.type(dtype::u4);
         const std::uint64_t cells = s.bits() | axis_bit(inner_);
         const std::string n = b_.count(points_of(cells), "cells"), each = std::to_string(each_);
@@ -87,7 +87,7 @@ private:
         declare_results(folds);
         const auto outside = b_.body.scope();
         out.open();
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_run = ", b_.pointer(*in),
                      b_.offset(*in, outer_bits()), ";");
         out.line("const ", type, " head = min(", n, ", ", type, "(-(reinterpret_cast<", u8, ">(", inputs[0]->name,
@@ -96,7 +96,7 @@ private:
         for (fold_writer& f : folds) out.line(f.type(), ' ', f.edge(), " = ", f.start(), ";");
         out.open("if (", split_ ? "blockIdx.y == 0 && " : "", "mine && lane < edges)");
         out.line("const ", type, " at = lane < head ? lane : lane + vectors * ", each, ";");
-        for (const place* in : inputs) {
+        for (const array_argument* in : inputs) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_run[at];");
             b_.body.name(in->node, in->name);
         }
@@ -106,7 +106,7 @@ private:
         }
         out.close();
         b_.body.leave(outside);
-        for (const place* in : inputs)
+        for (const array_argument* in : inputs)
             out.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_from = ", in->name,
                      "_run + head;");
         for (fold_writer& f : folds) declare_in_tile(f.type(), f.held(), f.start());
@@ -153,7 +153,7 @@ private:
             write_tiles_ahead(
                 0, tile, " * active", "round", "active",
                 [](const std::string& at) { return "mine && " + at + " < rounds"; },
-                [&](const place& in, const std::string& at) { return address_in_run(in, at); });
+                [&](const array_argument& in, const std::string& at) { return address_in_run(in, at); });
         } else {
             out.open("for (", first, " mine && k < rounds; k += round)");
             write_tile(0, tile, " * active", "");

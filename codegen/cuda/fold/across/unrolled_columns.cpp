@@ -44,7 +44,7 @@ private:
                  b_.count(row_width(), "width"), " - column);");
     }
 
-    std::string loaded(const place& in, const std::string& e) const {
+    std::string loaded(const array_argument& in, const std::string& e) const {
         return in.name + "[j][u]" + (each_ > 1 ? '[' + e + ']' : "");
     }
 
@@ -58,8 +58,8 @@ private:
         source_writer& out = b_.code;
         const folded_space& s = spaces_[0];
         const std::uint64_t bits = kept_bits() | s.bits();
-        const std::vector<const place*> inputs = inputs_of(s);
-        for (const place* in : inputs) {
+        const std::vector<const array_argument*> inputs = inputs_of(s);
+        for (const array_argument* in : inputs) {
             const std::string type = b_.needs.type(in->at->head.type),
                               of = '[' + std::to_string(apart_) + "][" + std::to_string(length_) + ']';
             if (each_ == 1)
@@ -70,13 +70,13 @@ private:
         open_columns_apart();
         if (each_ == 1) {
             open_elements();
-            for (const place* in : inputs) out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
+            for (const array_argument* in : inputs) out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
             out.close();
         } else {
             out.open("if (columns == ", each_, ")");
             write_inner_digit("column");
             open_elements();
-            for (const place* in : inputs)
+            for (const array_argument* in : inputs)
                 out.line(b_.loader(b_.reading_of(*in, bits), bytes_of(*in) * each_), '<',
                          word_of(bytes_of(*in) * each_), ">(", in->name, "[j][u], ", b_.pointer(*in),
                          b_.offset(*in, bits), ");");
@@ -86,7 +86,7 @@ private:
             b_.open_unrolled("e", each_);
             out.line("if (e >= columns) break;");
             write_inner_digit("column + e");
-            for (const place* in : inputs)
+            for (const array_argument* in : inputs)
                 out.line(loaded(*in, "e"), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
             out.close();
             out.close();
@@ -114,7 +114,7 @@ private:
         const auto outside = b_.body.scope();
         open_columns("columns");
         write_column();
-        for (const place* in : inputs_of(spaces_[0])) b_.body.name(in->node, loaded(*in, "e"));
+        for (const array_argument* in : inputs_of(spaces_[0])) b_.body.name(in->node, loaded(*in, "e"));
         for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', length_, "];");
         b_.open_unrolled("u", length_);
         for (std::size_t i = 0; i < folds.size(); ++i)

@@ -20,14 +20,14 @@ constexpr std::uint32_t resident_threads = 1024;  // of a multiprocessor, where 
 /// Whether registers hold twice as many loads as else, beside the parts.
 bool is_light(const folded_kernel& f) {
     constexpr std::uint32_t double_bytes = 8, few_words = 5;
-    return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const place& in) {
+    return f.words() <= few_words && std::ranges::all_of(f.kernel().inputs, [&](const array_argument& in) {
                return bytes_of(in) < double_bytes || f.words() == 1;
            });
 }
 
 /// A row of bytes is soon read: smaller blocks begin and end in less time.
 bool are_bytes(const folded_kernel& f) {
-    return std::ranges::all_of(f.kernel().inputs, [](const place& in) { return bytes_of(in) == 1; });
+    return std::ranges::all_of(f.kernel().inputs, [](const array_argument& in) { return bytes_of(in) == 1; });
 }
 
 /// Whether all that is folded is one fold that counts its entries, and which of the two.
@@ -37,19 +37,19 @@ bool counts_alone(const folded_kernel& f) {
 bool is_moments(const folded_kernel& f) { return counts_alone(f) && f.longest_folds()[0].is_moments(); }
 bool is_exponentials(const folded_kernel& f) { return counts_alone(f) && !is_moments(f); }
 
-bool is_aligned(const std::vector<const place*>& inputs) {
-    return std::ranges::all_of(inputs, [](const place* in) { return in->at->head.vector; });
+bool is_aligned(const std::vector<const array_argument*>& inputs) {
+    return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
 }
 
 /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every input
 /// is aligned or there is but one.
 std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     const cuda_kernel& b = f.kernel();
-    const std::vector<const place*> inputs = f.inputs_of(s);
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
     if (s.axes.size() != 1 || inputs.empty() || !f.generators_of(s).empty()) return 1;
     if (!is_aligned(inputs) && (inputs.size() != 1 || inputs[0]->at->head.aliased)) return 1;
     std::uint32_t widest = 1;
-    for (const place* in : inputs) {
+    for (const array_argument* in : inputs) {
         if (!f.is_unit(*in, s.inner())) return 1;
         widest = std::max(widest, bytes_of(*in));
     }
@@ -60,7 +60,7 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
 }
 
 /// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once.
-const place* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s, std::uint32_t each) {
+const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s, std::uint32_t each) {
     const graph& g = kernel.kernel().graph;
     const node& value = g.nodes[f.value()];
     const bool extremes = f.of() == fold::max || f.of() == fold::min, counts = f.of() == fold::count_nonzero,
@@ -72,12 +72,12 @@ const place* packed_by(const folded_kernel& kernel, const fold_traits& f, const 
     const std::size_t widest = extremes ? 2 : 1;
     if (kind_of(t) != (counts ? kind::boolean : kind::integer) && !(widens && t == dtype::b1)) return nullptr;
     if (size_of(t) > widest || each * size_of(t) < 4 || (sums && size_of(value.type) != 8)) return nullptr;
-    for (const place* in : kernel.inputs_of(s))
+    for (const array_argument* in : kernel.inputs_of(s))
         if (in->node == elements) return in;
     return nullptr;
 }
 
-bool is_packed(const place* in) { return in != nullptr; }
+bool is_packed(const array_argument* in) { return in != nullptr; }
 
 // ---- choosing
 
@@ -99,7 +99,7 @@ std::uint32_t choose_resident_blocks(const folded_kernel& f, std::uint32_t threa
 
 /// Elements before the first vector of a row that begins anywhere: up to a line of the caches, of which warps then read
 /// whole ones, where there are lanes enough to load them at once.
-std::uint32_t choose_head_unit(const place& in, std::uint32_t lanes) {
+std::uint32_t choose_head_unit(const array_argument& in, std::uint32_t lanes) {
     constexpr std::uint32_t line = 128, vector = 16;
     const std::uint32_t bytes = bytes_of(in);
     return (lanes >= (line + vector) / bytes ? line : vector) / bytes;
@@ -109,7 +109,7 @@ space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t
     // A whole row at once, where registers hold it: what is left for a second time would wait for itself.
     constexpr std::uint32_t bytes_in_flight = 64, whole_row_bytes = 128;
     const folded_space& s = f.spaces()[number];
-    const std::vector<const place*> inputs = f.inputs_of(s);
+    const std::vector<const array_argument*> inputs = f.inputs_of(s);
     space chosen;
     chosen.each = vector_elements(f, s);
     for (const fold_traits& fold : f.folds(number)) chosen.packed.push_back(packed_by(f, fold, s, chosen.each));
@@ -139,7 +139,7 @@ bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
         return false;
     const std::vector<bool> below = nodes_below(b.graph, s.values);
     return std::ranges::all_of(b.inputs,
-                               [&](const place& in) {
+                               [&](const array_argument& in) {
                                    return !below[in.node] || f.loops_of(in) == 0 || (f.loops_of(in) & s.bits()) != 0;
                                }) &&
            std::ranges::none_of(chosen.packed, is_packed);
@@ -157,7 +157,7 @@ void choose_persistent_tiles(const folded_kernel& f, row_fold_choice& c) {
     c.how = layout::persistent_tiles;
     c.split = {.piece = c.threads * s.unroll * s.each, .along = f.kept_bits(), .how = block_split::finish::shared};
     // Rows of the only input may begin anywhere, whether or not they are known to begin with a vector.
-    if (const std::vector<const place*> inputs = f.inputs_of(f.spaces()[0]); inputs.size() == 1) {
+    if (const std::vector<const array_argument*> inputs = f.inputs_of(f.spaces()[0]); inputs.size() == 1) {
         s.aligned = false;
         s.head_unit = choose_head_unit(*inputs[0], c.lanes);
     }

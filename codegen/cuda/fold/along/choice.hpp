@@ -28,7 +28,7 @@ struct row_fold_choice : fold_choice {
         bool edges_at_once = false;      // there are lanes enough for all elements that no vector holds
         bool joins_whole_tiles = false;  // where entries are counted: all vectors of a tile at once
         /// Of each fold the array of narrow elements of which one instruction joins several; null for none.
-        std::vector<const place*> packed;
+        std::vector<const array_argument*> packed;
     };
 
     layout how = layout::lanes;

@@ -68,7 +68,7 @@ std::string add_sums(prelude& needs, dtype t, const std::string& result) {
 
 }  // namespace
 
-std::string row_fold::add_packed(fold_writer& f, const place& in) {
+std::string row_fold::add_packed(fold_writer& f, const array_argument& in) {
     const dtype t = in.at->head.type;
     const bool greatest = f.of() == fold::max;
     return greatest || f.of() == fold::min ? add_extremes(b_.needs, t, greatest) : add_sums(b_.needs, t, f.type());

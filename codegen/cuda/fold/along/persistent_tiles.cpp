@@ -17,7 +17,7 @@ void row_fold::write_persistent_tiles() {
     source_writer& out = b_.code;
     const folded_space& s = spaces_[0];
     std::vector<fold_writer>& folds = folds_[0];
-    const std::vector<const place*> inputs = inputs_of(s);
+    const std::vector<const array_argument*> inputs = inputs_of(s);
     const space_choice& c = choice_.spaces[0];
     const std::uint32_t each = c.each, tile = threads_ * c.unroll;
     const std::string n = b_.count(points_of(s.bits()), "folded"), type = b_.linear(),
@@ -68,7 +68,7 @@ void row_fold::write_persistent_tiles() {
     join_vector_tile(0, "vectors");
     b_.body.leave(loaded);
     out.close();
-    for (const place* in : inputs) b_.body.name(in->node, in->name + "_edge");
+    for (const array_argument* in : inputs) b_.body.name(in->node, in->name + "_edge");
     out.open("if (edges)");
     for (fold_writer& f : folds) join_one(f, f.entry(b_.body.value(f.value(), out), "edge"));
     out.close();

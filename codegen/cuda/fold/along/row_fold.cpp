@@ -41,7 +41,7 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     const folded_space& s = spaces_[number];
     const space_choice& c = choice_.spaces[number];
     std::vector<fold_writer>& folds = folds_[number];
-    const std::vector<const place*> inputs = inputs_of(s);
+    const std::vector<const array_argument*> inputs = inputs_of(s);
     const std::string type = b_.linear(), size = std::to_string(c.each);
     const bool shared = split_, aligned = c.aligned;  // shorter spaces too: what each block has is joined
     if (!aligned) write_head(number, n);
@@ -57,7 +57,7 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     declare_rows(s, aligned);
     const auto outside = b_.body.scope();
     for (std::size_t i = 0; i < folds.size(); ++i)
-        if (const place* in = c.packed[i]; in != nullptr) {
+        if (const array_argument* in = c.packed[i]; in != nullptr) {
             const std::string packed = add_packed(folds[i], *in);
             out.line("unsigned int packed", i, "[2] = {", packed, "::start, ", packed, "::start};");
         }
@@ -71,13 +71,13 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     }
     b_.body.leave(outside);
     for (std::size_t i = 0; i < folds.size(); ++i)
-        if (const place* in = c.packed[i]; in != nullptr) {
+        if (const array_argument* in = c.packed[i]; in != nullptr) {
             const std::string whole = add_packed(folds[i], *in) + "::whole(packed" + std::to_string(i) + ')';
             out.line(own(folds[i].part()), " = ", folds[i].joined(own(folds[i].part()), whole), ";");
         }
 
     if (c.edges_at_once) {
-        for (const place* in : inputs) b_.body.name(in->node, in->name + "_edge");
+        for (const array_argument* in : inputs) b_.body.name(in->node, in->name + "_edge");
         out.open("if (", first, lane(), " < ", edges, ")");
         for (fold_writer& f : folds) join_one(f, f.entry(b_.body.value(f.value(), out), "edge"));
         if (!s.outputs.empty()) b_.write_digits("edge", s.axes);
@@ -142,16 +142,16 @@ void row_fold::write_dealt_rounds(std::size_t number) {
 }
 
 void row_fold::load_edges(const folded_space& s, const std::string& present) {
-    for (const place* in : inputs_of(s)) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
+    for (const array_argument* in : inputs_of(s)) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
     b_.code.open("if (", present, ")");
     b_.write_digits("edge", s.axes);
-    for (const place* in : inputs_of(s))
+    for (const array_argument* in : inputs_of(s))
         b_.code.line(in->name, "_edge = ", b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
     b_.code.close();
 }
 
 void row_fold::declare_rows(const folded_space& s, bool aligned) {
-    for (const place* in : inputs_of(s))
+    for (const array_argument* in : inputs_of(s))
         b_.code.line("const ", b_.needs.type(in->at->head.type), "* const ", in->name, "_row = ", b_.pointer(*in),
                      b_.offset(*in, kept_bits()), aligned ? ";" : " + head;");
 }
@@ -165,8 +165,8 @@ void row_fold::load_vector_tile(std::size_t number, const std::string& end) {
     source_writer& out = b_.code;
     const std::uint32_t each = choice_.spaces[number].each, unroll = choice_.spaces[number].unroll;
     const folded_space& s = spaces_[number];
-    const std::vector<const place*> inputs = inputs_of(s);
-    for (const place* in : inputs) {
+    const std::vector<const array_argument*> inputs = inputs_of(s);
+    for (const array_argument* in : inputs) {
         out.line("alignas(", bytes_of(*in) * each, ") ", b_.needs.type(in->at->head.type), ' ', in->name, '[', unroll,
                  "][", each, "];");
         b_.body.name(in->node, in->name + "[u][e]");
@@ -174,7 +174,7 @@ void row_fold::load_vector_tile(std::size_t number, const std::string& end) {
     const std::string vector = vector_of(unroll);
     b_.open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") continue;");
-    for (const place* in : inputs) {  // apart by what is known: one address for all of them
+    for (const array_argument* in : inputs) {  // apart by what is known: one address for all of them
         const std::string_view word = word_of(bytes_of(*in) * each, in->at->head.type);
         out.line(b_.loader(b_.reading_of(*in, kept_bits() | s.bits()), word), '<', word, ">(", in->name, "[u], ",
                  in->name, "_row + v * ", each, unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u',
@@ -196,7 +196,7 @@ void row_fold::join_vector_tile(std::size_t number, const std::string& end) {
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") break;");
     std::vector<std::size_t> plain;
     for (std::size_t i = 0; i < folds.size(); ++i) {
-        if (const place* in = c.packed[i]; in != nullptr)
+        if (const array_argument* in = c.packed[i]; in != nullptr)
             out.line(add_packed(folds[i], *in), "::take(packed", i, ", ", in->name, "[u]);");
         else
             plain.push_back(i);
@@ -235,7 +235,7 @@ void row_fold::join_whole_tile(std::size_t number) {
 }
 
 void row_fold::write_head(std::size_t number, const std::string& n) {
-    const place& in = *inputs_of(spaces_[number])[0];
+    const array_argument& in = *inputs_of(spaces_[number])[0];
     const std::string start = b_.pointer(in) + b_.offset(in, kept_bits()), u8 = b_.needs.type(dtype::u8);
     b_.code.line("const ", b_.linear(), " head = min(", n, ", ", b_.linear(), "(-(reinterpret_cast<", u8, ">(", start,
                  ") / ", bytes_of(in), ") % ", choice_.spaces[number].head_unit, "));");

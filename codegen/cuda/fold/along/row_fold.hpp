@@ -44,7 +44,7 @@ private:
     void join_vector_tile(std::size_t number, const std::string& end);
     void join_whole_tile(std::size_t number);
     /// The struct that joins several narrow elements by one instruction (cuda/fold/along/packed_fold.cpp).
-    std::string add_packed(fold_writer& f, const place& in);
+    std::string add_packed(fold_writer& f, const array_argument& in);
     /// How many elements lie before the first vector of a row that begins anywhere.
     void write_head(std::size_t number, const std::string& n);
     /// Rows whose elements lie anywhere: a lane's are apart, so that lanes read neighbours.

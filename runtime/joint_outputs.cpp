@@ -1,5 +1,5 @@
 // One pass takes the largest result that is left and all that fit into it.
-#include "runtime/several.hpp"
+#include "runtime/joint_outputs.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -28,12 +28,12 @@ bool lies_within(extents_ref inner, extents_ref outer) {
 }
 
 /// Whether one plan may compute the results `k` and `largest`.
-bool go_together(const several& s, std::size_t k, std::size_t largest) {
+bool go_together(const joint_outputs& s, std::size_t k, std::size_t largest) {
     return s.devices[k] == s.devices[largest] && lies_within(s.shapes[k], s.shapes[largest]) &&
            (s.shapes[k].size() == 0) == (s.shapes[largest].size() == 0);
 }
 
-bool all_go_together(const several& s) {
+bool all_go_together(const joint_outputs& s) {
     std::size_t largest = 0;
     for (std::size_t k = 1; k < s.shapes.size(); ++k)
         if (s.shapes[k].size() > s.shapes[largest].size()) largest = k;
@@ -46,7 +46,7 @@ bool all_go_together(const several& s) {
 struct beginning {
     std::size_t program, operands, attributes;
 };
-std::vector<beginning> beginnings_of(const several& s) {
+std::vector<beginning> beginnings_of(const joint_outputs& s) {
     beginning at{s.program.size(), s.operands.size(), s.attributes.size()};
     std::vector<beginning> trees{at};
     while (at.program > 0) {
@@ -64,7 +64,7 @@ std::vector<beginning> beginnings_of(const several& s) {
 
 }  // namespace
 
-std::vector<joint_trees> split_by_shape(const several& s) {
+std::vector<joint_trees> split_by_shape(const joint_outputs& s) {
     const std::vector<beginning> trees = beginnings_of(s);
     std::vector<std::size_t> left(s.outputs.size());  // the largest first
     for (std::size_t k = 0; k < left.size(); ++k) left[k] = k;
@@ -103,7 +103,7 @@ std::vector<joint_trees> split_by_shape(const several& s) {
 
 inline namespace v1 {
 
-void evaluate_several(slot& cache, const several& s) {
+void evaluate_joint_outputs(slot& cache, const joint_outputs& s) {
     using namespace runtime;
     if (all_go_together(s))
         return runtime::evaluate(cache, {s.program, s.operands, s.attributes, s.outputs, 0, s.shapes});

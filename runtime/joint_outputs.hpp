@@ -19,6 +19,6 @@ struct joint_trees {
 };
 
 /// The trees in as few parts as there are. Results of size 0 are in parts of their own.
-std::vector<joint_trees> split_by_shape(const several&);
+std::vector<joint_trees> split_by_shape(const joint_outputs&);
 
 }  // namespace ingot::runtime
