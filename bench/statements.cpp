@@ -15,12 +15,14 @@
 
 #include <ingot/ingot.hpp>
 
+#include "host_data.hpp"
 #include "report.hpp"
 #include "roofs.hpp"
 #include "session.hpp"
 #include "statements/build.hpp"
 #include "statements/draw.hpp"
 #include "statements/exact.hpp"
+#include "statements/judge.hpp"
 #include "statements/stopwatch.hpp"
 
 namespace {
@@ -42,8 +44,7 @@ struct drawn {
     std::uint64_t number = 0;
     statement what;
     std::string failure = {};
-    double closest = 0;  // the largest error as a share of what it may be
-    double blunt = 0;    // what the error may be on average, as a share of the values
+    double closest = 0, blunt = 0;  // of the verdicts on its results, the greatest
     std::uint64_t kernels = 0;
     double time = 0, by_bytes = 0, by_operations = 0;
 
@@ -52,39 +53,17 @@ struct drawn {
     std::string name() const { return std::to_string(number) + ": " + shape_text(what); }
 };
 
-/// Compares a result's elements with those in double.
-template <class T>
-void compare(drawn& d, const bench::exact_results& exact, std::size_t k, const std::vector<T>& got) {
-    double errors = 0, sizes = 0;
-    std::size_t wrong = 0, all = 0;
-    char first[160] = "";
-    exact.for_each(k, [&](std::uint64_t at, double wanted, double error) {
-        const auto value = static_cast<double>(got.at(at));
-        const double off = std::abs(value - wanted), most = 2 * error + 1e-30;
-        ++all;
-        errors += error;
-        sizes += std::abs(wanted);
-        if (off <= most) {
-            d.closest = std::max(d.closest, off / most);
-            return;
-        }
-        if (wrong++ == 0)
-            std::snprintf(first, sizeof first, "result %d at %llu: %.9g instead of %.9g, which may be off by %.3g",
-                          static_cast<int>(k), static_cast<unsigned long long>(at), value, wanted, most);
-    });
-    if (wrong != 0)
-        throw std::runtime_error(std::to_string(wrong) + " of " + std::to_string(all) + " elements are wrong; " +
-                                 first);
-    if (sizes > 0) d.blunt = std::max(d.blunt, errors / sizes);
-}
-
 void check(drawn& d, const bench::statement_pools& pools) {
     bench::with_type_of(d.what, [&]<class T>(T) {
         std::vector<std::vector<T>> got;
         for (const array<T>& result : statement_trees<T>(d.what, pools, 0).evaluate())
             got.push_back(ravel(result).to_host());
         const bench::exact_results exact(d.what, pools.values());
-        for (std::size_t k = 0; k < got.size(); ++k) compare(d, exact, k, got[k]);
+        for (std::size_t k = 0; k < got.size(); ++k) {
+            const bench::verdict v = bench::judge<T>(exact, k, got[k]);
+            d.closest = std::max(d.closest, v.closest);
+            d.blunt = std::max(d.blunt, v.blunt);
+        }
     });
 }
 
@@ -225,7 +204,11 @@ options parse(int argc, char** argv) {
 
 int run(int argc, char** argv) {
     const options o = parse(argc, argv);
-    const bench::statement_pools pools(std::size_t{1} << (30 - o.shrink));
+    const std::size_t bytes = std::size_t{1} << (30 - o.shrink);
+    const bench::statement_pools pools(
+        bench::uniform<float>(bytes / 4, 201, -bench::pool_range, bench::pool_range),
+        bench::uniform<double>(bytes / 8, 202, -bench::pool_range, bench::pool_range),
+        bench::uniform<std::int32_t>(bytes / 4, 203, -bench::integer_range, bench::integer_range));
     bench::report out(o.path);
     const array<float>& floats = pools.on_device<float>();
     const bench::roofs roof(out, floats, floats);

@@ -8,18 +8,18 @@
 
 #include <ingot/ingot.hpp>
 
-#include "../host_data.hpp"
 #include "exact.hpp"
 
 namespace bench {
 
-/// Values for leaves, of each type the same bytes, on the host and on the current device.
+/// Values for leaves, on the host and on the current device.
 class statement_pools {
 public:
-    explicit statement_pools(std::size_t bytes)
-        : floats_host_(uniform<float>(bytes / 4, 201, -pool_range, pool_range)),
-          doubles_host_(uniform<double>(bytes / 8, 202, -pool_range, pool_range)),
-          integers_host_(uniform<std::int32_t>(bytes / 4, 203, -integer_range, integer_range)),
+    /// Floats and doubles of at most pool_range, integers of at most integer_range.
+    statement_pools(std::vector<float> floats, std::vector<double> doubles, std::vector<std::int32_t> integers)
+        : floats_host_(std::move(floats)),
+          doubles_host_(std::move(doubles)),
+          integers_host_(std::move(integers)),
           floats_(ingot::asarray(floats_host_)),
           doubles_(ingot::asarray(doubles_host_)),
           integers_(ingot::asarray(integers_host_)) {}

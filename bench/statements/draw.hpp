@@ -11,7 +11,7 @@
 #include <cmath>
 #include <random>
 
-#include "../host_data.hpp"
+#include "../mixed.hpp"
 #include "statement.hpp"
 
 namespace bench {
