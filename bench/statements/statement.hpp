@@ -3,6 +3,7 @@
 // knows between which numbers its values lie, so that functions are drawn where they are well conditioned.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -80,6 +81,45 @@ struct statement {
         for (const statement_node& n : nodes)
             if (n.is_array()) sum += elements(n) * (n.what == action::converted ? 4 : item());
         return sum;
+    }
+    /// The same where an array is read again for what comes after a fold over more than a chip holds: x / norm(x).
+    std::uint64_t bytes_read_again() const {
+        // How many such folds lie beneath a node, and after how many of them it is wanted, as bits.
+        std::vector<int> folds(nodes.size(), 0);
+        std::vector<unsigned> wanted(nodes.size(), 0);
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            for (const int from : nodes[i].from)
+                if (from >= 0) folds[i] = std::max(folds[i], folds[static_cast<std::size_t>(from)]);
+            folds[i] += folds_more_than_a_chip(nodes[i]);
+        }
+        for (const int i : results) wanted[static_cast<std::size_t>(i)] |= 1u << folds[static_cast<std::size_t>(i)];
+        std::uint64_t sum = 0;
+        for (std::size_t i = nodes.size(); i-- > 0;) {
+            const statement_node& n = nodes[i];
+            if (n.is_array())
+                sum += elements(n) * (n.what == action::converted ? 4 : item()) *
+                       static_cast<unsigned>(std::popcount(wanted[i]));
+            // A fold's result is small and stays; the fold is computed once.
+            const unsigned operands = n.what == action::fold ? 1u << (folds[i] - folds_more_than_a_chip(n)) : wanted[i];
+            for (const int from : n.from)
+                if (from >= 0) wanted[static_cast<std::size_t>(from)] |= operands;
+        }
+        return sum;
+    }
+    /// Of float32 a row of 2 MiB along memory; across it a row brings its neighbours of 32 bytes.
+    bool folds_more_than_a_chip(const statement_node& n) const {
+        if (n.what != action::fold) return false;
+        std::uint64_t row = item(), neighbours = 1;
+        for (int j = 0; j < rank(); ++j) {
+            const auto extent = static_cast<std::uint64_t>(extents[static_cast<std::size_t>(j)]);
+            if (n.along >> j & 1) {
+                row *= extent;
+                neighbours = 1;
+            } else {
+                neighbours *= extent;
+            }
+        }
+        return row * std::min(neighbours, 32 / item()) > std::uint64_t{1} << 21;
     }
     std::uint64_t bytes_written() const {
         std::uint64_t sum = 0;

@@ -73,6 +73,24 @@ TEST_CASE("a drawn statement has the operations, folds and sizes that were asked
     for (const int seen : {one, three, random, joint, repeated}) CHECK(seen > 50);
 }
 
+/// x - mean(x, 1) of rows of some length.
+statement centred(index_t rows, index_t length) {
+    return {.extents = {rows, length},
+            .nodes = {{.axes = 3, .exact = true},
+                      {.what = action::fold, .axes = 1, .from = {0, -1, -1}, .fold = folding::mean, .along = 2},
+                      {.what = action::map, .axes = 3, .from = {0, 1, -1}, .row = op::subtract}},
+            .results = {2}};
+}
+
+TEST_CASE("an array is read again after a fold over more than a chip holds") {
+    const statement held = centred(1 << 10, 1 << 10), beyond = centred(4, 1 << 20);
+    CHECK(held.bytes_read() == 4 << 20);
+    CHECK(held.bytes_read_again() == held.bytes_read());
+    CHECK(beyond.bytes_read_again() == 2 * beyond.bytes_read());
+    CHECK(beyond.bytes_written() == 16 << 20);
+    CHECK(text_of(beyond) == "subtract(x0, mean(x0, 1))");
+}
+
 TEST_CASE("the values of a drawn statement lie where its nodes say") {
     for (std::uint64_t k = 0; k < 100; ++k) {
         const statement s = drawn(k);
