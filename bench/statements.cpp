@@ -1,10 +1,12 @@
 // Two hundred statements that nobody thought of, drawn (statements/draw.hpp): each is checked against double, timed,
 // and compared with the roof for the bytes of its inputs and outputs and with the count of its operations. A lamp, not
 // a gate: prints the share of each, and of the twenty worst what they are and how they were planned.
-//   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N]
+//   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]
 // --only K does number K alone and prints its plan; --shrink N divides the sizes by 2^N, on the host 10 if not given.
+// What is not checked within so many seconds (90) is left out and counted.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -38,12 +40,14 @@ struct options {
     std::uint64_t seed = 1, count = 200;
     std::optional<std::uint64_t> only;
     int shrink = 0;
+    std::chrono::seconds checking{90};
 };
 
 /// A statement, and what became of it.
 struct drawn {
     std::uint64_t number = 0;
     statement what;
+    bool checked = false;
     std::string failure = {};
     double closest = 0, blunt = 0;  // of the verdicts on its results, the greatest
     std::uint64_t kernels = 0;
@@ -71,11 +75,13 @@ void check(drawn& d, const bench::statement_pools& pools) {
 }
 
 /// All at once: kernels are compiled and results computed in double on all cores, what takes longest first.
-void check_all(std::vector<drawn>& all, const bench::statement_pools& pools) {
+void check_all(std::vector<drawn>& all, const bench::statement_pools& pools, std::chrono::seconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
     std::ranges::sort(all, std::greater{}, [](const drawn& d) { return d.what.operations(); });
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-        for (std::size_t i; (i = next.fetch_add(1)) < all.size();) {
+        for (std::size_t i; (i = next.fetch_add(1)) < all.size() && std::chrono::steady_clock::now() < end;) {
+            all[i].checked = true;
             try {
                 check(all[i], pools);
             } catch (const std::exception& reason) {
@@ -203,11 +209,14 @@ options parse(int argc, char** argv) {
             o.only = value;
         else if (name == "--shrink")
             o.shrink = static_cast<int>(std::min<std::uint64_t>(value, 12));
+        else if (name == "--seconds")
+            o.checking = std::chrono::seconds(value);
         else
             throw std::runtime_error("there is no option " + std::string(name));
     }
     if (o.path == nullptr)
-        throw std::runtime_error("usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N]");
+        throw std::runtime_error(
+            "usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]");
     return o;
 }
 
@@ -228,7 +237,9 @@ int run(int argc, char** argv) {
     const bench::statement_limits limits{20.0 - o.shrink, 27.0 - o.shrink};
     for (std::uint64_t k = o.only.value_or(0); k < (o.only ? *o.only + 1 : o.count); ++k)
         all.push_back({.number = k, .what = bench::statement_draw(o.seed, k, limits).next()});
-    check_all(all, pools);
+    check_all(all, pools, o.checking);
+    if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)
+        std::printf("%d statements are left out: there was no time to check them\n", static_cast<int>(left_out));
     std::ranges::sort(all, {}, &drawn::number);
     for (drawn& d : all)
         s.attempt("seed " + std::to_string(o.seed) + ", " + d.name() + ", " + text_of(d.what), [&] {
