@@ -12,6 +12,7 @@
 #include <ingot/philox.hpp>
 
 #include "draw.hpp"
+#include "operations.hpp"
 
 namespace bench {
 
@@ -284,57 +285,22 @@ private:
             }
         } else {
             const auto a = static_cast<std::size_t>(node.from[0]);
-            const double rounding = epsilon() * (1 + 2 * static_cast<double>(ingot::detail::facts(node.row).ulp));
-            for (std::size_t p = 0; p < n; ++p) {
-                const bool two = node.from[1] >= 0;
-                const double y = two ? v_[static_cast<std::size_t>(node.from[1])][p] : node.constant;
-                const double y_error = two ? e_[static_cast<std::size_t>(node.from[1])][p] : 0;
-                map(node.row, v_[a][p], e_[a][p], y, y_error, v[p], e[p]);
-                if (node.row != op::maximum && node.row != op::minimum && node.row != op::negative &&
-                    node.row != op::absolute)
-                    e[p] += rounding * (std::abs(v[p]) + e[p]);
+            const bool two = node.from[1] >= 0, exact = rounds_nothing(node.row);
+            if (!two) {
+                constants_.assign(n, node.constant);
+                no_errors_.assign(n, 0);
             }
-        }
-    }
-
-    static void map(op row, double x, double dx, double y, double dy, double& v, double& e) {
-        const auto set = [&](double value, double error) {
-            v = value;
-            e = error;
-        };
-        switch (row) {
-            case op::add:
-                return set(x + y, dx + dy);
-            case op::subtract:
-                return set(x - y, dx + dy);
-            case op::multiply:
-                return set(x * y, std::abs(x) * dy + std::abs(y) * dx + dx * dy);
-            case op::divide:
-                return set(x / y, (dx + std::abs(x / y) * dy) / std::max(std::abs(y) - dy, 1e-300));
-            case op::maximum:
-                return set(std::max(x, y), std::max(dx, dy));
-            case op::minimum:
-                return set(std::min(x, y), std::max(dx, dy));
-            case op::negative:
-                return set(-x, dx);
-            case op::absolute:
-                return set(std::abs(x), dx);
-            case op::square:
-                return set(x * x, 2 * std::abs(x) * dx + dx * dx);
-            case op::exp:
-                return set(std::exp(x), std::exp(x) * std::expm1(dx));
-            case op::log:
-                return set(std::log(x), dx / std::max(x - dx, 1e-300));
-            case op::log1p:
-                return set(std::log1p(x), dx / std::max(1 + x - dx, 1e-300));
-            case op::sqrt:
-                return set(std::sqrt(x), 0.5 * dx / std::sqrt(std::max(x - dx, 1e-300)));
-            case op::sin:
-                return set(std::sin(x), dx);
-            case op::tanh:
-                return set(std::tanh(x), dx);
-            default:
-                return set(std::erf(x), 1.2 * dx);
+            const std::vector<double>&y = two ? v_[static_cast<std::size_t>(node.from[1])] : constants_,
+                  &dy = two ? e_[static_cast<std::size_t>(node.from[1])] : no_errors_;
+            const double rounding =
+                exact ? 0 : epsilon() * (1 + 2 * static_cast<double>(ingot::detail::facts(node.row).ulp));
+            with_operation(node.row, [&](auto operation) {
+                for (std::size_t p = 0; p < n; ++p) {
+                    const bounded r = operation(v_[a][p], e_[a][p], y[p], dy[p]);
+                    v[p] = r.value;
+                    e[p] = r.error + rounding * (std::abs(r.value) + r.error);
+                }
+            });
         }
     }
 
@@ -382,6 +348,7 @@ private:
     std::array<std::size_t, 3> counts_{1, 1, 1};
     std::vector<stored> stored_;
     std::vector<std::vector<double>> v_, e_;
+    std::vector<double> constants_, no_errors_;
     std::array<std::array<std::uint32_t, block>, 3> at_;
 };
 
