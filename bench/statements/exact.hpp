@@ -249,7 +249,7 @@ private:
                 const double off = std::abs(static_cast<double>(s.first)) / n, var = value_of(t, s),
                              mean = s.shift + off;
                 return 2 * (s.weighted + off * s.carried) / n + last_places * eps * var +
-                       8 * eps * std::abs(mean) * std::sqrt(std::max(var, 0.0)) + std::pow(eps * mean, 2);
+                       8 * eps * std::abs(mean) * std::sqrt(std::max(var, 0.0)) + std::pow(4 * eps * mean, 2);
             }
             case folding::mean:
                 return (s.carried + last_places * eps * s.size) / n;
