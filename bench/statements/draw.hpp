@@ -317,8 +317,9 @@ private:
         return map(row, a, row == op::divide ? positive(b) : b);
     }
     int select(axis_set axes, int operators, int passes) {
-        const int compared = array_leaf(axes), a = grow(axes, (operators - 1) / 2, passes),
-                  b = grow(axes, (operators - 1) / 2, 0);
+        const int compared = array_leaf(axes), a = grow(axes, (operators - 1) / 2, passes);
+        int b = grow(axes, (operators - 1) / 2, 0);
+        if (a == b) b = array_leaf(axes);
         return add({.what = action::select,
                     .axes = node(compared).axes | node(a).axes | node(b).axes,
                     .from = {compared, a, b},
