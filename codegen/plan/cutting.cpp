@@ -10,6 +10,7 @@
 #include "codegen/graph/reduction.hpp"
 #include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/kernel.hpp"
+#include "codegen/text/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -45,6 +46,7 @@ public:
         for (const node_id n : cut_) {
             whole.temporaries.push_back({graph_.nodes[n].type, points_of(axes_of(n))});
             whole.temporary_axes.push_back(axes_of_temporary(n));
+            whole.reasons.push_back(reason_of(n));
         }
         for (const node_id v : views_) {
             const node_id library = graph_.nodes[v].arguments[0];
@@ -127,10 +129,21 @@ private:
         return axes;
     }
 
-    void cut(node_id n) {
+    void cut(node_id n, const char* why) {
         if (is_cut(n)) return;
         nodes_[n].temporary = static_cast<int>(cut_.size());
         cut_.push_back(n);
+        reasons_.push_back(why);
+    }
+    /// With what a value of the temporary moves through memory, and what it costs to make it again where it is wanted.
+    std::string reason_of(node_id id) const {
+        const node& n = graph_.nodes[id];
+        const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::thread_fold;
+        const std::uint32_t operations = folds ? 1 + cost_of(graph_, {n.arguments[0]}) : cost_of(graph_, {id});
+        return std::string(reasons_[static_cast<std::size_t>(nodes_[id].temporary)]) + " (" +
+               std::to_string(2 * size_of(n.type)) + " bytes of memory a value; made again, " +
+               std::to_string(operations) + (operations == 1 ? " operation" : " operations") +
+               (folds ? " for each element that it folds)" : ")");
     }
     bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
 
@@ -144,7 +157,47 @@ private:
                !(one.reshapes && other.loops);
     }
 
+    /// Behind which nodes the values that are still wanted go through memory, for one kernel would hold more operations
+    /// than a compiler digests in good time: where there are fewest of them.
+    std::vector<bool> find_ends_of_kernels() const {
+        constexpr std::uint32_t most_operations = 1500;
+        std::vector<bool> ends(graph_.nodes.size());
+        const std::vector<std::uint32_t> live = live_values(graph_);
+        std::vector<std::uint32_t> operations(graph_.nodes.size());
+        node_id begin = 0;
+        std::uint32_t sum = 0;
+        for (node_id i = 0; i < graph_.nodes.size(); ++i) {
+            const node& n = graph_.nodes[i];
+            operations[i] = n.kind == node_kind::map ? facts(static_cast<op>(n.code)).cost
+                            : n.kind == node_kind::user ? cost_of_user(graph_.texts[n.index], n.code)
+                                                        : 0;
+            sum += operations[i];
+            if (sum <= most_operations) continue;
+            node_id best = i;
+            std::uint32_t behind = 0, behind_best = 0;
+            for (node_id p = i; p > begin && behind < most_operations / 2; behind += operations[p--])
+                if (live[p] < live[best]) best = p, behind_best = behind;
+            ends[best] = true;
+            begin = best;
+            sum = behind_best;
+        }
+        return ends;
+    }
+    /// Cuts off all that nodes behind this one still want.
+    void cut_behind(node_id last, const std::vector<node_id>& last_user) {
+        for (node_id i = 0; i <= last; ++i) {
+            const node& n = graph_.nodes[i];
+            const bool computed = n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user;
+            if (computed && last_user[i] > last && (n.axes & thread_loops_) == 0)
+                cut(i, "one kernel would hold too many operations");
+        }
+    }
+
     void find_cuts() {
+        const std::vector<bool> ends = find_ends_of_kernels();
+        std::vector<node_id> last_user(graph_.nodes.size());
+        for (node_id i = 0; i < graph_.nodes.size(); ++i)
+            for (int a = 0; a < graph_.nodes[i].arity; ++a) last_user[graph_.nodes[i].arguments[a]] = i;
         for (node_id i = 0; i < graph_.nodes.size(); ++i) {
             const node& n = graph_.nodes[i];
             const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
@@ -153,16 +206,21 @@ private:
                 const node_id of = n.arguments[a];
                 const row_uses::use use = uses_.of_argument(i, a);
                 const bool elsewhere = (folds || axes_of(of) != n.axes) && use != row_uses::use::held;
-                if (nodes_[of].folds() && (elsewhere || use == row_uses::use::parted)) cut(of);
-                if (nodes_[of].reshapes && folds) cut(of);
+                if (nodes_[of].folds() && elsewhere)
+                    cut(of, folds ? "what wants it folds along other axes" : "it is wanted along more axes");
+                if (nodes_[of].folds() && use == row_uses::use::parted) cut(of, "beside it other rows are folded");
+                if (nodes_[of].reshapes && folds) cut(of, "it is read at other places, and folded");
                 // A thread's loop is not made again for each place of a long axis.
                 const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
-                if (nodes_[of].loops && (folds || repeats)) cut(of);
-                if (n.kind == node_kind::thread_fold && nodes_[of].reshapes) cut(of);
+                if (nodes_[of].loops && (folds || repeats))
+                    cut(of, folds ? "many threads fold it" : "it is wanted along a long axis");
+                if (n.kind == node_kind::thread_fold && nodes_[of].reshapes)
+                    cut(of, "it is read at other places, and folded");
             }
             for (const node_id of : arguments)
                 for (const node_id other : arguments)
-                    if (!is_cut(of) && !is_cut(other) && !go_together(of, other)) cut(other);
+                    if (!is_cut(of) && !is_cut(other) && !go_together(of, other))
+                        cut(other, "what stands beside it folds otherwise");
             state& now = nodes_[i];
             now.reduces = n.kind == node_kind::reduce;
             now.reshapes = n.kind == node_kind::unravel;
@@ -177,11 +235,13 @@ private:
                 now.loops = now.loops || nodes_[of].loops;
                 if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
             }
-            if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0)) cut(i);
+            if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0))
+                cut(i, n.kind == node_kind::store ? "a library takes it" : "a library makes it");
+            if (ends[i]) cut_behind(i, last_user);
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
             if ((nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].loops) && is_broadcast(k))
-                cut(graph_.roots[k]);
+                cut(graph_.roots[k], "a result repeats it");
     }
 
     /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
@@ -560,6 +620,7 @@ private:
     const row_uses& uses_;
     std::vector<state> nodes_;
     std::vector<node_id> cut_;    // the node of each temporary
+    std::vector<const char*> reasons_;  // and why it is one
     std::vector<node_id> views_;  // of libraries' results
     std::vector<bool> written_;   // outputs that a library's function writes itself
     std::vector<part> parts_;

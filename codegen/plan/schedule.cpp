@@ -157,6 +157,7 @@ void emit_stages(const key& k, staging s, plan& p) {
         auto& step = std::get<launch>(part.steps[0]);
         rebind(step, now, s, k.operands.size());
         if (!now.temporaries.empty()) step.reason += ", into a temporary";
+        for (const std::uint16_t t : now.temporaries) step.reason += "; " + s.reasons[t];
         if (s.stages.size() > 1)
             part.source = in_namespace(std::move(part.source), "step" + std::to_string(i + 1), step);
         p.source += (i == 0 ? "" : "\n") + part.source;

@@ -39,6 +39,7 @@ struct staging {
     std::vector<temporary> temporaries;
     std::vector<std::vector<int>> temporary_axes;  // of the whole key, outermost first
     std::vector<temporary_view> views;
+    std::vector<std::string> reasons;  // why each temporary is one
 };
 
 /// Whether there is a kernel that holds the rows of a stage.

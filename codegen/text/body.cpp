@@ -2,6 +2,8 @@
 // and none is recursive.
 #include "codegen/text/body.hpp"
 
+#include <algorithm>
+
 #include <ingot/error.hpp>
 
 #include "codegen/text/fold.hpp"
@@ -252,6 +254,52 @@ bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::targe
         spell_map(n, types, {"a", "b", "c"}, calls);
     }
     return calls.inexact();
+}
+
+namespace {
+
+/// The last node that wants each node's value; of a root the end of the graph.
+std::vector<node_id> last_users(const graph& g) {
+    std::vector<node_id> last(g.nodes.size());
+    for (node_id i = 0; i < g.nodes.size(); ++i)
+        for (int a = 0; a < g.nodes[i].arity; ++a) last[g.nodes[i].arguments[a]] = i;
+    for (const node_id r : g.roots) last[r] = static_cast<node_id>(g.nodes.size());
+    return last;
+}
+
+bool is_leaf(const node& n) { return n.kind == node_kind::operand || n.kind == node_kind::constant; }
+
+}  // namespace
+
+std::uint32_t live_registers(const graph& g) {
+    const std::vector<node_id> last = last_users(g);
+    std::vector<std::vector<node_id>> ending(g.nodes.size() + 1);
+    std::uint32_t now = 0, most = 0;
+    const auto registers = [&](node_id i) { return detail::size_of(g.nodes[i].type) > 4 ? 2u : 1u; };
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        if (is_leaf(g.nodes[i]) && g.nodes[i].axes != 0) now += registers(i);
+        ending[last[i]].push_back(i);
+    }
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        if (!is_leaf(g.nodes[i])) now += registers(i);
+        most = std::max(most, now);
+        for (const node_id e : ending[i])
+            if (!is_leaf(g.nodes[e]) || g.nodes[e].axes != 0) now -= registers(e);
+    }
+    return most;
+}
+
+std::vector<std::uint32_t> live_values(const graph& g) {
+    const std::vector<node_id> last = last_users(g);
+    std::vector<std::uint32_t> ending(g.nodes.size() + 1), live(g.nodes.size());
+    std::uint32_t now = 0;
+    for (node_id i = 0; i < g.nodes.size(); ++i)
+        if (!is_leaf(g.nodes[i])) ++ending[last[i]];
+    for (node_id i = 0; i < g.nodes.size(); ++i) {
+        if (!is_leaf(g.nodes[i])) ++now;
+        live[i] = now -= ending[i];
+    }
+    return live;
 }
 
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots) {

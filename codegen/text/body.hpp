@@ -76,6 +76,11 @@ std::vector<std::string> operand_names(const graph& g, const key& k);
 /// Whether some function in the graph rounds differently when the compiler vectorises its calls.
 bool calls_inexact(const graph& g, detail::target where);
 bool calls_inexact(const graph& g, const std::vector<bool>& among, detail::target where);
+/// Four-byte registers that the values of one element take at once where they are computed in the graph's order, all
+/// arrays being read before: an estimate, for what lies beneath reductions is not looked at.
+std::uint32_t live_registers(const graph& g);
+/// For each node how many computed values are there behind it that a later node or a root wants, itself among them.
+std::vector<std::uint32_t> live_values(const graph& g);
 /// Operations of one element below `root`, by the table's costs; a reduction or a scan counts as one value.
 std::uint32_t cost_of(const graph& g, const std::vector<node_id>& roots);
 

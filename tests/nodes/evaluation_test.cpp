@@ -232,3 +232,31 @@ TEST_CASE("an integer that was a fraction below 0 is 0, not its negative, as a f
     for (const double v : through.to_host()) CHECK(!std::signbit(v));
     for (const float v : directly.to_host()) CHECK(!std::signbit(v));
 }
+
+TEST_CASE("a tree is cut by what its kernel would hold, and explain says why") {
+    const auto x = counted({1000}) * 1e-3;
+    const auto launches = [](const lazy<double>& e) {
+        const auto before = counters().kernel_launches;
+        const array<double> r = e;
+        CHECK(counters().kernel_launches - before == explain(e).kernels.size());
+        return explain(e).kernels.size();
+    };
+    lazy<double> light = x, heavy = x;
+    for (int k = 0; k < 200; ++k) light = light * 1.01 + 0.5;
+    CHECK(launches(light) == 1);  // 400 operations
+    for (int k = 0; k < 250; ++k) heavy = exp(heavy * 0.5 - 1);
+    CHECK(launches(heavy) == 2);  // 2500
+    CHECK(explain(heavy).kernels[0].reason.find("one kernel would hold too many operations (16 bytes") !=
+          std::string::npos);
+    double wanted = 0.5;
+    for (int k = 0; k < 250; ++k) wanted = std::exp(wanted * 0.5 - 1);
+    CHECK(values(heavy)[500] == doctest::Approx(wanted));
+    // What is equal in a static tree of more than 64 nodes is one node of the lazy that it becomes.
+    const auto a = x * 2 + 1;
+    const auto b = a * a + a;
+    const auto c = b * b + b;
+    const auto d = c * c + c + b * a;
+    const auto e = d * d + d * c;
+    CHECK(launches(e) == 1);
+    CHECK(explain(e).kernels[0].flops <= 20 * 1000);
+}

@@ -15,9 +15,12 @@ using layout = map_choice::layout;
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t fewest_chunks = 2, most_chunks = 4;  // of a flat map
 
-/// So many elements a thread as hold `bytes` of the widest array, while the compiler digests their statements.
+/// So many elements a thread, of which all values lie in registers, as hold `bytes` of the widest array, while the compiler digests their statements.
 std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
-    while (most > 1 && most * b.cost > statement_budget) most /= 2;
+    constexpr std::size_t large_graph = 64;
+    constexpr std::uint32_t most_registers = 160;  // of 255: addresses and numbers of loops want some
+    const std::uint32_t registers = b.graph.nodes.size() > large_graph ? live_registers(b.graph) : 0;
+    while (most > 1 && (most * b.cost > statement_budget || most * registers > most_registers)) most /= 2;
     return most;
 }
 
