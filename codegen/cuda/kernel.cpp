@@ -6,6 +6,7 @@
 
 #include "codegen/cuda/join.hpp"
 #include "codegen/plan/stages.hpp"
+#include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
 
@@ -113,6 +114,20 @@ std::string cuda_kernel::copier(std::uint32_t bytes) {
 
 void cuda_kernel::wait_for_copies() {
     if (copies_asynchronously()) code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+}
+
+array_argument cuda_kernel::leaf_of(node_id generator) const {
+    const std::uint16_t index = graph.nodes[generator].index;
+    return {&key.operands[index], names[index], index, false, generator};
+}
+
+void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index) {
+    const std::uint32_t group = generator_group(graph.nodes[generator].type);
+    const std::string name = generator_name(generator), seed = generator_key(generator);
+    if (n == group) return code.line(name, '(', to, ", ", seed, ", (", index, ") / ", group, ");");
+    code.margin("#pragma unroll");
+    code.line("for (int e = 0; e < ", n, "; e += ", group, ") ", name, '(', to, " + e, ", seed, ", (", index,
+              " + e) / ", group, ");");
 }
 
 std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {

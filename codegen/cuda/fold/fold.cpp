@@ -175,7 +175,13 @@ void cuda_fold::write_element(std::size_t number, const std::string& at) {
                      b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
         b_.body.name(in->node, in->name);
     }
-    for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
+    for (const node_id g : generators_of(s)) {
+        const array_argument leaf = b_.leaf_of(g);
+        if (columns_of(leaf) == 1)
+            b_.code.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, " = ",
+                         random_element(g, kept_bits() | s.bits()), ";");
+        b_.body.name(g, leaf.name + (columns_of(leaf) == 1 ? "" : "[e]"));
+    }
     for (fold_writer& f : folds_[number]) join_one(f, f.entry(b_.body.value(f.value(), b_.code), at));
     store_element_outputs(s);
 }

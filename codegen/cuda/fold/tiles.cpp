@@ -43,9 +43,11 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
     if (!loaded) declare_tile(number, unroll);
     for (const array_argument* in : inputs_of(s)) b_.body.name(in->node, in->name + (columns_of(*in) > 1 ? "[u][e]" : "[u]"));
     for (const node_id g : generators) {
-        const std::string name = b_.names[b_.graph.nodes[g].index];
-        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "];");
-        b_.body.name(g, name + "[u]");
+        const array_argument leaf = b_.leaf_of(g);
+        const std::uint32_t wide = columns_of(leaf);
+        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', unroll, ']',
+                 wide > 1 ? '[' + std::to_string(wide) + "];" : "];");
+        b_.body.name(g, leaf.name + (wide > 1 ? "[u][e]" : "[u]"));
     }
     const bool whole = unroll == 1 || n.empty();
     const bool counted =
@@ -57,8 +59,13 @@ void cuda_fold::write_tile(std::size_t number, std::uint32_t unroll, const std::
         if (!whole) out.line("if (", at, " >= ", n, ") break;");
         if (counted) out.line("++present;");
         write_loads(s, at);
-        for (const node_id g : generators)
-            out.line(b_.names[b_.graph.nodes[g].index], "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
+        for (const node_id g : generators) {
+            const array_argument leaf = b_.leaf_of(g);
+            if (columns_of(leaf) > 1)
+                b_.draw_groups(g, leaf.name + "[u]", tile_columns_, b_.generator_index(g, kept_bits() | s.bits()));
+            else
+                out.line(leaf.name, "[u] = ", random_element(g, kept_bits() | s.bits()), ";");
+        }
         out.close();
     }
     declare_outputs(s, unroll, tile_columns_);

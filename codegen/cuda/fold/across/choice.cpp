@@ -291,19 +291,34 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
 
 // ---- columns where they lie
 
+/// Whether a thread's columns are whole groups of every random leaf that moves along them.
+bool has_random_vectors(const folded_kernel& f, std::uint32_t columns) {
+    std::uint64_t folded = 0;
+    for (const folded_space& s : f.spaces()) {
+        if (!f.generators_of(s).empty() && !f.draws_groups(s, inner_axis(f), columns)) return false;
+        folded |= s.bits();
+    }
+    return std::ranges::none_of(f.kernel().generators, [&](node_id g) {
+        const std::uint64_t axes = f.kernel().graph.nodes[g].axes;
+        return (axes & axis_bit(inner_axis(f))) != 0 && (axes & folded) == 0;
+    });
+}
+
 /// Neighbouring columns that a thread folds: more than one where all that moves along them and is folded does so by one
 /// element and is aligned.
 std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     constexpr std::uint32_t most_words = 15;  // of registers for results
+    const int inner = inner_axis(f);
     std::uint32_t widest = 1, cost = 0;
-    bool vectors = f.kernel().generators.empty();
+    bool vectors = true;
     for (const folded_space& s : f.spaces()) {
         for (const array_argument* in : f.inputs_of(s)) {
-            const stride_class along = inner_class(*in, inner_axis(f));
+            const stride_class along = inner_class(*in, inner);
             if (along == stride_class::broadcast) continue;
             vectors = vectors && along == stride_class::unit && in->at->head.vector;
             widest = std::max(widest, bytes_of(*in));
         }
+        for (const node_id g : f.generators_of(s)) widest = std::max(widest, bytes_of(f.kernel().leaf_of(g)));
         for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(f.kernel().outputs[k]));
         cost += cost_of(f.kernel().graph, s.wanted(f.kernel().graph));
     }
@@ -311,7 +326,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     while (n > 1 && (n > 4 || n * cost > statement_budget || n * f.words() > most_words ||
                      n * threads * f.widest_part() > shared_bytes))
         n /= 2;
-    return n;
+    return has_random_vectors(f, n) ? n : 1;
 }
 
 /// A line of memory, in threads.
@@ -345,6 +360,7 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
     for (const folded_space& s : f.spaces())
         c.unroll.push_back(f.unroll_of(s, f.bytes_at_once(s, c.columns), 1, c.columns, bytes_in_flight));
     const std::uint32_t tile = c.unroll[f.longest()];
+    const bool draws = f.draws_alone(f.longest_space());
     if (!alone) c.room_bytes = c.threads * c.columns * f.widest_part();
     if (c.how == layout::packed) {  // so many that each folds a tile, and that the widest group has room
         constexpr std::uint32_t short_inner = 32;
@@ -354,7 +370,8 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
         const bool registers = c.threads == small_block && f.widest_part() > wide_part_bytes;
         c.resident_blocks = (resident_threads - (registers ? small_block : 0)) / c.threads;
         c.least_across = threads_of_line(f, c.columns, c.most_across);
-        c.split = block_split{.piece = c.threads / c.most_across * tile,
+        constexpr std::uint32_t least_draws = 16;  // of a thread, where nothing is loaded
+        c.split = block_split{.piece = c.threads / c.most_across * (draws ? least_draws : tile),
                               .results = (wide ? c.most_across : c.threads) * c.columns,
                               .waves = f.waves_of_columns()};
     }

@@ -159,14 +159,22 @@ private:
         declare_parts(folds_[number]);
         out.line("const ", type, ' ', n, " = mine ? ", b_.count(points_of(s.bits()), "folded" + suffix(number)),
                  " : 0, step = ", shared ? "gridDim.y * " : "", tile, apart, ";");
-        if (columns_ > 1) out.open("if (columns == ", columns_, ")");
+        // A vector that the array ends in is loaded by elements; random numbers are there for all of it.
+        const bool loads_vectors = columns_ > 1 && (!s.outputs.empty() || !inputs_of(s).empty());
+        if (loads_vectors) out.open("if (columns == ", columns_, ")");
         write_tiles(number, tile, first, apart, n, "step");
-        if (columns_ > 1) {
-            out.otherwise();  // the array ends within a vector
+        if (loads_vectors) {
+            out.otherwise();
             out.open("for (", type, " k = ", first, "; k < ", n, "; k += step)");
             out.open("for (", type, " u = 0; u < ", tile, " && k + u", apart, " < ", n, "; ++u)");
             out.line("const ", type, " at = k + u", apart, ";");
             b_.write_digits("at", s.axes);
+            for (const node_id g : generators_of(s)) {
+                const array_argument leaf = b_.leaf_of(g);
+                if (columns_of(leaf) == 1) continue;
+                out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', columns_, "];");
+                b_.draw_groups(g, leaf.name, columns_, b_.generator_index(g, kept_bits() | s.bits()));
+            }
             open_columns("columns");
             write_column();
             write_element(number, "at");
