@@ -95,10 +95,9 @@ void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
 
 void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
     const std::string part = own_in_tile(f.part());
-    const std::string with = f.counts_entries() ? f.with(part, array, present)
-                             : n == 1           ? f.joined(part, array + "[0]")
-                                                : f.joined(part, b_.join_pairs(f.joiner(), n, array));
-    b_.code.line(part, " = ", with, ";");
+    if (f.counts_entries()) return b_.code.line(part, " = ", f.with(part, array, present), ";");
+    const std::string joiner = f.later_joiner();
+    b_.code.line(part, " = ", joiner, "::join(", part, ", ", n == 1 ? array + "[0]" : b_.join_pairs(joiner, n, array), ");");
 }
 
 void cuda_fold::join_one(fold_writer& f, const std::string& entry) {

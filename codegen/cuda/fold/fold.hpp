@@ -79,7 +79,7 @@ protected:
     /// there: where entries are counted that costs more.
     bool rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const;
     void declare_parts(std::vector<fold_writer>& folds);
-    /// Joins an array of n entries, the first `present` of them, to the part; one entry; every so often, a tile being
+    /// Joins an array of n entries, the first `present` of them, to the part, behind which they stand; one entry; every so often, a tile being
     /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
     void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
     void join_one(fold_writer& f, const std::string& entry);

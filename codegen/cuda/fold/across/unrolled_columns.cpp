@@ -125,7 +125,7 @@ private:
             const std::string values = "value" + std::to_string(i);
             out.line(own(folds[i].name()), " = ",
                      folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
-                                           : b_.join_pairs(folds[i].joiner(), length_, values),
+                                           : b_.join_pairs(folds[i].later_joiner(), length_, values),
                      ";");
         }
         close_columns();
