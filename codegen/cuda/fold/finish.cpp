@@ -141,13 +141,6 @@ void cuda_fold::write_gather() {
         if (at_once_joined(f)) out.line(f.whole(), " = ", f.joiner(), "::join_all(", all_of(f), ");");
     });
     out.close();
-    for_all([&](fold_writer& f) {
-        combine(f, f.wide_joiner(), f.whole());
-        open_columns();
-        const std::string whole = own(f.whole());
-        out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
-        close_columns();
-    });
 }
 
 /// Before all else, so that the answer is there when it is wanted.
@@ -161,11 +154,10 @@ std::string cuda_fold::counters(const std::string& offset) {
     return "reinterpret_cast<" + b_.needs.type(dtype::u4) + "*>(" + scratch_pointer() + offset + ')';
 }
 
-void cuda_fold::write_finish() {
+void cuda_fold::write_meeting() {
     source_writer& out = b_.code;
     add_slots();
     const std::string u8 = b_.needs.type(dtype::u8), first = first_result();
-    out.open("if (gridDim.y > 1)");
     out.line("// The thread with the ticket tells all.");
     out.line("const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);");
     out.line(u8, "* const slots = ", scratch_pointer(), " + gridDim.x", first.empty() ? "" : " + " + first, ";");
@@ -178,7 +170,21 @@ void cuda_fold::write_finish() {
         for (fold_writer& f : folds) share(f);
     write_gather();
     if (frame_.split->counts_pieces) out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
-    out.close();
+    const bool alike = joins_blocks_alike();
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) {
+            if (!alike) combine(f, f.wide_joiner(), f.whole());
+            open_columns();
+            const std::string whole = own(f.whole());
+            out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
+            close_columns();
+        }
+}
+
+void cuda_fold::write_finish() {
+    b_.code.open("if (gridDim.y > 1)");
+    write_meeting();
+    b_.code.close();
 }
 
 std::string cuda_fold::scratch_pointer() {

@@ -88,9 +88,9 @@ void cuda_fold::declare_results(std::vector<fold_writer>& folds) {
     }
 }
 
-void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
+void cuda_fold::declare_parts(std::vector<fold_writer>& folds, bool counts_tiles) {
     for (fold_writer& f : folds) declare_in_tile(f.part_type(), f.part(), f.part_start());
-    if (has_rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
+    if (counts_tiles && has_rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
 }
 
 void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
@@ -105,7 +105,6 @@ void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
 }
 
 void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries) {
-    constexpr std::uint32_t most_entries = 64;
     if (!has_rounds(folds)) return;
     b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0)");
     open_tile_columns();
@@ -252,10 +251,26 @@ void cuda_fold::combine_all() {
         for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
 }
 
+/// Where the blocks' parts are joined as those of threads are, the same text joins both.
 void cuda_fold::write_ending() {
-    combine_all();
-    if (split_) write_finish();
+    if (split_ && joins_blocks_alike()) {
+        b_.code.margin("#pragma unroll 1");
+        b_.code.open("for (bool of_blocks = false;; of_blocks = true)");
+        combine_all();
+        b_.code.line("if (of_blocks || gridDim.y == 1) break;");
+        write_meeting();
+        b_.code.close();
+    } else {
+        combine_all();
+        if (split_) write_finish();
+    }
     write_results(owner());
+}
+
+bool cuda_fold::joins_blocks_alike() {
+    return lanes() != "1" && std::ranges::all_of(folds_, [](std::vector<fold_writer>& folds) {
+               return std::ranges::all_of(folds, [](fold_writer& f) { return f.wide_type() == f.type(); });
+           });
 }
 
 void cuda_fold::write_results(const std::string& owner) {

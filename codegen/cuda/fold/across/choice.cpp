@@ -178,7 +178,6 @@ std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
     c.room_bytes = (c.threads + c.threads / 16) * each * f.widest_part();
     c.slots_at_once = has_many_words(f) ? 8 : 6;
     c.has_rounds = split;  // of shorter columns a thread has few tiles
-    c.rest_in_halves = true;
     if (split) {
         constexpr std::uint32_t least_rows = 128;
         c.split = block_split{.piece = least_rows,

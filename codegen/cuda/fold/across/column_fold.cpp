@@ -156,35 +156,45 @@ private:
         declare_results(folds_[number]);
         const auto outside = b_.body.scope();
         out.open();
-        declare_parts(folds_[number]);
+        declare_parts(folds_[number], false);
         out.line("const ", type, ' ', n, " = mine ? ", b_.count(points_of(s.bits()), "folded" + suffix(number)),
                  " : 0, step = ", shared ? "gridDim.y * " : "", tile, apart, ";");
         // A vector that the array ends in is loaded by elements; random numbers are there for all of it.
         const bool loads_vectors = columns_ > 1 && (!s.outputs.empty() || !inputs_of(s).empty());
+        out.line(type, " k = ", first, ";");
+        open_rounds(folds_[number]);
         if (loads_vectors) out.open("if (columns == ", columns_, ")");
-        write_tiles(number, tile, first, apart, n, "step");
+        write_tiles(number, tile, apart, n, "step", true);
         if (loads_vectors) {
             out.otherwise();
-            out.open("for (", type, " k = ", first, "; k < ", n, "; k += step)");
-            out.open("for (", type, " u = 0; u < ", tile, " && k + u", apart, " < ", n, "; ++u)");
-            out.line("const ", type, " at = k + u", apart, ";");
-            b_.write_digits("at", s.axes);
-            for (const node_id g : generators_of(s)) {
-                const array_argument leaf = b_.leaf_of(g);
-                if (columns_of(leaf) == 1) continue;
-                out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', columns_, "];");
-                b_.draw_groups(g, leaf.name, columns_, b_.generator_index(g, kept_bits() | s.bits()));
-            }
-            open_columns("columns");
-            write_column();
-            write_element(number, "at");
-            close_columns();
-            out.close();
-            out.close();
+            write_elements(number, apart, n);
             out.close();
             b_.body.leave(outside);
         }
-        join_parts(folds_[number]);
+        close_rounds(folds_[number], n);
+        out.close();
+    }
+
+    void write_elements(std::size_t number, const std::string& apart, const std::string& n) {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        const std::string type = b_.linear();
+        out.open("for (; k < ", n, "; k += step)");
+        out.margin("#pragma unroll 1");
+        out.open("for (", type, " u = 0; u < ", choice_.unroll[number], " && k + u", apart, " < ", n, "; ++u)");
+        out.line("const ", type, " at = k + u", apart, ";");
+        b_.write_digits("at", s.axes);
+        for (const node_id g : generators_of(s)) {
+            const array_argument leaf = b_.leaf_of(g);
+            if (columns_of(leaf) == 1) continue;
+            out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', columns_, "];");
+            b_.draw_groups(g, leaf.name, columns_, b_.generator_index(g, kept_bits() | s.bits()));
+        }
+        open_columns("columns");
+        write_column();
+        write_element(number, "at");
+        close_columns();
+        out.close();
         out.close();
     }
 

@@ -289,8 +289,8 @@ void row_fold::write_head(std::size_t number, const std::string& n) {
 void row_fold::write_elements(std::size_t number, const std::string& n) {
     const std::uint32_t unroll = choice_.spaces[number].unroll, tile = lanes_ * unroll;
     const bool shared = split_;  // shorter spaces too: what each block has is joined
-    write_tiles(number, unroll, (shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "") + lane(),
-                " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
+    b_.code.line(b_.linear(), " k = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(), ";");
+    write_tiles(number, unroll, " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
 }
 
 void row_fold::combine(fold_writer& f, const std::string& joiner, const std::string& variable) {
