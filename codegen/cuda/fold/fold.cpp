@@ -104,12 +104,12 @@ void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
     b_.code.line(own_in_tile(f.part()), " = ", f.with_one(own_in_tile(f.part()), entry), ";");
 }
 
-void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries) {
+void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries, const std::string& ends) {
     if (!has_rounds(folds)) return;
-    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0)");
+    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0", ends.empty() ? "" : " || " + ends, ")");
     open_tile_columns();
     for (fold_writer& f : folds) {
-        if (!f.rounds()) continue;
+        if (!f.rounds() && ends.empty()) continue;
         b_.code.line(results_of(f), " = ", f.joined(results_of(f), f.of_part(own_in_tile(f.part()))), ";");
         b_.code.line(own_in_tile(f.part()), " = ", f.part_start(), ";");
     }

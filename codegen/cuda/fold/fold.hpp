@@ -76,11 +76,12 @@ protected:
     /// Whether parts are joined to these every so often, or only in the end.
     bool has_rounds(const std::vector<fold_writer>& folds) const { return frame_.has_rounds && rounds(folds); }
     void declare_parts(std::vector<fold_writer>& folds, bool counts_tiles = true);
+    /// (`ends`: holds for the last tile, after which nothing is to be left.)
     /// Joins an array of n entries, the first `present` of them, to the part, behind which they stand; one entry; every so often, a tile being
     /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
     void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
     void join_one(fold_writer& f, const std::string& entry);
-    void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1);
+    void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1, const std::string& ends = "");
     static constexpr std::uint32_t most_entries = 64;  // that are joined one after the other
     void join_parts(std::vector<fold_writer>& folds);
     /// Around a loop over tiles that ends every so often for its parts to be joined to the results: until place k is n.

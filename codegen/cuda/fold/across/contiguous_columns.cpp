@@ -128,10 +128,11 @@ private:
                      ", piece = (vectors - rounds + pieces - 1) / pieces * ", width, ";");
             out.line("of_round = false, k = rounds + blockIdx.y * piece + lane;");
             out.line("end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;");
-            out.line("if (k >= end) break;");
             out.close();
+            out.open("if (k < end)");
             write_tile(0, tile, " * active", "end");
-            flush_parts(folds);
+            out.close();
+            flush_parts(folds, 1, "!of_round");
             out.close();
             b_.body.leave(outside);
         } else {
@@ -139,7 +140,7 @@ private:
             out.line(type, " k = lane;");
             write_tiles(0, tile, " * active", "end", tiles);
         }
-        join_parts(folds);
+        if (!split_ || !has_rounds(folds)) join_parts(folds);
         add_run_of_columns();
         out.line("const run_of_columns run{", b_.count(row_width(), "width"), ", ", column_, ", down, ",
                  "height, head, vectors * ", each, ", edges, ",
