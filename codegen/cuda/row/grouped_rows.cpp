@@ -257,6 +257,7 @@ private:
         out.line("++more;");
         out.close();
         // A group's other places are read too, and what is computed from them is left out.
+        out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = more; v % ", choice_.shared_chunks_at_once, " != 0; ++v)");
         for (const array_argument* leaf : streams) out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
         out.close();
@@ -269,6 +270,7 @@ private:
     void open_shared_groups(const std::vector<node_id>& values) {
         source_writer& out = b_.code;
         const std::uint32_t n = choice_.shared_chunks_at_once;
+        out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = 0; v < more; v += ", n, ")");
         const std::vector<bool> wanted = b_.body.wanted_by(values);
         for (const register_rows::shared_value& h : choice_.shared_values) {

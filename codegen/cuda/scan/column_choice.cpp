@@ -84,7 +84,7 @@ void finish_columns(const cuda_kernel& b, const scanning& s, scan_choice& c) {
     c.shared_bytes = unit_bytes(c) * c.shared_chunks * c.threads;
     for (const scan_choice::staged_array& a : c.staged) c.shared_bytes += a.spare;
     c.copy_unroll = unroll_of(c.shared_chunks, c.each);
-    c.fold_unroll = unroll_of(c.shared_chunks, c.each * element_cost(b, s));
+    c.fold_unroll = generators_along(b, s).empty() ? unroll_of(c.shared_chunks, c.each * element_cost(b, s)) : 1;
 }
 
 /// Whether it lies in memory as a block has it in shared memory, all outer places behind each other.

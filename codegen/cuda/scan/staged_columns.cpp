@@ -183,8 +183,12 @@ void staged_columns::read_row(const std::vector<node_id>& wanted) {
                  ");");
         b_.body.name(in.node, in.name + (a.each > 1 ? "[e]" : "[0]"));
     }
-    for (const node_id g : generators_)
-        if (below[g]) b_.body.name(g, random_element(g, all_bits()));
+    for (const node_id g : generators_) {
+        if (!below[g]) continue;
+        const std::string& name = b_.names[b_.graph.nodes[g].index];
+        out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, all_bits()), ";");
+        b_.body.name(g, name);
+    }
 }
 
 void staged_columns::fold() {
