@@ -1,6 +1,7 @@
-// What NVRTC takes for a statement that nothing has compiled before: the cubins for sm_90 of statements of all families,
-// against that of `where`. The driver is one that does nothing, so no GPU is needed. Times are the processor's, for what
-// else runs on the machine would be in those of a clock; NVRTC's own cache is off (12.9 and newer have one).
+// What NVRTC takes for a statement that nothing has compiled before: the cubins for sm_90 of statements of all
+// families, against that of `where`. The driver is one that does nothing, so no GPU is needed. Times are the
+// processor's, for what else runs on the machine would be in those of a clock; NVRTC's own cache is off (12.9 and newer
+// have one).
 //   cold_compiles RESULTS.jsonl [ROUNDS [NAME [FOLDER]]]
 // NAME: only statements in whose names this is found. FOLDER: sources and cubins are left there.
 #include <algorithm>
@@ -163,7 +164,8 @@ int run(int argc, char** argv) {
     static const runtime::driver_api nothing = bench::stub_driver();
     const runtime::driver_replacement in_place(nothing);
     const with_device on_gpu(device::cuda(0));
-    runtime::observe_new_keys([](std::span<const std::uint32_t> key) { new_keys.emplace_back(key.begin(), key.end()); });
+    runtime::observe_new_keys(
+        [](std::span<const std::uint32_t> key) { new_keys.emplace_back(key.begin(), key.end()); });
     std::vector<measured> all;
     for (const statement& s : statements()) {
         if (s.name != "where" && s.name.find(only) == s.name.npos) continue;
@@ -187,8 +189,8 @@ int run(int argc, char** argv) {
                  .time = m.milliseconds,
                  .baseline = "where",
                  .baseline_time = where,
-                 .note = std::to_string(m.bytes) + " bytes of code, " + std::to_string(m.sources.size()) + " sources, " +
-                         std::to_string(ratios.back()).substr(0, 5) + " times where's"});
+                 .note = std::to_string(m.bytes) + " bytes of code, " + std::to_string(m.sources.size()) +
+                         " sources, " + std::to_string(ratios.back()).substr(0, 5) + " times where's"});
     }
     const auto add = [&](const char* name, double ratio, double goal) {
         out.add({.section = "cold compiles",
@@ -205,9 +207,7 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    return run(argc, argv);
-} catch (const std::exception& e) {
+int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::exception& e) {
     std::fprintf(stderr, "cold_compiles: %s\n", e.what());
     return 1;
 }

@@ -61,19 +61,21 @@ std::string join_slots(fold_writer& f, prelude& needs) {
 std::string join_down(fold_writer& f, const std::string& index, prelude& needs) {
     const std::string name = f.joins_at_once() ? "join_down_at_once" : "join_down";
     const std::string joined =
-        f.joins_at_once() ? "                type four[4] = {own[i]};\n"
-                            "#pragma unroll\n"
-                            "                for (int k = 1; k < 4; ++k)\n"
-                            "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
-                            "                own[i] = fold::join_all(four);\n"
-                          : "                type all = own[i];\n"
-                            "                for (" +
-                                index +
-                                " other = part; down + other < height; other += part)\n"
-                                "                    all = fold::join(all, own[other * across * n + i]);\n"
-                                "                own[i] = all;\n";
+        f.joins_at_once()
+            ? "                type four[4] = {own[i]};\n"
+              "#pragma unroll\n"
+              "                for (int k = 1; k < 4; ++k)\n"
+              "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
+              "                own[i] = fold::join_all(four);\n"
+            : "                type all = own[i];\n"
+              "                for (" +
+                  index +
+                  " other = part; down + other < height; other += part)\n"
+                  "                    all = fold::join(all, own[other * across * n + i]);\n"
+                  "                own[i] = all;\n";
     needs.add(name,
-              "/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much "
+              "/// Joins over the rows of threads, each of n variables; those of the first row have the results. What "
+              "is much "
               "to join\n/// is a loop.\n"
               "template <class fold, int n, class type>\n"
               "__device__ __forceinline__ void " +

@@ -10,7 +10,9 @@
 
 namespace ingot::codegen {
 
-std::uint32_t bytes_of(const array_argument& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
+std::uint32_t bytes_of(const array_argument& at) {
+    return static_cast<std::uint32_t>(detail::size_of(at.at->head.type));
+}
 
 std::string_view word_of(std::uint32_t bytes) {
     switch (bytes) {

@@ -31,7 +31,8 @@ constexpr std::string_view philox = R"(struct philox_words { uint32 w[4]; };
 )";
 
 /// The library's sine and cosine go on for angles of any size, which costs a compiler more than all else here.
-constexpr std::string_view circle = R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+constexpr std::string_view circle =
+    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
 % void circle(float x, float& cosine, float& sine) {
     const float quarters = rint(x * 0.636619772f);
     float r = fma(quarters, -1.57079601f, x);

@@ -85,13 +85,12 @@ void cuda_fold::publish_all(const std::string& slots, const std::string& publish
 }
 
 /// Joins what all blocks have, this one's own among it. Several loads at once, of all folds, again until all are there:
-/// a lane that waits keeps its warp waiting. So that no load stands behind a question, the last ones are loaded in place
-/// of those that are not there: of blocks, and of columns.
+/// a lane that waits keeps its warp waiting. So that no load stands behind a question, the last ones are loaded in
+/// place of those that are not there: of blocks, and of columns.
 void cuda_fold::write_gather() {
     source_writer& out = b_.code;
     const std::uint32_t together = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
-    const std::string at_once = std::to_string(together),
-                      next = together == 1 ? "s" : "s + u * " + lanes();
+    const std::string at_once = std::to_string(together), next = together == 1 ? "s" : "s + u * " + lanes();
     const auto for_all = [&](const auto& write) {
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) write(f);
@@ -100,8 +99,10 @@ void cuda_fold::write_gather() {
         open_columns();
         std::uint32_t used = 0;
         for_all([&](fold_writer& f) {
-            const std::string word = used == 0 ? "" : " + " + std::to_string(used) + " * " + b_.needs.type(dtype::u8) + '(' + rows() + ')';
-            write(f, own(f.message() + "[u]"), "part" + word + (columns_ == 1 ? "" : " + min(e, " + b_.linear() + "(columns - 1))"));
+            const std::string word =
+                used == 0 ? "" : " + " + std::to_string(used) + " * " + b_.needs.type(dtype::u8) + '(' + rows() + ')';
+            write(f, own(f.message() + "[u]"),
+                  "part" + word + (columns_ == 1 ? "" : " + min(e, " + b_.linear() + "(columns - 1))"));
             used += f.slots();
         });
         close_columns();
@@ -146,9 +147,10 @@ void cuda_fold::write_gather() {
         if (at_once_joined(f)) out.line(f.type(), ' ', all_of(f), '[', together + 1, "] = {", f.whole(), "};");
     });
     open_parts(true);
-    out.line(u8, "* const part = slots + (", next, ") * stride;");
+    out.line(u8, "* const part = slots + ", together == 1 ? next : '(' + next + ')', " * stride;");
     for_all_messages([&](fold_writer& f, const std::string& message, const std::string& from) {
-        const std::string value = next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ", " + rows() + ')';
+        const std::string value =
+            next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ", " + rows() + ')';
         if (at_once_joined(f))
             out.line(all_of(f), "[u + 1] = ", value, ";");
         else

@@ -97,7 +97,8 @@ void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint
     const std::string part = own_in_tile(f.part());
     if (f.counts_entries()) return b_.code.line(part, " = ", f.with(part, array, present), ";");
     const std::string joiner = f.later_joiner();
-    b_.code.line(part, " = ", joiner, "::join(", part, ", ", n == 1 ? array + "[0]" : b_.join_pairs(joiner, n, array), ");");
+    b_.code.line(part, " = ", joiner, "::join(", part, ", ", n == 1 ? array + "[0]" : b_.join_pairs(joiner, n, array),
+                 ");");
 }
 
 void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
@@ -106,7 +107,8 @@ void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
 
 void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries, const std::string& ends) {
     if (!has_rounds(folds)) return;
-    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0", ends.empty() ? "" : " || " + ends, ")");
+    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0", ends.empty() ? "" : " || " + ends,
+                 ")");
     open_tile_columns();
     for (fold_writer& f : folds) {
         if (!f.rounds() && ends.empty()) continue;

@@ -76,9 +76,9 @@ protected:
     /// Whether parts are joined to these every so often, or only in the end.
     bool has_rounds(const std::vector<fold_writer>& folds) const { return frame_.has_rounds && rounds(folds); }
     void declare_parts(std::vector<fold_writer>& folds, bool counts_tiles = true);
-    /// (`ends`: holds for the last tile, after which nothing is to be left.)
-    /// Joins an array of n entries, the first `present` of them, to the part, behind which they stand; one entry; every so often, a tile being
-    /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
+    /// Joins an array of n entries, the first `present` of them, to the part, behind which they stand; one entry; every
+    /// so often, a tile being `entries` of what is joined one after the other, and where `ends` holds, the parts to the
+    /// results; in the end what is left.
     void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
     void join_one(fold_writer& f, const std::string& entry);
     void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1, const std::string& ends = "");
@@ -101,7 +101,8 @@ protected:
     /// or joins those that are `loaded`.
     void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
                     bool loaded = false);
-    /// The loop over a thread's tiles, from place k on, `step` apart; `in_rounds`: it ends where parts are to be joined.
+    /// The loop over a thread's tiles, from place k on, `step` apart; `in_rounds`: it ends where parts are to be
+    /// joined.
     void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
                      const std::string& step, bool in_rounds = false);
     /// What is left after whole tiles, from place k on, in halves of one.
@@ -161,8 +162,8 @@ protected:
     /// Whether blocks' parts are of the type of threads'.
     bool joins_blocks_alike();
     void write_finish();
-    /// All but the last block publish what they have and end; that one gathers all parts, which its threads are still to
-    /// join.
+    /// All but the last block publish what they have and end; that one gathers all parts, which its threads are still
+    /// to join.
     void write_meeting();
     void write_results(const std::string& owner);
 

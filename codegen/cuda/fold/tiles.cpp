@@ -44,8 +44,8 @@ void cuda_fold::name_tile(const folded_space& s) {
     for (const node_id g : generators_of(s)) name(b_.leaf_of(g));
 }
 
-void cuda_fold::load_tile(const folded_space& s, std::uint32_t unroll, const std::string& apart,
-                          const std::string& end, bool counted) {
+void cuda_fold::load_tile(const folded_space& s, std::uint32_t unroll, const std::string& apart, const std::string& end,
+                          bool counted) {
     source_writer& out = b_.code;
     const std::string at = place_in_tile(unroll, apart);
     b_.open_unrolled("u", unroll);
@@ -156,10 +156,10 @@ void cuda_fold::write_rest(std::size_t number, std::uint32_t unroll, const std::
     }
 }
 
-void cuda_fold::write_tiles_ahead(std::size_t number, std::uint32_t unroll, const std::string& apart,
-                                  const std::string& step, const std::string& distance,
-                                  const std::function<std::string(const std::string&)>& there,
-                                  const std::function<std::string(const array_argument&, const std::string&)>& address) {
+void cuda_fold::write_tiles_ahead(
+    std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& step,
+    const std::string& distance, const std::function<std::string(const std::string&)>& there,
+    const std::function<std::string(const array_argument&, const std::string&)>& address) {
     source_writer& out = b_.code;
     const auto outside = b_.body.scope();
     const std::vector<const array_argument*> inputs = inputs_of(spaces_[number]);

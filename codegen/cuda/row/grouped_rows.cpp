@@ -259,7 +259,8 @@ private:
         // A group's other places are read too, and what is computed from them is left out.
         out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = more; v % ", choice_.shared_chunks_at_once, " != 0; ++v)");
-        for (const array_argument* leaf : streams) out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
+        for (const array_argument* leaf : streams)
+            out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
         out.close();
     }
     void open_shared() {

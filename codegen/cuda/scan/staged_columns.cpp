@@ -146,27 +146,28 @@ void staged_columns::stage() {
 
 void staged_columns::copy(const array_argument& in, const staged_array& to) {
     source_writer& out = b_.code;
-    const std::string offset = b_.offset(in, all_bits());
-    if (to.each == 1 && to.unit() < 4) {
-        out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
-        return;
-    }
-    if (to.each > 1) open_if_vector();
-    const std::string word(word_of(to.unit()));
-    if (to.each > 1 && known_ == columns_are::elements)
-        ;
-    else if (to.unit() < 4)  // too short for an asynchronous copy
-        out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
-                 b_.pointer(in), offset, ");");
-    else
-        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
-    if (to.each == 1 || known_ == columns_are::vectors) return;
+    if (to.each == 1) return copy_vector(in, to);
+    open_if_vector();
+    if (known_ != columns_are::elements) copy_vector(in, to);
+    if (known_ == columns_are::vectors) return;
     open_else_elements();
     open_columns(true);
     out.line('(', staged_at(to), ")[e] = e < columns ? ", b_.element(in, b_.offset(in, all_bits())), " : ",
              spell_constant(in.at->head.type, 0, b_.needs), ";");
     out.close();
     close_if_vector();
+}
+
+void staged_columns::copy_vector(const array_argument& in, const staged_array& to) {
+    source_writer& out = b_.code;
+    const std::string offset = b_.offset(in, all_bits()), word(word_of(to.unit()));
+    if (to.unit() >= 4)
+        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
+    else if (to.each == 1)  // too short for an asynchronous copy
+        out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
+    else
+        out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
+                 b_.pointer(in), offset, ");");
 }
 
 void staged_columns::read_row(const std::vector<node_id>& wanted) {

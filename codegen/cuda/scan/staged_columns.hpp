@@ -46,8 +46,8 @@ protected:
     void open_rows(std::uint32_t unroll);
     /// Round what is done for each row of this thread's columns, where it has any, or the condition holds.
     void open_own_rows(std::uint32_t unroll, const std::string& condition = "mine");
-    /// Writes this for each of a thread's rows, where its columns are a vector and, in a loop that is not unrolled, where
-    /// the array ends within one.
+    /// Writes this for each of a thread's rows, where its columns are a vector and, in a loop that is not unrolled,
+    /// where the array ends within one.
     void for_own_rows(std::uint32_t unroll, const std::function<void()>& write);
     /// Round what is done for each of the places that a thread copies: of narrow arrays those that lie `threads` apart.
     void open_copies();
@@ -56,6 +56,7 @@ protected:
     void declare_staged();
     virtual void stage();
     void copy(const array_argument& in, const staged_array& to);
+    void copy_vector(const array_argument& in, const staged_array& to);
     /// Names what is wanted of a row of the inputs.
     void read_row(const std::vector<node_id>& wanted);
     /// What this thread's rows fold to, then what lies before them in the tile.

@@ -239,7 +239,7 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                uint64* const part = slots + (s) * stride;
+                uint64* const part = slots + s * stride;
                 whole0 = argmax_float::join(whole0, s == blockIdx.y ? argmax0 : consume(taken0[u], part, p.rows));
             }
         }

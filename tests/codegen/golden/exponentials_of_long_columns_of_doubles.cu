@@ -405,7 +405,7 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                uint64* const part = slots + (s) * stride;
+                uint64* const part = slots + s * stride;
                 whole0 = exponentials::join(whole0, s == blockIdx.y ? exponentials0 : consume(taken0[u], part, p.rows));
             }
         }

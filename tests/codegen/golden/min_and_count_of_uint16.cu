@@ -265,7 +265,7 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                uint64* const part = slots + (s) * stride;
+                uint64* const part = slots + s * stride;
                 whole0 = min_uint16::join(whole0, s == blockIdx.y ? min0 : consume(taken0[u], part, p.rows));
                 whole1 = count_nonzero_int64::join(whole1, s == blockIdx.y ? count_nonzero1 : consume(taken1[u], part + 1 * uint64(p.rows), p.rows));
             }

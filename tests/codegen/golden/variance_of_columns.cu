@@ -365,7 +365,7 @@ reduce(const __grid_constant__ arguments p) {
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                uint64* const part = slots + (s) * stride;
+                uint64* const part = slots + s * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     whole0[e] = squares::join(whole0[e], s == blockIdx.y ? squares0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));

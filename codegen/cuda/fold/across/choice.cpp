@@ -55,9 +55,10 @@ bool folds_vectors_of_columns(const folded_kernel& f) {
     const folded_space& s = f.longest_space();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::vector<bool> below = nodes_below(b.graph, s.values);
-    return std::ranges::all_of(
-               inputs,
-               [&](const array_argument* in) { return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]); }) &&
+    return std::ranges::all_of(inputs,
+                               [&](const array_argument* in) {
+                                   return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]);
+                               }) &&
            std::ranges::none_of(b.inputs,
                                 [&](const array_argument& in) {
                                     return below[in.node] && (f.loops_of(in) & s.bits()) == 0 &&
@@ -77,8 +78,9 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
     const std::uint8_t longest_class = known_width ? 6 : 4;
     if (f.kernel().rank < 2 || !folds_one_axis_of_arrays(f) || f.length_class() > longest_class ||
         !inner_is(f, axis_flags::contiguous_columns | axis_flags::short_inner) ||
-        !std::ranges::all_of(f.inputs_of(f.longest_space()),
-                             [&](const array_argument* in) { return moves_everywhere(f, *in) && !in->at->head.aliased; }))
+        !std::ranges::all_of(f.inputs_of(f.longest_space()), [&](const array_argument* in) {
+            return moves_everywhere(f, *in) && !in->at->head.aliased;
+        }))
         return {};
     const std::uint32_t bytes = f.bytes_at_once(f.longest_space(), 1);
     const std::uint32_t of_place = (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);

@@ -9,7 +9,8 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-void column_fold::load_vectors(const folded_space& s, const std::function<std::string(const array_argument& in)>& address) {
+void column_fold::load_vectors(const folded_space& s,
+                               const std::function<std::string(const array_argument& in)>& address) {
     for (const array_argument* in : inputs_of(s)) {
         const std::string from = address(*in);
         const std::string_view word = word_of(bytes_of(*in) * each_, in->at->head.type);
@@ -136,7 +137,8 @@ private:
         for (const array_argument& in : b_.inputs)
             if ((loops_of(in) & ~kept_bits()) == 0 && !b_.body.has_name(in.node)) own.push_back(&in);
         if (own.empty()) return;
-        for (const array_argument* in : own) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
+        for (const array_argument* in : own)
+            b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
         open_columns("columns");
         write_column();
         for (const array_argument* in : own) {

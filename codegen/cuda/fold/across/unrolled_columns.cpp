@@ -70,7 +70,8 @@ private:
         open_columns_apart();
         if (each_ == 1) {
             open_elements();
-            for (const array_argument* in : inputs) out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
+            for (const array_argument* in : inputs)
+                out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
             out.close();
         } else {
             out.open("if (columns == ", each_, ")");

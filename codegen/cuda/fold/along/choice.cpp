@@ -67,7 +67,8 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
 }
 
 /// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once.
-const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s, std::uint32_t each) {
+const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s,
+                                std::uint32_t each) {
     const graph& g = kernel.kernel().graph;
     const node& value = g.nodes[f.value()];
     const bool extremes = f.of() == fold::max || f.of() == fold::min, counts = f.of() == fold::count_nonzero,
@@ -156,8 +157,7 @@ bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
 /// Whether the blocks of the only row take the last of its rounds when they are ready, and have no even shares of it:
 /// not all multiprocessors read equally fast, and the slowest would be waited for.
 bool can_deal_rounds(const folded_kernel& f, const row_fold_choice& c) {
-    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 &&
-           !c.spaces[0].drawn &&
+    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 && !c.spaces[0].drawn &&
            std::ranges::all_of(f.folds(0), [](const fold_traits& fold) { return fold.is_in_any_order(); });
 }
 

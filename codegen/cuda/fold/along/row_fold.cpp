@@ -179,7 +179,8 @@ void row_fold::write_dealt_rounds(std::size_t number) {
 }
 
 void row_fold::load_edges(const folded_space& s, const std::string& present) {
-    for (const array_argument* in : inputs_of(s)) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
+    for (const array_argument* in : inputs_of(s))
+        b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
     b_.code.open("if (", present, ")");
     b_.write_digits("edge", s.axes);
     for (const array_argument* in : inputs_of(s))
