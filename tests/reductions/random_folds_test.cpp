@@ -8,31 +8,37 @@ using namespace ingot;
 
 namespace {
 
-/// What a function makes of a leaf is what it makes of the array of its numbers.
-template <class Leaf, class F>
-void check(const Leaf& leaf, const F& f) {
-    const array<typename Leaf::value_type> numbers = leaf;
-    using type = typename decltype(f(leaf))::value_type;
-    const array<type> got = f(leaf), wanted = f(numbers);
+template <class T>
+void check(const array<T>& got, const array<T>& wanted) {
     CHECK(got.shape() == wanted.shape());
-    if constexpr (std::floating_point<type>)
-        CHECK(allclose(got, wanted, sizeof(type) == 4 ? 2e-5 : 1e-12, sizeof(type) == 4 ? 1e-5 : 1e-13).item());
+    if constexpr (std::floating_point<T>)
+        CHECK(allclose(got, wanted, sizeof(T) == 4 ? 2e-5 : 1e-12, sizeof(T) == 4 ? 1e-5 : 1e-13).item());
     else
         CHECK(eval(all(got == wanted)).item());
 }
 
+/// What a function makes of a leaf is what it makes of the array of its numbers.
+template <class Leaf, class F>
+void check(const Leaf& leaf, const F& f) {
+    const array<typename Leaf::value_type> numbers = leaf;
+    check(eval(f(leaf)), eval(f(numbers)));
+}
+
 template <class Leaf>
 void check_folds(const Leaf& leaf, int axis) {
-    check(leaf, [&](const auto& x) { return mean(x, axis); });
-    check(leaf, [&](const auto& x) { return argmax(x, axis); });
-    check(leaf, [&](const auto& x) { return var(x * x - 2, axis); });
+    const array<typename Leaf::value_type> x = leaf;
+    const auto [mean_of_leaf, place_of_leaf, variance_of_leaf] =
+        eval(mean(leaf, axis), argmax(leaf, axis), var(leaf * leaf - 2, axis));
+    check(mean_of_leaf, eval(mean(x, axis)));
+    check(place_of_leaf, eval(argmax(x, axis)));
+    check(variance_of_leaf, eval(var(x * x - 2, axis)));
 }
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("rows and columns of random numbers, of every length and beginning", T, float, double) {
     random::generator g(3);
-    for (const index_t columns : {1, 3, 4, 8, 37, 260})
+    for (const index_t columns : {1, 4, 37, 260})
         for (const index_t rows : {2, 45}) {
             const auto leaf = g.uniform<T>({rows, columns});
             check_folds(leaf, 0);
