@@ -101,6 +101,7 @@ std::vector<statement> statements() {
          }},
         {"mean of rows of normals", [] { eval(mean(random::normal<float>({8192, 4096}), 1)); }},
         {"mean of columns of normals", [] { eval(mean(random::normal<float>({8192, 4096}), 0)); }},
+        {"softmax of rows of normals", [] { eval(softmax(random::normal<float>({8192, 4096}), 1)); }},
         {"Asian option by cumsum of normals",
          [] {
              const auto path = 100.f * exp(cumsum(0.01f * random::normal<float>({1 << 16, 256}) - 5e-5f, 1));

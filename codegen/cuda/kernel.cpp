@@ -126,10 +126,11 @@ array_argument cuda_kernel::leaf_of(node_id generator) const {
 void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index) {
     const std::uint32_t group = generator_group(graph.nodes[generator].type);
     const std::string name = generator_name(generator), seed = generator_key(generator);
-    if (n == group) return code.line(name, '(', to, ", ", seed, ", (", index, ") / ", group, ");");
+    const std::string first = needs.type(dtype::u8) + '(' + index + ") / " + std::to_string(group);
+    if (n == group) return code.line(name, '(', to, ", ", seed, ", ", first, ");");
     code.margin("#pragma unroll");
-    code.line("for (int e = 0; e < ", n, "; e += ", group, ") ", name, '(', to, " + e, ", seed, ", (", index,
-              " + e) / ", group, ");");
+    code.line("for (int e = 0; e < ", n / group, "; ++e) ", name, '(', to, " + ", group, " * e, ", seed, ", ", first,
+              " + e);");
 }
 
 std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {
