@@ -168,7 +168,7 @@ void cuda_fold::store_element_outputs(const folded_space& s) {
                          b_.body.value(b_.graph.roots[k], b_.code));
 }
 
-void cuda_fold::write_element(std::size_t number, const std::string& at) {
+void cuda_fold::write_element(std::size_t number, const std::string& at, bool behind) {
     const folded_space& s = spaces_[number];
     for (const array_argument* in : inputs_of(s)) {
         b_.code.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
@@ -182,7 +182,13 @@ void cuda_fold::write_element(std::size_t number, const std::string& at) {
                          random_element(g, kept_bits() | s.bits()), ";");
         b_.body.name(g, leaf.name + (columns_of(leaf) == 1 ? "" : "[e]"));
     }
-    for (fold_writer& f : folds_[number]) join_one(f, f.entry(b_.body.value(f.value(), b_.code), at));
+    for (fold_writer& f : folds_[number]) {
+        const std::string entry = f.entry(b_.body.value(f.value(), b_.code), at), part = own_in_tile(f.part());
+        if (behind && f.is_arg_reduction())
+            b_.code.line(part, " = ", f.later_joiner(), "::join(", part, ", ", entry, ");");
+        else
+            join_one(f, entry);
+    }
     store_element_outputs(s);
 }
 

@@ -115,8 +115,9 @@ protected:
                            const std::function<std::string(const array_argument& in, const std::string& at)>& address);
     /// Loads what a tile reads at place `at` into the arrays' elements [u].
     virtual void write_loads(const folded_space& s, const std::string& at);
-    /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.
-    void write_element(std::size_t number, const std::string& at);
+    /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts, `behind`
+    /// all of which they stand or not.
+    void write_element(std::size_t number, const std::string& at, bool behind = false);
     /// Outputs that move along a space: room for what a thread writes of them at once, `each` neighbours along an axis;
     /// their values; and the stores, `write_digit` writing the digit of element e, or of the first. And of one element.
     std::string result(std::size_t output) const { return 'r' + std::to_string(output); }

@@ -218,7 +218,7 @@ reduce(const __grid_constant__ arguments p) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
                         const int32 x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = argmin_int32::join(part0[e], place_int32{x0, int64(at)});
+                        part0[e] = later_argmin_int32::join(part0[e], place_int32{x0, int64(at)});
                     }
                 }
             }

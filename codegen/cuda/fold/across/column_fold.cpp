@@ -194,7 +194,7 @@ private:
         }
         open_columns("columns");
         write_column();
-        write_element(number, "at");
+        write_element(number, "at", true);
         close_columns();
         out.close();
         out.close();
