@@ -355,13 +355,13 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
                                                              : small_block;
     c.columns = c.tile_columns = columns_of_thread(f, c.threads);
     c.has_rounds = !alone;
-    c.slots_at_once = c.columns > 1 && !many_words ? 16 : 8;
     constexpr std::uint32_t bytes = 64;
     const std::uint32_t bytes_in_flight = wide && !split ? 2 * bytes : c.columns > 1 || split ? bytes : bytes / 2;
     for (const folded_space& s : f.spaces())
         c.unroll.push_back(f.unroll_of(s, f.bytes_at_once(s, c.columns), 1, c.columns, bytes_in_flight));
     const std::uint32_t tile = c.unroll[f.longest()];
     const bool draws = f.draws_alone(f.longest_space());
+    c.slots_at_once = c.columns > 1 && !many_words && !draws ? 16 : 8;
     if (!alone) c.room_bytes = c.threads * c.columns * f.widest_part();
     if (c.how == layout::packed) {  // so many that each folds a tile, and that the widest group has room
         constexpr std::uint32_t short_inner = 32;
