@@ -135,18 +135,18 @@ private:
             out.close();
             b_.body.name(n, name + "_again[u]");
         }
+        const bool shared = choice_.shared_chunks > 0;
         out.margin("#pragma unroll 1");
-        out.open("for (unsigned int u = 0; u < ", choice_.chunks, "; ++u)");
+        out.open("for (unsigned int u = 0; u < ", choice_.chunks, shared ? " + more" : "", "; ++u)");
+        for (const node_id n : held) {
+            if (!shared) break;
+            const std::string name = name_of(n);
+            out.line("const ", b_.needs.type(b_.graph.nodes[n].type), ' ', name, "_now = u < ", choice_.chunks, " ? ",
+                     name, "_again[u] : ", shared_chunk_of(name, "(u - " + of(choice_.chunks) + ')'), ";");
+            b_.body.name(n, name + "_now");
+        }
         write_at("u");
         write_element(outputs, values, is_present(), false);
-        out.close();
-        b_.body.leave(outside);
-        if (choice_.shared_chunks == 0) return;
-        for (const node_id n : held) b_.body.name(n, shared_chunk_of(name_of(n), "v"));
-        out.margin("#pragma unroll 1");
-        out.open("for (", u4(), " v = 0; v < more; ++v)");
-        write_at("(v + " + of(choice_.chunks) + ')');
-        write_element(outputs, values, "", false);
         out.close();
         b_.body.leave(outside);
     }

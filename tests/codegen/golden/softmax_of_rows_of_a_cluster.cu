@@ -314,16 +314,10 @@ rows(const __grid_constant__ arguments p) {
             kept0_again[u] = kept0[u];
         }
 #pragma unroll 1
-        for (unsigned int u = 0; u < 32; ++u) {
+        for (unsigned int u = 0; u < 32 + more; ++u) {
+            const float kept0_now = u < 32 ? kept0_again[u] : kept0_more[(u - 32u) * 512u];
             const uint32 at = u * 8192u + lane;
-            const float z0 = kept0_again[u] / sum1;
-            const int32 i1 = int32(at);
-            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
-        }
-#pragma unroll 1
-        for (uint32 v = 0; v < more; ++v) {
-            const uint32 at = (v + 32u) * 8192u + lane;
-            const float z0 = kept0_more[v * 512u] / sum1;
+            const float z0 = kept0_now / sum1;
             const int32 i1 = int32(at);
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         }

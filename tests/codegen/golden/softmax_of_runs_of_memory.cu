@@ -380,20 +380,14 @@ rows(const __grid_constant__ arguments p) {
             kept0_again[u] = kept0[u];
         }
 #pragma unroll 1
-        for (unsigned int u = 0; u < 32; ++u) {
+        for (unsigned int u = 0; u < 32 + more; ++u) {
+            const float kept0_now = u < 32 ? kept0_again[u] : kept0_more[(u - 32u) * 256u];
             const uint32 at = u * lanes + lane;
-            const float z0 = kept0_again[u] / sum1;
+            const float z0 = kept0_now / sum1;
             if (u < 18 || at < p.length) {
                 const int32 i1 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
             }
-        }
-#pragma unroll 1
-        for (uint32 v = 0; v < more; ++v) {
-            const uint32 at = (v + 32u) * lanes + lane;
-            const float z0 = kept0_more[v * 256u] / sum1;
-            const int32 i1 = int32(at);
-            __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
         }
     }
 }
