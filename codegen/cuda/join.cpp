@@ -60,26 +60,23 @@ std::string join_slots(fold_writer& f, prelude& needs) {
 
 std::string join_down(fold_writer& f, const std::string& index, prelude& needs) {
     const std::string name = f.joins_at_once() ? "join_down_at_once" : "join_down";
-    const std::string part =
+    const std::string joined =
         f.joins_at_once()
-            ? "            for (int i = 0; i < n; ++i) {\n"
-              "                type four[4] = {v[i]};\n"
+            ? "                type four[4] = {own[i]};\n"
               "#pragma unroll\n"
               "                for (int k = 1; k < 4; ++k)\n"
               "                    if (down + k * part < height) four[k] = own[k * part * across * n + i];\n"
-              "                own[i] = v[i] = fold::join_all(four);\n"
-              "            }\n"
-            : "            for (int i = 0; i < n; ++i) own[i] = v[i];\n";
-    const std::string others =
-        f.joins_at_once() ? ""
-                          : "            for (" + index +
-                                " other = down + part; other < height; other += part) {\n"
-                                "#pragma unroll\n"
-                                "                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - "
-                                "down) * across * n + i]);\n"
-                                "            }\n";
+              "                own[i] = fold::join_all(four);\n"
+            : "                type all = own[i];\n"
+              "                for (" +
+                  index +
+                  " other = part; down + other < height; other += part)\n"
+                  "                    all = fold::join(all, own[other * across * n + i]);\n"
+                  "                own[i] = all;\n";
     needs.add(name,
-              "/// Joins over the rows of threads, each of n variables; those of the first row have the results.\n"
+              "/// Joins over the rows of threads, each of n variables; those of the first row have the results. What "
+              "is much "
+              "to join\n/// is a loop.\n"
               "template <class fold, int n, class type>\n"
               "__device__ __forceinline__ void " +
                   name + "(type* v, void* room, " + index + " across, " + index + " down, " + index +
@@ -93,11 +90,16 @@ std::string join_down(fold_writer& f, const std::string& index, prelude& needs) 
                   index +
                   " part = (height + 3) / 4;\n"
                   "        __syncthreads();\n"
-                  "        if (down < part) {\n" +
-                  others + "#pragma unroll\n" + part +
+                  "        if (down < part) {\n"
+                  "#pragma unroll (sizeof(type) > 8 ? 1 : n)\n"
+                  "            for (int i = 0; i < n; ++i) {\n" +
+                  joined +
+                  "            }\n"
                   "        }\n"
                   "        height = part;\n"
-                  "    }\n}\n");
+                  "    }\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; ++i) v[i] = own[i];\n}\n");
     return name;
 }
 

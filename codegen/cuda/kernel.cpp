@@ -6,10 +6,13 @@
 
 #include "codegen/cuda/join.hpp"
 #include "codegen/plan/stages.hpp"
+#include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
 
-std::uint32_t bytes_of(const array_argument& at) { return static_cast<std::uint32_t>(detail::size_of(at.at->head.type)); }
+std::uint32_t bytes_of(const array_argument& at) {
+    return static_cast<std::uint32_t>(detail::size_of(at.at->head.type));
+}
 
 std::string_view word_of(std::uint32_t bytes) {
     switch (bytes) {
@@ -113,6 +116,21 @@ std::string cuda_kernel::copier(std::uint32_t bytes) {
 
 void cuda_kernel::wait_for_copies() {
     if (copies_asynchronously()) code.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+}
+
+array_argument cuda_kernel::leaf_of(node_id generator) const {
+    const std::uint16_t index = graph.nodes[generator].index;
+    return {&key.operands[index], names[index], index, false, generator};
+}
+
+void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index) {
+    const std::uint32_t group = generator_group(graph.nodes[generator].type);
+    const std::string name = generator_name(generator), seed = generator_key(generator);
+    const std::string first = needs.type(dtype::u8) + '(' + index + ") / " + std::to_string(group);
+    if (n == group) return code.line(name, '(', to, ", ", seed, ", ", first, ");");
+    code.margin("#pragma unroll");
+    code.line("for (int e = 0; e < ", n / group, "; ++e) ", name, '(', to, " + ", group, " * e, ", seed, ", ", first,
+              " + e);");
 }
 
 std::string cuda_kernel::join_pairs(const std::string& fold, std::uint32_t count, const std::string& values) {

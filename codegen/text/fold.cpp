@@ -44,9 +44,12 @@ std::string fold_writer::type_in(dtype t) {
 std::string fold_writer::start_in(dtype t) {
     if (is_user()) return user_functions() + "::identity()";
     if (is_shifted()) return spell_shifted_start(row_.of, t, needs_);
-    // Behind every place of a row: whatever the element, it wins.
-    if (is_arg_reduction())
-        return type_in(t) + "{" + value_start_in(t) + ", " + needs_.type(dtype::i8) + "(~0ull >> 1)}";
+    // The host's is behind every place of a row: whatever the element, it wins. CUDA's is what the first element is at
+    // least, so it may win where no element is beyond it, and a thread's places begin as numbers of 32 bits.
+    if (is_arg_reduction()) {
+        const std::string at = needs_.type(dtype::i8) + (needs_.where() == target::host ? "(~0ull >> 1)}" : "(0)}");
+        return type_in(t) + "{" + value_start_in(t) + ", " + at;
+    }
     return value_start_in(t);
 }
 
@@ -143,6 +146,10 @@ std::string fold_writer::join_head(const std::string& type) const {
 /// The first NaN wins, then the first extreme.
 std::string fold_writer::join_places(dtype t) const {
     const std::string wins = row_.join == op::greater ? "a.value > b.value" : "a.value < b.value";
+    if (kind_of(t) == kind::floating && needs_.where() == target::cuda)  // without a branch
+        return "\n        const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);\n"
+               "        return (alike ? a.at < b.at : " +
+               wins + " || a.value != a.value) ? a : b;\n    }\n";
     std::string body = "\n";
     if (kind_of(t) == kind::floating)
         body +=

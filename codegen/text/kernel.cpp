@@ -165,7 +165,8 @@ std::uint64_t kernel_builder::unravelled_axes() const {
 
 std::string kernel_builder::generator_name(node_id generator) {
     const node& n = graph.nodes[generator];
-    return spell_generator(static_cast<detail::generator_kind>(n.code), n.type, needs);
+    return spell_generator(static_cast<detail::generator_kind>(n.code), n.type,
+                           key.header.math == detail::math_mode::fast, needs);
 }
 
 std::string kernel_builder::generator_key(node_id generator) {

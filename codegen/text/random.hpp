@@ -14,7 +14,7 @@ namespace ingot::codegen {
 constexpr std::uint32_t generator_group(dtype t) { return t == dtype::f4 ? 4 : 2; }
 
 /// Puts the generator into the prelude and returns its name. name(to, key, i / group) writes a whole group;
-/// name(key, i) is element i.
-std::string spell_generator(detail::generator_kind kind, dtype t, prelude& needs);
+/// name(key, i) is element i. `approximate`: for a compiler that replaces the functions which it calls.
+std::string spell_generator(detail::generator_kind kind, dtype t, bool approximate, prelude& needs);
 
 }  // namespace ingot::codegen

@@ -31,7 +31,6 @@ struct fold_choice {
     std::uint32_t resident_blocks = 0;  // of a multiprocessor, for which registers are limited; 0: as it comes
     std::uint32_t slots_at_once = 8;    // of the scratch, that a thread which joins blocks' parts loads together
     bool has_rounds = true;             // parts that round are joined to the results every so often, else in the end
-    bool rest_in_halves = false;        // what is left after whole tiles is loaded in halves of one, whatever is folded
     std::optional<block_split> split = {};
 };
 

@@ -85,69 +85,82 @@ void cuda_fold::publish_all(const std::string& slots, const std::string& publish
 }
 
 /// Joins what all blocks have, this one's own among it. Several loads at once, of all folds, again until all are there:
-/// a lane that waits keeps its warp waiting.
+/// a lane that waits keeps its warp waiting. So that no load stands behind a question, the last ones are loaded in
+/// place of those that are not there: of blocks, and of columns.
 void cuda_fold::write_gather() {
     source_writer& out = b_.code;
     const std::uint32_t together = std::max(1u, frame_.slots_at_once / (slots_ * columns_));
-    const std::string at_once = std::to_string(together), next = "s + u * " + lanes();
+    const std::string at_once = std::to_string(together), next = together == 1 ? "s" : "s + u * " + lanes();
     const auto for_all = [&](const auto& write) {
         for (std::vector<fold_writer>& folds : folds_)
             for (fold_writer& f : folds) write(f);
     };
-    const auto for_all_messages = [&](const auto& write, bool own_too = false) {
-        b_.open_unrolled("u", together);
-        out.line("if (", next, " >= gridDim.y) break;");
-        if (!own_too) out.line("if (", next, " == blockIdx.y) continue;");
-        for_each_slot([&](fold_writer& f, const std::string& at) {
-            write(f, own(f.message() + "[u]"), "slots + (" + next + ") * stride" + at);
+    const auto for_all_messages = [&](const auto& write) {
+        open_columns();
+        std::uint32_t used = 0;
+        for_all([&](fold_writer& f) {
+            const std::string word =
+                used == 0 ? "" : " + " + std::to_string(used) + " * " + b_.needs.type(dtype::u8) + '(' + rows() + ')';
+            write(f, own(f.message() + "[u]"),
+                  "part" + word + (columns_ == 1 ? "" : " + min(e, " + b_.linear() + "(columns - 1))"));
+            used += f.slots();
         });
-        out.close();
+        close_columns();
     };
     const auto all_of = [](const fold_writer& f) { return "all_" + f.message(); };
     const auto at_once_joined = [&](const fold_writer& f) {
         return f.joins_at_once() && columns_ == 1 && together > 1;
     };
+    const auto open_parts = [&](bool present) {
+        b_.open_unrolled("u", together);
+        if (present && together > 1) out.line("if (", next, " >= gridDim.y) break;");
+    };
+    const std::string u8 = b_.needs.type(dtype::u8);
 
     for_all([&](fold_writer& f) { declare(f.wide_type(), f.whole(), f.wide_start()); });
+    out.margin("#pragma unroll 1");
     out.open("for (", b_.needs.type(dtype::u4), " s = ", lane(), "; ", mine(), "s < gridDim.y; s += ", at_once, " * ",
              lanes(), ")");
     for_all([&](fold_writer& f) {
         out.line("message<", f.type(), "> ", f.message(), '[', at_once, ']',
-                 columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', " = {};");
+                 columns_ == 1 ? "" : '[' + std::to_string(columns_) + ']', ";");
     });
     out.line("bool waits = true;");
+    out.margin("#pragma unroll 1");
     out.open("while (waits)");
-    out.line("waits = false;");
+    open_parts(false);
+    const std::string last = together == 1 ? next : "min(" + next + ", gridDim.y - 1)";
+    out.line("const ", u8, "* const part = slots + ", last, " * stride;");
     for_all_messages([&](fold_writer&, const std::string& message, const std::string& from) {
-        out.line("if (!is_there(", message, ")) poll(", message, ", ", from, ");");
+        out.line("poll(", message, ", ", from, ", ", rows(), ");");
     });
+    out.close();
+    out.line("waits = false;");
+    open_parts(true);
+    out.line("if (", next, " == blockIdx.y) continue;");
     for_all_messages([&](fold_writer&, const std::string& message, const std::string&) {
         out.line("waits = waits || !is_there(", message, ");");
     });
     out.close();
+    out.close();
     for_all([&](fold_writer& f) {
         if (at_once_joined(f)) out.line(f.type(), ' ', all_of(f), '[', together + 1, "] = {", f.whole(), "};");
     });
-    const auto join_part = [&](fold_writer& f, const std::string& message, const std::string& from) {
+    open_parts(true);
+    out.line(u8, "* const part = slots + ", together == 1 ? next : '(' + next + ')', " * stride;");
+    for_all_messages([&](fold_writer& f, const std::string& message, const std::string& from) {
         const std::string value =
-            next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ')';
+            next + " == blockIdx.y ? " + own(f.name()) + " : consume(" + message + ", " + from + ", " + rows() + ')';
         if (at_once_joined(f))
             out.line(all_of(f), "[u + 1] = ", value, ";");
         else
             out.line(own(f.whole()), " = ", f.wide_joiner(), "::join(", own(f.whole()), ", ", value, ");");
-    };
-    for_all_messages(join_part, true);
+    });
+    out.close();
     for_all([&](fold_writer& f) {
         if (at_once_joined(f)) out.line(f.whole(), " = ", f.joiner(), "::join_all(", all_of(f), ");");
     });
     out.close();
-    for_all([&](fold_writer& f) {
-        combine(f, f.wide_joiner(), f.whole());
-        open_columns();
-        const std::string whole = own(f.whole());
-        out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
-        close_columns();
-    });
 }
 
 /// Before all else, so that the answer is there when it is wanted.
@@ -161,11 +174,10 @@ std::string cuda_fold::counters(const std::string& offset) {
     return "reinterpret_cast<" + b_.needs.type(dtype::u4) + "*>(" + scratch_pointer() + offset + ')';
 }
 
-void cuda_fold::write_finish() {
+void cuda_fold::write_meeting() {
     source_writer& out = b_.code;
     add_slots();
     const std::string u8 = b_.needs.type(dtype::u8), first = first_result();
-    out.open("if (gridDim.y > 1)");
     out.line("// The thread with the ticket tells all.");
     out.line("const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);");
     out.line(u8, "* const slots = ", scratch_pointer(), " + gridDim.x", first.empty() ? "" : " + " + first, ";");
@@ -178,7 +190,21 @@ void cuda_fold::write_finish() {
         for (fold_writer& f : folds) share(f);
     write_gather();
     if (frame_.split->counts_pieces) out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
-    out.close();
+    const bool alike = joins_blocks_alike();
+    for (std::vector<fold_writer>& folds : folds_)
+        for (fold_writer& f : folds) {
+            if (!alike) combine(f, f.wide_joiner(), f.whole());
+            open_columns();
+            const std::string whole = own(f.whole());
+            out.line(own(f.name()), " = ", f.wide_type() == f.type() ? whole : f.type() + '(' + whole + ')', ";");
+            close_columns();
+        }
+}
+
+void cuda_fold::write_finish() {
+    b_.code.open("if (gridDim.y > 1)");
+    write_meeting();
+    b_.code.close();
 }
 
 std::string cuda_fold::scratch_pointer() {

@@ -88,30 +88,30 @@ void cuda_fold::declare_results(std::vector<fold_writer>& folds) {
     }
 }
 
-void cuda_fold::declare_parts(std::vector<fold_writer>& folds) {
+void cuda_fold::declare_parts(std::vector<fold_writer>& folds, bool counts_tiles) {
     for (fold_writer& f : folds) declare_in_tile(f.part_type(), f.part(), f.part_start());
-    if (has_rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
+    if (counts_tiles && has_rounds(folds)) b_.code.line(b_.needs.type(dtype::u4), " tiles = 0;");
 }
 
 void cuda_fold::join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present) {
     const std::string part = own_in_tile(f.part());
-    const std::string with = f.counts_entries() ? f.with(part, array, present)
-                             : n == 1           ? f.joined(part, array + "[0]")
-                                                : f.joined(part, b_.join_pairs(f.joiner(), n, array));
-    b_.code.line(part, " = ", with, ";");
+    if (f.counts_entries()) return b_.code.line(part, " = ", f.with(part, array, present), ";");
+    const std::string joiner = f.later_joiner();
+    b_.code.line(part, " = ", joiner, "::join(", part, ", ", n == 1 ? array + "[0]" : b_.join_pairs(joiner, n, array),
+                 ");");
 }
 
 void cuda_fold::join_one(fold_writer& f, const std::string& entry) {
     b_.code.line(own_in_tile(f.part()), " = ", f.with_one(own_in_tile(f.part()), entry), ";");
 }
 
-void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries) {
-    constexpr std::uint32_t most_entries = 64;
+void cuda_fold::flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries, const std::string& ends) {
     if (!has_rounds(folds)) return;
-    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0)");
+    b_.code.open("if (++tiles % ", std::max(1u, most_entries / entries), " == 0", ends.empty() ? "" : " || " + ends,
+                 ")");
     open_tile_columns();
     for (fold_writer& f : folds) {
-        if (!f.rounds()) continue;
+        if (!f.rounds() && ends.empty()) continue;
         b_.code.line(results_of(f), " = ", f.joined(results_of(f), f.of_part(own_in_tile(f.part()))), ";");
         b_.code.line(own_in_tile(f.part()), " = ", f.part_start(), ";");
     }
@@ -168,15 +168,27 @@ void cuda_fold::store_element_outputs(const folded_space& s) {
                          b_.body.value(b_.graph.roots[k], b_.code));
 }
 
-void cuda_fold::write_element(std::size_t number, const std::string& at) {
+void cuda_fold::write_element(std::size_t number, const std::string& at, bool behind) {
     const folded_space& s = spaces_[number];
     for (const array_argument* in : inputs_of(s)) {
         b_.code.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ",
                      b_.element(*in, b_.offset(*in, kept_bits() | s.bits())), ";");
         b_.body.name(in->node, in->name);
     }
-    for (const node_id g : generators_of(s)) b_.body.name(g, random_element(g, kept_bits() | s.bits()));
-    for (fold_writer& f : folds_[number]) join_one(f, f.entry(b_.body.value(f.value(), b_.code), at));
+    for (const node_id g : generators_of(s)) {
+        const array_argument leaf = b_.leaf_of(g);
+        if (columns_of(leaf) == 1)
+            b_.code.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, " = ",
+                         random_element(g, kept_bits() | s.bits()), ";");
+        b_.body.name(g, leaf.name + (columns_of(leaf) == 1 ? "" : "[e]"));
+    }
+    for (fold_writer& f : folds_[number]) {
+        const std::string entry = f.entry(b_.body.value(f.value(), b_.code), at), part = own_in_tile(f.part());
+        if (behind && f.is_arg_reduction())
+            b_.code.line(part, " = ", f.later_joiner(), "::join(", part, ", ", entry, ");");
+        else
+            join_one(f, entry);
+    }
     store_element_outputs(s);
 }
 
@@ -247,10 +259,26 @@ void cuda_fold::combine_all() {
         for (fold_writer& f : folds) combine(f, f.joiner(), f.name());
 }
 
+/// Where the blocks' parts are joined as those of threads are, the same text joins both.
 void cuda_fold::write_ending() {
-    combine_all();
-    if (split_) write_finish();
+    if (split_ && joins_blocks_alike()) {
+        b_.code.margin("#pragma unroll 1");
+        b_.code.open("for (bool of_blocks = false;; of_blocks = true)");
+        combine_all();
+        b_.code.line("if (of_blocks || gridDim.y == 1) break;");
+        write_meeting();
+        b_.code.close();
+    } else {
+        combine_all();
+        if (split_) write_finish();
+    }
     write_results(owner());
+}
+
+bool cuda_fold::joins_blocks_alike() {
+    return lanes() != "1" && std::ranges::all_of(folds_, [](std::vector<fold_writer>& folds) {
+               return std::ranges::all_of(folds, [](fold_writer& f) { return f.wide_type() == f.type(); });
+           });
 }
 
 void cuda_fold::write_results(const std::string& owner) {

@@ -75,26 +75,37 @@ protected:
     virtual std::string results_of(const fold_writer& f) const { return own_in_tile(f.name()); }
     /// Whether parts are joined to these every so often, or only in the end.
     bool has_rounds(const std::vector<fold_writer>& folds) const { return frame_.has_rounds && rounds(folds); }
-    /// Whether what is left of a thread's elements is loaded in halves of a tile, or by loads that ask whether they are
-    /// there: where entries are counted that costs more.
-    bool rest_in_halves(const std::vector<fold_writer>& folds, std::uint32_t unroll) const;
-    void declare_parts(std::vector<fold_writer>& folds);
-    /// Joins an array of n entries, the first `present` of them, to the part; one entry; every so often, a tile being
-    /// `entries` of what is joined one after the other, the parts to the results; in the end what is left.
+    void declare_parts(std::vector<fold_writer>& folds, bool counts_tiles = true);
+    /// Joins an array of n entries, the first `present` of them, to the part, behind which they stand; one entry; every
+    /// so often, a tile being `entries` of what is joined one after the other, and where `ends` holds, the parts to the
+    /// results; in the end what is left.
     void join_entries(fold_writer& f, const std::string& array, std::uint32_t n, const std::string& present = "");
     void join_one(fold_writer& f, const std::string& entry);
-    void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1);
+    void flush_parts(std::vector<fold_writer>& folds, std::uint32_t entries = 1, const std::string& ends = "");
+    static constexpr std::uint32_t most_entries = 64;  // that are joined one after the other
     void join_parts(std::vector<fold_writer>& folds);
-    /// The arrays of what a tile loads.
-    void declare_tile(std::size_t number, std::uint32_t unroll);
+    /// Around a loop over tiles that ends every so often for its parts to be joined to the results: until place k is n.
+    void open_rounds(const std::vector<fold_writer>& folds);
+    void close_rounds(std::vector<fold_writer>& folds, const std::string& n);
+    /// The arrays of what a tile loads and draws, and the names of their elements.
+    void declare_tile(std::size_t number, std::uint32_t unroll, bool zeros);
+    void name_tile(const folded_space& s);
+    /// Element u's place.
+    static std::string place_in_tile(std::uint32_t unroll, const std::string& apart) {
+        return unroll == 1 ? "k" : "k + u" + apart;
+    }
+    /// Loads a tile's elements, those before `end` where there is one, and counts them.
+    void load_tile(const folded_space& s, std::uint32_t unroll, const std::string& apart, const std::string& end,
+                   bool counted);
     /// Loads and joins the places k, k + 1 `apart`, k + 2 `apart`, ..., `unroll` of them: all, or those before `n`;
     /// or joins those that are `loaded`.
     void write_tile(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
                     bool loaded = false);
-    /// The loop over a thread's tiles, from place `first` on, `step` apart.
-    void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& first, const std::string& apart,
-                     const std::string& n, const std::string& step);
-    /// What is left after whole tiles, from place k on.
+    /// The loop over a thread's tiles, from place k on, `step` apart; `in_rounds`: it ends where parts are to be
+    /// joined.
+    void write_tiles(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n,
+                     const std::string& step, bool in_rounds = false);
+    /// What is left after whole tiles, from place k on, in halves of one.
     void write_rest(std::size_t number, std::uint32_t unroll, const std::string& apart, const std::string& n);
     /// The loop over whole tiles, `step` apart, from place k on while they are `there`: each is on its way into shared
     /// memory while the one before it is joined (cuda/fold/tiles.cpp). A thread has one column; its elements are read
@@ -104,8 +115,9 @@ protected:
                            const std::function<std::string(const array_argument& in, const std::string& at)>& address);
     /// Loads what a tile reads at place `at` into the arrays' elements [u].
     virtual void write_loads(const folded_space& s, const std::string& at);
-    /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts.
-    void write_element(std::size_t number, const std::string& at);
+    /// The elements at place `at` of a space, whose digits are written, by scalar loads, joined to the parts, `behind`
+    /// all of which they stand or not.
+    void write_element(std::size_t number, const std::string& at, bool behind = false);
     /// Outputs that move along a space: room for what a thread writes of them at once, `each` neighbours along an axis;
     /// their values; and the stores, `write_digit` writing the digit of element e, or of the first. And of one element.
     std::string result(std::size_t output) const { return 'r' + std::to_string(output); }
@@ -148,7 +160,12 @@ protected:
     /// Whether all blocks finish results, each some.
     bool shares_results() const { return frame_.split && frame_.split->how == block_split::finish::shared; }
     void combine_all();
+    /// Whether blocks' parts are of the type of threads'.
+    bool joins_blocks_alike();
     void write_finish();
+    /// All but the last block publish what they have and end; that one gathers all parts, which its threads are still
+    /// to join.
+    void write_meeting();
     void write_results(const std::string& owner);
 
 private:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/text/random.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -43,6 +45,15 @@ std::vector<node_id> folded_kernel::generators_of(const folded_space& s) const {
     return generators;
 }
 
+bool folded_kernel::draws_groups(const folded_space& s, int along, std::uint32_t each) const {
+    const std::vector<node_id> generators = generators_of(s);
+    return !generators.empty() && std::ranges::all_of(generators, [&](node_id g) {
+        if ((kernel_.graph.nodes[g].axes & axis_bit(along)) == 0) return true;
+        const array_argument leaf = kernel_.leaf_of(g);
+        return leaf.at->head.vector && is_unit(leaf, along) && each % generator_group(kernel_.graph.nodes[g].type) == 0;
+    });
+}
+
 std::vector<node_id> folded_kernel::values() const {
     std::vector<node_id> all;
     for (const folded_space& s : spaces_) {
@@ -70,6 +81,7 @@ std::uint32_t folded_kernel::bytes_at_once(const folded_space& s, std::uint32_t 
 
 std::uint32_t folded_kernel::unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
                                        std::uint32_t lane_elements, std::uint32_t bytes_in_flight) const {
+    if (!generators_of(s).empty()) return 1;
     bytes = std::max(bytes, 4u);
     const std::uint64_t longest = std::uint64_t{1} << (s.length_class + 4);
     std::uint32_t unroll = 1;

@@ -38,6 +38,12 @@ public:
     std::vector<const array_argument*> inputs_of(const folded_space& s) const { return codegen::inputs_of(kernel_, s); }
     /// Random leaves that a space folds and that move along it.
     std::vector<node_id> generators_of(const folded_space& s) const;
+    /// Whether all random leaves that a space folds, of which there are some, lie along a loop by whole groups of the
+    /// generator, `each` elements being some groups: one call then makes a group's numbers. A leaf that does not move
+    /// along the loop has one number for all of them.
+    bool draws_groups(const folded_space& s, int along, std::uint32_t each) const;
+    /// Whether a space folds random leaves and no array.
+    bool draws_alone(const folded_space& s) const { return inputs_of(s).empty() && !generators_of(s).empty(); }
     /// All that is computed for an element of any space.
     std::vector<node_id> values() const;
     /// Whether neighbours along a loop are neighbours in memory.
@@ -48,7 +54,8 @@ public:
     std::uint32_t columns_of(const array_argument& in, std::uint32_t columns) const;
     std::uint32_t bytes_at_once(const folded_space& s, std::uint32_t columns) const;
     /// Loads in flight, of `bytes` each: so many that a lane's tile holds about `bytes_in_flight`, and no more than the
-    /// longest of the class has elements and the compiler can take.
+    /// longest of the class has elements and the compiler can take. One where random numbers are drawn: that takes
+    /// longer than the loads, and its text is not repeated.
     std::uint32_t unroll_of(const folded_space& s, std::uint32_t bytes, std::uint32_t tile_elements,
                             std::uint32_t lane_elements, std::uint32_t bytes_in_flight = 64) const;
     /// Whether the longest space's folds compute as long as they load, and how many bytes of a thread are then on their

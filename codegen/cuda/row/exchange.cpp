@@ -99,9 +99,11 @@ void row_exchange::across(std::vector<fold_writer>& folds) {
     for (fold_writer& f : folds) {
         const std::string from = f.name() + "_of[column";
         out.line(f.name(), " = ", from, "];");
-        for (std::uint32_t block = 1; block < choice_.cluster; ++block)
-            out.line(f.name(), " = ", f.joined(f.name(), from + " + " + of(block * choice_.columns_per_block) + "]"),
-                     ";");
+        if (choice_.cluster == 1) continue;
+        out.margin("#pragma unroll 4");
+        out.open("for (", type, " block = 1; block < ", choice_.cluster, "; ++block)");
+        out.line(f.name(), " = ", f.joined(f.name(), from + " + block * " + of(choice_.columns_per_block) + "]"), ";");
+        out.close();
     }
 }
 
@@ -118,6 +120,7 @@ void row_exchange::give_out(std::vector<fold_writer>& folds) {
                 block);
     };
     if (sends && !through_slots) {
+        out.margin("#pragma unroll 4");
         out.open("for (", b_.needs.type(dtype::u4), " block = 0; block < ", choice_.cluster, "; ++block)");
         send_to("block", "r");
         out.close();

@@ -135,18 +135,18 @@ private:
             out.close();
             b_.body.name(n, name + "_again[u]");
         }
+        const bool shared = choice_.shared_chunks > 0;
         out.margin("#pragma unroll 1");
-        out.open("for (unsigned int u = 0; u < ", choice_.chunks, "; ++u)");
+        out.open("for (unsigned int u = 0; u < ", choice_.chunks, shared ? " + more" : "", "; ++u)");
+        for (const node_id n : held) {
+            if (!shared) break;
+            const std::string name = name_of(n);
+            out.line("const ", b_.needs.type(b_.graph.nodes[n].type), ' ', name, "_now = u < ", choice_.chunks, " ? ",
+                     name, "_again[u] : ", shared_chunk_of(name, "(u - " + of(choice_.chunks) + ')'), ";");
+            b_.body.name(n, name + "_now");
+        }
         write_at("u");
         write_element(outputs, values, is_present(), false);
-        out.close();
-        b_.body.leave(outside);
-        if (choice_.shared_chunks == 0) return;
-        for (const node_id n : held) b_.body.name(n, shared_chunk_of(name_of(n), "v"));
-        out.margin("#pragma unroll 1");
-        out.open("for (", u4(), " v = 0; v < more; ++v)");
-        write_at("(v + " + of(choice_.chunks) + ')');
-        write_element(outputs, values, "", false);
         out.close();
         b_.body.leave(outside);
     }
@@ -257,8 +257,10 @@ private:
         out.line("++more;");
         out.close();
         // A group's other places are read too, and what is computed from them is left out.
+        out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = more; v % ", choice_.shared_chunks_at_once, " != 0; ++v)");
-        for (const array_argument* leaf : streams) out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
+        for (const array_argument* leaf : streams)
+            out.line(shared_chunk_of(leaf->name, "v"), " = ", zero(leaf->node), ";");
         out.close();
     }
     void open_shared() {
@@ -269,6 +271,7 @@ private:
     void open_shared_groups(const std::vector<node_id>& values) {
         source_writer& out = b_.code;
         const std::uint32_t n = choice_.shared_chunks_at_once;
+        out.margin("#pragma unroll 1");
         out.open("for (", u4(), " v = 0; v < more; v += ", n, ")");
         const std::vector<bool> wanted = b_.body.wanted_by(values);
         for (const register_rows::shared_value& h : choice_.shared_values) {

@@ -24,7 +24,13 @@ std::vector<node_id> generators_along(const cuda_kernel& b, const scanning& s) {
     return generators;
 }
 
-std::uint32_t element_cost(const cuda_kernel& b, const scanning& s) { return cost_of(b.graph, s.values) + b.cost + 4; }
+std::uint32_t element_cost(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint32_t uniform = 32, normal = 64;  // operations of a number
+    std::uint32_t cost = cost_of(b.graph, s.values) + b.cost + 4;
+    for (const node_id g : generators_along(b, s))
+        cost += b.graph.nodes[g].code == static_cast<std::uint16_t>(generator_kind::normal) ? normal : uniform;
+    return cost;
+}
 
 std::uint32_t widest_element(const cuda_kernel& b, const scanning& s) {
     std::uint32_t widest = 1;

@@ -84,11 +84,12 @@ void finish_columns(const cuda_kernel& b, const scanning& s, scan_choice& c) {
     c.shared_bytes = unit_bytes(c) * c.shared_chunks * c.threads;
     for (const scan_choice::staged_array& a : c.staged) c.shared_bytes += a.spare;
     c.copy_unroll = unroll_of(c.shared_chunks, c.each);
-    c.fold_unroll = unroll_of(c.shared_chunks, c.each * element_cost(b, s));
+    c.fold_unroll = generators_along(b, s).empty() ? unroll_of(c.shared_chunks, c.each * element_cost(b, s)) : 1;
 }
 
 /// Whether it lies in memory as a block has it in shared memory, all outer places behind each other.
-bool is_run(const cuda_kernel& b, const scanning& s, const scan_choice& c, const array_argument& at, std::uint64_t moves) {
+bool is_run(const cuda_kernel& b, const scanning& s, const scan_choice& c, const array_argument& at,
+            std::uint64_t moves) {
     return at.at->head.dense && moves == all_bits(b) && s.axis == b.rank - 2 && c.width % c.each == 0;
 }
 
@@ -113,7 +114,8 @@ bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, scan_choice& c,
     const std::vector<const array_argument*> inputs = inputs_along(b, s);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         c.staged[i].is_run = is_run(b, s, c, *inputs[i], b.graph.nodes[inputs[i]->node].axes);
-    c.stores_runs = std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_run(b, s, c, z, all_bits(b)); });
+    c.stores_runs =
+        std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_run(b, s, c, z, all_bits(b)); });
     return true;
 }
 

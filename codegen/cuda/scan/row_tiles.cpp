@@ -1,6 +1,8 @@
 // See cuda/scan/row_tiles.hpp.
 #include "codegen/cuda/scan/row_tiles.hpp"
 
+#include "codegen/text/random.hpp"
+
 namespace ingot::codegen {
 
 row_tiles::row_tiles(cuda_kernel& b, const scanning& s, const scan_choice& c)
@@ -78,7 +80,12 @@ void row_tiles::load_chunk(bool staged) {
 
 /// Chunks that the row has all of, else one element after the other.
 void row_tiles::load_elements(bool staged) {
-    b_.open_unrolled("u", staged ? shared_chunks_ : register_chunks_);
+    if (staged) {  // whose places need not be known
+        b_.code.margin("#pragma unroll 1");
+        b_.code.open("for (unsigned int u = 0; u < ", shared_chunks_, "; ++u)");
+    } else {
+        b_.open_unrolled("u", register_chunks_);
+    }
     if (each_ > 1) {
         write_position(staged);
         b_.code.open("if (", is_inside(), ")");
@@ -97,13 +104,22 @@ void row_tiles::load_elements(bool staged) {
 
 void row_tiles::draw_random(node_id g) {
     source_writer& out = b_.code;
-    const std::string name = b_.names[b_.graph.nodes[g].index];
+    const array_argument leaf = b_.leaf_of(g);
+    const std::string& name = leaf.name;
     out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', register_chunks_, "][", each_, "];");
     b_.open_unrolled("u", register_chunks_);
-    b_.open_unrolled("e", each_);
-    write_position(false, " + e");
-    out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
-    out.close();
+    bool is_unit = false;
+    for (std::size_t a = 0; a < leaf.at->strides.size(); ++a)
+        is_unit = is_unit || (b_.graph.loop_axis[a] == s_.axis && leaf.at->strides[a] == stride_class::unit);
+    if (is_unit && leaf.at->head.vector && each_ % generator_group(b_.graph.nodes[g].type) == 0) {
+        write_position(false);
+        b_.draw_groups(g, name + "[u]", each_, b_.generator_index(g, all_bits()));
+    } else {
+        b_.open_unrolled("e", each_);
+        write_position(false, " + e");
+        out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
+        out.close();
+    }
     out.close();
     b_.body.name(g, name + "[u][e]");
 }

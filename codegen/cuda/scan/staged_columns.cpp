@@ -54,20 +54,43 @@ void staged_columns::open_rows(std::uint32_t unroll) {
     b_.code.open("for (unsigned int u = 0; u < ", rows_, "; ++u)");
 }
 
-void staged_columns::open_own_rows(std::uint32_t unroll) {
-    b_.code.open("if (mine)");
+void staged_columns::open_own_rows(std::uint32_t unroll, const std::string& condition) {
+    b_.code.open("if (", condition, ")");
     open_rows(unroll);
     b_.code.line("const ", b_.linear(), " at = first + u, place = own_place + ", row_of_thread(), " * ", across_, ";");
     b_.write_digits("at", {s_.axis});
 }
 
+void staged_columns::for_own_rows(std::uint32_t unroll, const std::function<void()>& write) {
+    const auto write_as = [&](columns_are known, std::uint32_t times, const std::string& condition) {
+        const auto outside = b_.body.scope();
+        known_ = known;
+        open_own_rows(times, condition);
+        write();
+        close_own_rows();
+        known_ = columns_are::any;
+        b_.body.leave(outside);
+    };
+    if (columns_ == 1 || narrow_) return write_as(columns_are::any, unroll, "mine");
+    const std::string vector = "columns == " + std::to_string(columns_);
+    write_as(columns_are::vectors, unroll, vector);
+    write_as(columns_are::elements, 1, "mine && columns < " + std::to_string(columns_));
+}
+
+void staged_columns::open_if_vector() {
+    if (known_ == columns_are::any) b_.code.open("if (columns == ", columns_, ")");
+}
+
+void staged_columns::open_else_elements() {
+    if (known_ == columns_are::any) b_.code.otherwise();  // the array ends within a vector
+}
+
+void staged_columns::close_if_vector() {
+    if (known_ == columns_are::any) b_.code.close();
+}
+
 void staged_columns::open_copies() {
     source_writer& out = b_.code;
-    if (!narrow_) {
-        open_own_rows(choice_.copy_unroll);
-        out.line("const bool inside = at < ", scanned(), ";");
-        return;
-    }
     open_rows(choice_.copy_unroll);
     write_copied_place();
     if (columns_ > 1) out.line("const ", b_.linear(), " columns = ", columns_from("column"), ";");
@@ -78,11 +101,6 @@ void staged_columns::open_copies() {
 void staged_columns::close_own_rows() {
     b_.code.close();
     b_.code.close();
-}
-
-void staged_columns::close_copies() {
-    b_.code.close();
-    if (!narrow_) b_.code.close();
 }
 
 std::string staged_columns::staged_at(const staged_array& a) const {
@@ -105,41 +123,51 @@ void staged_columns::stage() {
     source_writer& out = b_.code;
     declare_staged();
     if (inputs_.empty()) return;
-    open_copies();
-    out.open("if (inside)");
-    for (std::size_t i = 0; i < inputs_.size(); ++i) copy(*inputs_[i], staged_[i]);
-    out.otherwise();  // so that nothing is computed from what happens to be there
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const std::string word(word_of(staged_[i].unit()));
-        out.line("*reinterpret_cast<", word, "*>(", staged_at(staged_[i]), ") = {};");
+    const auto copy_row = [&](const std::string& inside) {
+        out.open("if (", inside, ")");
+        for (std::size_t i = 0; i < inputs_.size(); ++i) copy(*inputs_[i], staged_[i]);
+        out.otherwise();  // so that nothing is computed from what happens to be there
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            const std::string word(word_of(staged_[i].unit()));
+            out.line("*reinterpret_cast<", word, "*>(", staged_at(staged_[i]), ") = {};");
+        }
+        out.close();
+    };
+    if (narrow_) {
+        open_copies();
+        copy_row("inside");
+        out.close();
+    } else {
+        for_own_rows(choice_.copy_unroll, [&] { copy_row("at < " + scanned()); });
     }
-    out.close();
-    close_copies();
     b_.wait_for_copies();
     if (narrow_) out.line("__syncthreads();");
 }
 
 void staged_columns::copy(const array_argument& in, const staged_array& to) {
     source_writer& out = b_.code;
-    const std::string offset = b_.offset(in, all_bits());
-    if (to.each == 1 && to.unit() < 4) {
-        out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
-        return;
-    }
-    if (to.each > 1) out.open("if (columns == ", to.each, ")");
-    const std::string word(word_of(to.unit()));
-    if (to.unit() < 4)  // too short for an asynchronous copy
-        out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
-                 b_.pointer(in), offset, ");");
-    else
-        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
-    if (to.each == 1) return;
-    out.otherwise();  // the array ends within a vector
+    if (to.each == 1) return copy_vector(in, to);
+    open_if_vector();
+    if (known_ != columns_are::elements) copy_vector(in, to);
+    if (known_ == columns_are::vectors) return;
+    open_else_elements();
     open_columns(true);
     out.line('(', staged_at(to), ")[e] = e < columns ? ", b_.element(in, b_.offset(in, all_bits())), " : ",
              spell_constant(in.at->head.type, 0, b_.needs), ";");
     out.close();
-    out.close();
+    close_if_vector();
+}
+
+void staged_columns::copy_vector(const array_argument& in, const staged_array& to) {
+    source_writer& out = b_.code;
+    const std::string offset = b_.offset(in, all_bits()), word(word_of(to.unit()));
+    if (to.unit() >= 4)
+        out.line(b_.copier(to.unit()), '(', staged_at(to), ", ", b_.pointer(in), offset, ");");
+    else if (to.each == 1)  // too short for an asynchronous copy
+        out.line('(', staged_at(to), ")[0] = ", b_.element(in, offset), ";");
+    else
+        out.line("*reinterpret_cast<", word, "*>(", staged_at(to), ") = *reinterpret_cast<const ", word, "*>(",
+                 b_.pointer(in), offset, ");");
 }
 
 void staged_columns::read_row(const std::vector<node_id>& wanted) {
@@ -156,8 +184,12 @@ void staged_columns::read_row(const std::vector<node_id>& wanted) {
                  ");");
         b_.body.name(in.node, in.name + (a.each > 1 ? "[e]" : "[0]"));
     }
-    for (const node_id g : generators_)
-        if (below[g]) b_.body.name(g, random_element(g, all_bits()));
+    for (const node_id g : generators_) {
+        if (!below[g]) continue;
+        const std::string& name = b_.names[b_.graph.nodes[g].index];
+        out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", random_element(g, all_bits()), ";");
+        b_.body.name(g, name);
+    }
 }
 
 void staged_columns::fold() {
@@ -188,8 +220,12 @@ void staged_columns::write_results() {
         out.line(f.name(), "[e] = ", f.start(), ";");
         out.close();
     }
-    const auto outside = b_.body.scope();
-    open_own_rows(choice_.fold_unroll);
+    for_own_rows(choice_.fold_unroll, [&] { write_row(); });
+    if (narrow_) store_tile();
+}
+
+void staged_columns::write_row() {
+    source_writer& out = b_.code;
     read_row(roots());
     for (std::size_t k = 0; k < b_.outputs.size(); ++k)
         out.line(columns_ > 1 ? "alignas(" + std::to_string(bytes_of(b_.outputs[k]) * columns_) + ") " : "",
@@ -212,9 +248,6 @@ void staged_columns::write_results() {
         store_row();
         out.close();
     }
-    close_own_rows();
-    b_.body.leave(outside);
-    if (narrow_) store_tile();
 }
 
 void staged_columns::keep_row() {
@@ -232,7 +265,7 @@ void staged_columns::store_tile() {
     b_.code.open("if (inside)");
     store_kept_row();
     b_.code.close();
-    close_copies();
+    b_.code.close();
 }
 
 void staged_columns::store_kept_row() {
@@ -249,20 +282,24 @@ void staged_columns::store_kept_row() {
 void staged_columns::store_row() {
     source_writer& out = b_.code;
     if (columns_ > 1) {
-        out.open("if (columns == ", columns_, ")");
-        for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
+        open_if_vector();
+        for (std::size_t k = 0; k < b_.outputs.size() && known_ != columns_are::elements; ++k) {
             const std::uint32_t bytes = bytes_of(b_.outputs[k]) * columns_;
             out.line(b_.storer(), '<', word_of(bytes), ">(", b_.pointer(b_.outputs[k]),
                      b_.offset(b_.outputs[k], all_bits()), ", r", k, ");");
         }
-        out.otherwise();  // the array ends within a vector
+        if (known_ == columns_are::vectors) return;
+        open_else_elements();
         open_columns(true);
         out.open("if (e < columns)");
     }
     for (std::size_t k = 0; k < b_.outputs.size(); ++k)
         b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()),
                          "r" + std::to_string(k) + (columns_ > 1 ? "[e]" : "[0]"));
-    for (int blocks = columns_ > 1 ? 3 : 0; blocks > 0; --blocks) out.close();
+    if (columns_ == 1) return;
+    out.close();
+    out.close();
+    close_if_vector();
 }
 
 }  // namespace ingot::codegen

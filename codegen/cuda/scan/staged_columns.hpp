@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,21 +44,26 @@ protected:
     void read_own();
     /// A loop over this thread's rows.
     void open_rows(std::uint32_t unroll);
-    /// Round what is done for each row of this thread's columns, where it has any.
-    void open_own_rows(std::uint32_t unroll);
+    /// Round what is done for each row of this thread's columns, where it has any, or the condition holds.
+    void open_own_rows(std::uint32_t unroll, const std::string& condition = "mine");
+    /// Writes this for each of a thread's rows, where its columns are a vector and, in a loop that is not unrolled,
+    /// where the array ends within one.
+    void for_own_rows(std::uint32_t unroll, const std::function<void()>& write);
     /// Round what is done for each of the places that a thread copies: of narrow arrays those that lie `threads` apart.
     void open_copies();
     void close_own_rows();
-    void close_copies();
     std::string staged_at(const staged_array& a) const;
     void declare_staged();
     virtual void stage();
     void copy(const array_argument& in, const staged_array& to);
+    void copy_vector(const array_argument& in, const staged_array& to);
     /// Names what is wanted of a row of the inputs.
     void read_row(const std::vector<node_id>& wanted);
     /// What this thread's rows fold to, then what lies before them in the tile.
     void fold();
     void write_results();
+    /// A row of them.
+    void write_row();
     /// Into the place of what the row was computed from.
     virtual void keep_row();
     virtual void store_tile();
@@ -70,6 +76,15 @@ protected:
     const std::uint32_t columns_, rows_;  // of a thread
     const std::string across_;            // the text of how many threads lie beside each other
     const std::vector<scan_choice::staged_array>& staged_;
+
+private:
+    /// What is asked of columns, or known.
+    enum class columns_are : std::uint8_t { any, vectors, elements };
+    void open_if_vector();
+    void open_else_elements();
+    void close_if_vector();
+
+    columns_are known_ = columns_are::any;
 };
 
 }  // namespace ingot::codegen

@@ -106,7 +106,8 @@ private:
             b_.body.leave(outside);
         } else {
             declare_parts(folds_[0]);
-            write_tiles(0, choice_.unroll[0], "lane", " * lanes", "n", std::to_string(choice_.unroll[0]) + " * lanes");
+            b_.code.line(b_.linear(), " k = lane;");
+            write_tiles(0, choice_.unroll[0], " * lanes", "n", std::to_string(choice_.unroll[0]) + " * lanes");
             b_.body.leave(outside);
             join_parts(folds_[0]);
         }

@@ -27,12 +27,9 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-struct argmax_float {
-    static __device__ __forceinline__ place_float join(place_float a, place_float b) {
-        if (a.value != a.value || b.value != b.value)
-            return a.value != a.value && (b.value == b.value || a.at < b.at) ? a : b;
-        return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b;
-    }
+/// Of two places, the second of which stands behind the first.
+struct later_argmax_float {
+    static __device__ __forceinline__ place_float join(place_float a, place_float b) { return !(b.value <= a.value) && a.value == a.value ? b : a; }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.
@@ -41,6 +38,13 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     if constexpr (n == 1) return v[0];
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
+
+struct argmax_float {
+    static __device__ __forceinline__ place_float join(place_float a, place_float b) {
+        const bool alike = a.value == b.value || (a.value != a.value && b.value != b.value);
+        return (alike ? a.at < b.at : a.value > b.value || a.value != a.value) ? a : b;
+    }
+};
 
 /// What the lane `far` away has.
 template <class type>
@@ -135,9 +139,9 @@ reduce(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
     uint32 ticket = 0;
     if (gridDim.y > 1 && threadIdx.x == 0) ticket = atomicInc(reinterpret_cast<uint32*>(p.scratch + blockIdx.x), gridDim.y - 1);
-    place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+    place_float argmax0 = place_float{-__int_as_float(0x7f800000), int64(0)};
     {
-        place_float part0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+        place_float part0 = place_float{-__int_as_float(0x7f800000), int64(0)};
         const uint32 vectors = p.folded / 4;
         const uint32 edge = vectors * 4 + threadIdx.x;
         float x0_edge;
@@ -164,7 +168,7 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int e = 0; e < 4; ++e) {
                     value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                 }
-                part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
+                part0 = later_argmax_float::join(part0, join_pairs<later_argmax_float, 4>(value0));
             }
         }
         const uint32 piece = deals ? 4096u : ((vectors - rounds + gridDim.y - 1) / gridDim.y + 7) / 8 * 8;
@@ -189,7 +193,7 @@ reduce(const __grid_constant__ arguments p) {
                     for (unsigned int e = 0; e < 4; ++e) {
                         value0[e] = place_float{x0[u][e], int64((v + u * 512u) * 4 + e)};
                     }
-                    part0 = argmax_float::join(part0, join_pairs<argmax_float, 4>(value0));
+                    part0 = later_argmax_float::join(part0, join_pairs<later_argmax_float, 4>(value0));
                 }
             }
             __syncthreads();
@@ -200,8 +204,10 @@ reduce(const __grid_constant__ arguments p) {
         }
         argmax0 = argmax_float::join(argmax0, part0);
     }
-    argmax0 = join_block<argmax_float, 16>(argmax0);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        argmax0 = join_block<argmax_float, 16>(argmax0);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
@@ -212,34 +218,33 @@ reduce(const __grid_constant__ arguments p) {
             }
             return;
         }
-        place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(~0ull >> 1)};
+        place_float whole0 = place_float{-__int_as_float(0x7f800000), int64(0)};
+#pragma unroll 1
         for (uint32 s = threadIdx.x; s < gridDim.y; s += 1 * 512u) {
-            message<place_float> taken0[1] = {};
+            message<place_float> taken0[1];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+                    poll(taken0[u], part, p.rows);
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y) break;
-                    if (s + u * 512u == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * 512u) * stride, p.rows);
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y) break;
-                    if (s + u * 512u == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 512u >= gridDim.y) break;
-                whole0 = argmax_float::join(whole0, s + u * 512u == blockIdx.y ? argmax0 : consume(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                uint64* const part = slots + s * stride;
+                whole0 = argmax_float::join(whole0, s == blockIdx.y ? argmax0 : consume(taken0[u], part, p.rows));
             }
         }
-        whole0 = join_block<argmax_float, 16>(whole0);
-        argmax0 = whole0;
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
+        argmax0 = whole0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, argmax0.at);

@@ -33,10 +33,9 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-struct argmin_int32 {
-    static __device__ __forceinline__ place_int32 join(place_int32 a, place_int32 b) {
-        return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
-    }
+/// Of two places, the second of which stands behind the first.
+struct later_argmin_int32 {
+    static __device__ __forceinline__ place_int32 join(place_int32 a, place_int32 b) { return b.value < a.value ? b : a; }
 };
 
 /// Joins halves with each other: the error of a sum grows with the logarithm of n.
@@ -46,7 +45,14 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+struct argmin_int32 {
+    static __device__ __forceinline__ place_int32 join(place_int32 a, place_int32 b) {
+        return a.value < b.value || (a.value == b.value && a.at < b.at) ? a : b;
+    }
+};
+
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -57,15 +63,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -159,18 +168,28 @@ reduce(const __grid_constant__ arguments p) {
     const int32 i0 = int32(column);
     const uint32 first = column;
     alignas(16) __shared__ uint64 room[2048];
-    place_int32 argmin0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
+    place_int32 argmin0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
     {
-        place_int32 part0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
+        place_int32 part0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
+        uint32 k = blockIdx.y * 4u * height + down;
         if (columns == 4) {
-            uint32 k = blockIdx.y * 4u * height + down;
-            for (; k + 3 * height < n; k += step) {
-                alignas(16) int32 x0[4][4];
+            for (; k < n; k += step) {
+                alignas(16) int32 x0[4][4] = {};
+                const bool whole = k + 3 * height < n;
+                if (whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                    for (unsigned int u = 0; u < 4; ++u) {
+                        const int32 i1 = int32(k + u * height);
+                        load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                    }
+                } else {
+#pragma unroll
+                    for (unsigned int u = 0; u < 4; ++u) {
+                        if (k + u * height >= n) break;
+                        const int32 i1 = int32(k + u * height);
+                        load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                    }
                 }
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
@@ -179,29 +198,18 @@ reduce(const __grid_constant__ arguments p) {
                     for (unsigned int u = 0; u < 4; ++u) {
                         value0[u] = place_int32{x0[u][e], int64(k + u * height)};
                     }
-                    part0[e] = argmin_int32::join(part0[e], join_pairs<argmin_int32, 4>(value0));
-                }
-            }
-            if (k < n) {
-                alignas(16) int32 x0[4][4];
+                    if (!whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (k + u * height >= n) break;
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    place_int32 value0[4];
-#pragma unroll
-                    for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = k + u * height < n ? place_int32{x0[u][e], int64(k + u * height)} : place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)};
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            if (k + u * height >= n) value0[u] = place_int32{int32(~(1ull << 31)), int64(0)};
+                        }
                     }
-                    part0[e] = argmin_int32::join(part0[e], join_pairs<argmin_int32, 4>(value0));
+                    part0[e] = later_argmin_int32::join(part0[e], join_pairs<later_argmin_int32, 4>(value0));
                 }
             }
         } else {
-            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
+            for (; k < n; k += step) {
+#pragma unroll 1
                 for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
                     const uint32 at = k + u * height;
                     const int32 i1 = int32(at);
@@ -210,7 +218,7 @@ reduce(const __grid_constant__ arguments p) {
                         if (e >= columns) break;
                         const int32 i0 = int32(column + e);
                         const int32 x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = argmin_int32::join(part0[e], place_int32{x0, int64(at)});
+                        part0[e] = later_argmin_int32::join(part0[e], place_int32{x0, int64(at)});
                     }
                 }
             }
@@ -220,8 +228,10 @@ reduce(const __grid_constant__ arguments p) {
             argmin0[e] = argmin_int32::join(argmin0[e], part0[e]);
         }
     }
-    join_down<argmin_int32, 4>(argmin0, room, p.across, down, height);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        join_down<argmin_int32, 4>(argmin0, room, p.across, down, height);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
@@ -237,44 +247,40 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         share_down<4>(argmin0, room, p.across, down, height);
-        place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}, place_int32{int32(~(1ull << 31)), int64(~0ull >> 1)}};
+        place_int32 whole0[4] = {place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}, place_int32{int32(~(1ull << 31)), int64(0)}};
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            message<place_int32> taken0[1][4] = {};
+            message<place_int32> taken0[1][4];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                    }
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
-                        if (!is_there(taken0[u][e])) poll(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
-                    }
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-#pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
                         waits = waits || !is_there(taken0[u][e]);
                     }
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
+                uint64* const part = slots + s * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = argmin_int32::join(whole0[e], s + u * height == blockIdx.y ? argmin0[e] : consume(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                    whole0[e] = argmin_int32::join(whole0[e], s == blockIdx.y ? argmin0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
                 }
             }
         }
-        join_down<argmin_int32, 4>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
             argmin0[e] = whole0[e];

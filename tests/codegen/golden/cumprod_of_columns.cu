@@ -89,11 +89,17 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = (of_run ? i * 32 + lane >= number : tile < 32u) || ask_all(slots, back[i], v[i]);
+        told[i] = of_run ? i * 32 + lane >= number : tile < 32u;
     }
+    bool waits;
+    do {
+        waits = false;
 #pragma unroll
-    for (uint32 i = 0; i < 1; ++i)
-        while (i * 32 + lane != 32u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
+        for (uint32 i = 0; i < 1; ++i)
+            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+#pragma unroll
+        for (uint32 i = 0; i < 1; ++i) waits = waits || (i * 32 + lane != 32u - 1 && !told[i]);
+    } while (waits);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
@@ -148,8 +154,10 @@ __device__ __forceinline__ void before_columns(type* room, wide* told, const uin
             own_slots[e] = slots + ((tile / 32u * all + numbers[c + e]) * 32u + tile % 32u) * words;
             type* const v = room + (c + e) * (height | 1);
             type before[1] = {start};
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) before[0] = fold::join(before[0], v[i]);
             own[e] = wide(scan_lanes<fold, 32>(before, start, lane));
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) {
                 const type here = v[i];
                 v[i] = before[0];
@@ -205,21 +213,28 @@ scan(const __grid_constant__ arguments p) {
     const uint32 first = (tile * height + down) * 13, own_place = down * 13 * p.across + x;
     extern __shared__ uint4 staged[];
     double* const x0_staged = reinterpret_cast<double*>(staged);
-    if (mine) {
+    if (columns == 2) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
             const int32 i0 = int32(at);
-            const bool inside = at < p.scanned;
-            if (inside) {
-                if (columns == 2) {
-                    copy16(x0_staged + place * 2, p.x0 + (i1 + i0 * p.x0_stride2));
-                } else {
+            if (at < p.scanned) {
+                copy16(x0_staged + place * 2, p.x0 + (i1 + i0 * p.x0_stride2));
+            } else {
+                *reinterpret_cast<uint4*>(x0_staged + place * 2) = {};
+            }
+        }
+    }
+    if (mine && columns < 2) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            if (at < p.scanned) {
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        const int32 i1 = int32(column + e);
-                        (x0_staged + place * 2)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0;
-                    }
+                for (unsigned int e = 0; e < 2; ++e) {
+                    const int32 i1 = int32(column + e);
+                    (x0_staged + place * 2)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0;
                 }
             } else {
                 *reinterpret_cast<uint4*>(x0_staged + place * 2) = {};
@@ -272,7 +287,7 @@ scan(const __grid_constant__ arguments p) {
         if (down < height) base_prod0[e] = prod_double::join(told_prod0[x * 2 + e], room_prod0[(x * 2 + e) * (height | 1) + down]);
         prod0[e] = 1.0;
     }
-    if (mine) {
+    if (columns == 2) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
@@ -287,15 +302,30 @@ scan(const __grid_constant__ arguments p) {
                 r0[e] = all_prod0;
             }
             if (at < p.scanned) {
-                if (columns == 2) {
-                    store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
-                } else {
+                store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
+            }
+        }
+    }
+    if (mine && columns < 2) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            alignas(16) double x0[2];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 2);
+            alignas(16) double r0[2];
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        const int32 i1 = int32(column + e);
-                        if (e < columns) {
-                            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
-                        }
+            for (unsigned int e = 0; e < 2; ++e) {
+                prod0[e] = prod_double::join(prod0[e], x0[e]);
+                const double all_prod0 = prod_double::join(base_prod0[e], prod0[e]);
+                r0[e] = all_prod0;
+            }
+            if (at < p.scanned) {
+#pragma unroll
+                for (unsigned int e = 0; e < 2; ++e) {
+                    const int32 i1 = int32(column + e);
+                    if (e < columns) {
+                        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                     }
                 }
             }

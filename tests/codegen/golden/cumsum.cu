@@ -113,11 +113,17 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 64u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = (of_run ? i * 32 + lane >= number : tile < 64u) || ask_all(slots, back[i], v[i]);
+        told[i] = of_run ? i * 32 + lane >= number : tile < 64u;
     }
+    bool waits;
+    do {
+        waits = false;
 #pragma unroll
-    for (uint32 i = 0; i < 2; ++i)
-        while (i * 32 + lane != 64u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
+        for (uint32 i = 0; i < 2; ++i)
+            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+#pragma unroll
+        for (uint32 i = 0; i < 2; ++i) waits = waits || (i * 32 + lane != 64u - 1 && !told[i]);
+    } while (waits);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
@@ -222,7 +228,7 @@ scan(const __grid_constant__ arguments p) {
                 }
             }
         }
-#pragma unroll
+#pragma unroll 1
         for (unsigned int u = 0; u < 6; ++u) {
             const uint32 at = mine + (u + 2) * 128u;
             const int32 i0 = int32(at);

@@ -89,11 +89,17 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = (of_run ? i * 32 + lane >= number : tile < 32u) || ask_all(slots, back[i], v[i]);
+        told[i] = of_run ? i * 32 + lane >= number : tile < 32u;
     }
+    bool waits;
+    do {
+        waits = false;
 #pragma unroll
-    for (uint32 i = 0; i < 1; ++i)
-        while (i * 32 + lane != 32u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
+        for (uint32 i = 0; i < 1; ++i)
+            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+#pragma unroll
+        for (uint32 i = 0; i < 1; ++i) waits = waits || (i * 32 + lane != 32u - 1 && !told[i]);
+    } while (waits);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
@@ -148,8 +154,10 @@ __device__ __forceinline__ void before_columns(type* room, wide* told, const uin
             own_slots[e] = slots + ((tile / 32u * all + numbers[c + e]) * 32u + tile % 32u) * words;
             type* const v = room + (c + e) * (height | 1);
             type before[1] = {start};
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) before[0] = fold::join(before[0], v[i]);
             own[e] = wide(scan_lanes<fold, 32>(before, start, lane));
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) {
                 const type here = v[i];
                 v[i] = before[0];
@@ -216,21 +224,28 @@ scan(const __grid_constant__ arguments p) {
     const uint32 first = (tile * height + down) * 13, own_place = down * 13 * p.across + x;
     extern __shared__ uint4 staged[];
     float* const x0_staged = reinterpret_cast<float*>(staged);
-    if (mine) {
+    if (columns == 4) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
             const int32 i0 = int32(at);
-            const bool inside = at < p.scanned;
-            if (inside) {
-                if (columns == 4) {
-                    copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
-                } else {
+            if (at < p.scanned) {
+                copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
+            } else {
+                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+            }
+        }
+    }
+    if (mine && columns < 4) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            if (at < p.scanned) {
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        const int32 i1 = int32(column + e);
-                        (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
-                    }
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i1 = int32(column + e);
+                    (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
                 }
             } else {
                 *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
@@ -283,7 +298,7 @@ scan(const __grid_constant__ arguments p) {
         if (down < height) base_sum0[e] = float(sum_double::join(told_sum0[x * 4 + e], room_sum0[(x * 4 + e) * (height | 1) + down]));
         sum0[e] = -0.0f;
     }
-    if (mine) {
+    if (columns == 4) {
 #pragma unroll 13
         for (unsigned int u = 0; u < 13; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
@@ -298,15 +313,30 @@ scan(const __grid_constant__ arguments p) {
                 r0[e] = all_sum0 + x1[e];
             }
             if (at < p.scanned) {
-                if (columns == 4) {
-                    store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
-                } else {
+                store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
+            }
+        }
+    }
+    if (mine && columns < 4) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 13; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            alignas(16) float r0[4];
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        const int32 i1 = int32(column + e);
-                        if (e < columns) {
-                            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
-                        }
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], x0[e] * x0[e]);
+                const float all_sum0 = sum_float::join(base_sum0[e], sum0[e]);
+                r0[e] = all_sum0 + x1[e];
+            }
+            if (at < p.scanned) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i1 = int32(column + e);
+                    if (e < columns) {
+                        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                     }
                 }
             }

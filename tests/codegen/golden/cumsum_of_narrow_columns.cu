@@ -89,11 +89,17 @@ __device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 al
         back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 32u);
 #pragma unroll
         for (int e = 0; e < n; ++e) v[i][e] = start;
-        told[i] = (of_run ? i * 32 + lane >= number : tile < 32u) || ask_all(slots, back[i], v[i]);
+        told[i] = of_run ? i * 32 + lane >= number : tile < 32u;
     }
+    bool waits;
+    do {
+        waits = false;
 #pragma unroll
-    for (uint32 i = 0; i < 1; ++i)
-        while (i * 32 + lane != 32u - 1 && !told[i]) told[i] = ask_all(slots, back[i], v[i]);
+        for (uint32 i = 0; i < 1; ++i)
+            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+#pragma unroll
+        for (uint32 i = 0; i < 1; ++i) waits = waits || (i * 32 + lane != 32u - 1 && !told[i]);
+    } while (waits);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < n; ++e) {
@@ -148,8 +154,10 @@ __device__ __forceinline__ void before_columns(type* room, wide* told, const uin
             own_slots[e] = slots + ((tile / 32u * all + numbers[c + e]) * 32u + tile % 32u) * words;
             type* const v = room + (c + e) * (height | 1);
             type before[1] = {start};
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) before[0] = fold::join(before[0], v[i]);
             own[e] = wide(scan_lanes<fold, 32>(before, start, lane));
+#pragma unroll 1
             for (uint32 i = begin; i < end; ++i) {
                 const type here = v[i];
                 v[i] = before[0];

@@ -71,21 +71,28 @@ scan(const __grid_constant__ arguments p) {
     const uint32 first = down * 17, own_place = first * p.across + x;
     extern __shared__ uint4 staged[];
     float* const x0_staged = reinterpret_cast<float*>(staged);
-    if (mine) {
+    if (columns == 4) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
             const int32 i0 = int32(at);
-            const bool inside = at < p.scanned;
-            if (inside) {
-                if (columns == 4) {
-                    copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
-                } else {
+            if (at < p.scanned) {
+                copy16(x0_staged + place * 4, p.x0 + (i1 + i0 * p.x0_stride2));
+            } else {
+                *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
+            }
+        }
+    }
+    if (mine && columns < 4) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 17; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            if (at < p.scanned) {
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        const int32 i1 = int32(column + e);
-                        (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
-                    }
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i1 = int32(column + e);
+                    (x0_staged + place * 4)[e] = e < columns ? __ldg(p.x0 + (i1 + i0 * p.x0_stride2)) : 0.0f;
                 }
             } else {
                 *reinterpret_cast<uint4*>(x0_staged + place * 4) = {};
@@ -119,7 +126,7 @@ scan(const __grid_constant__ arguments p) {
         if (down < height) base_sum0[e] = part0[e];
         sum0[e] = -0.0f;
     }
-    if (mine) {
+    if (columns == 4) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
             const uint32 at = first + u, place = own_place + u * p.across;
@@ -134,15 +141,30 @@ scan(const __grid_constant__ arguments p) {
                 r0[e] = all_sum0;
             }
             if (at < p.scanned) {
-                if (columns == 4) {
-                    store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
-                } else {
+                store<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), r0);
+            }
+        }
+    }
+    if (mine && columns < 4) {
+#pragma unroll 1
+        for (unsigned int u = 0; u < 17; ++u) {
+            const uint32 at = first + u, place = own_place + u * p.across;
+            const int32 i0 = int32(at);
+            alignas(16) float x0[4];
+            reinterpret_cast<uint4&>(x0) = *reinterpret_cast<const uint4*>(x0_staged + place * 4);
+            alignas(16) float r0[4];
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        const int32 i1 = int32(column + e);
-                        if (e < columns) {
-                            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
-                        }
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], x0[e]);
+                const float all_sum0 = sum_float::join(base_sum0[e], sum0[e]);
+                r0[e] = all_sum0;
+            }
+            if (at < p.scanned) {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const int32 i1 = int32(column + e);
+                    if (e < columns) {
+                        __stcs(p.z0 + (i0 * p.z0_stride0 + i1), r0[e]);
                     }
                 }
             }

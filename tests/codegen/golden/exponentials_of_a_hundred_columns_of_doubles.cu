@@ -141,7 +141,8 @@ __device__ __forceinline__ type join_strip(const type* v, type start, void* room
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -152,15 +153,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -361,8 +365,10 @@ reduce(const __grid_constant__ arguments p) {
         held0 = exponentials::join(held0, exponentials::of_part(part0));
         exponentials0 = join_strip<exponentials, 1>(&held0, exponential_sum<double>{-1.7976931348623157e+308, 0}, room, active, width, down, vector * 1, height, mine ? column : 0, share, shares);
     }
-    join_down<exponentials, 1>(&exponentials0, room, width, share, shares);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        join_down<exponentials, 1>(&exponentials0, room, width, share, shares);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
@@ -375,31 +381,30 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<1>(&exponentials0, room, width, share, shares);
         exponential_sum<double> whole0 = exponential_sum<double>{-1.7976931348623157e+308, 0};
+#pragma unroll 1
         for (uint32 s = share; mine && s < gridDim.y; s += 1 * shares) {
-            message<exponential_sum<double>> taken0[1] = {};
+            message<exponential_sum<double>> taken0[1];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+                    poll(taken0[u], part, p.rows);
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * shares >= gridDim.y) break;
-                    if (s + u * shares == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * shares) * stride, p.rows);
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * shares >= gridDim.y) break;
-                    if (s + u * shares == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * shares >= gridDim.y) break;
-                whole0 = exponentials::join(whole0, s + u * shares == blockIdx.y ? exponentials0 : consume(taken0[u], slots + (s + u * shares) * stride, p.rows));
+                uint64* const part = slots + s * stride;
+                whole0 = exponentials::join(whole0, s == blockIdx.y ? exponentials0 : consume(taken0[u], part, p.rows));
             }
         }
-        join_down<exponentials, 1>(&whole0, room, width, share, shares);
         exponentials0 = whole0;
     }
     if (mine && share == 0) {

@@ -46,32 +46,33 @@ reduce(const __grid_constant__ arguments p) {
         double part0 = 0.0;
         const uint32 n = mine ? p.folded : 0, step = 4;
         uint32 k = 0;
-        for (; k + 3 < n; k += step) {
-            double x0[4];
+        for (; k < n; k += step) {
+            double x0[4] = {};
+            const bool whole = k + 3 < n;
+            if (whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                const int32 i2 = int32(k + u);
-                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const int32 i2 = int32(k + u);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
+                }
+            } else {
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (k + u >= n) break;
+                    const int32 i2 = int32(k + u);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
+                }
             }
             double value0[4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 value0[u] = exp(x0[u]);
             }
-            part0 = sum_double::join(part0, join_pairs<sum_double, 4>(value0));
-        }
-        if (k < n) {
-            double x0[4];
+            if (!whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                if (k + u >= n) break;
-                const int32 i2 = int32(k + u);
-                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 + i2 * p.x0_stride2));
-            }
-            double value0[4];
-#pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                value0[u] = k + u < n ? exp(x0[u]) : 0.0;
+                for (unsigned int u = 0; u < 4; ++u) {
+                    if (k + u >= n) value0[u] = 0.0;
+                }
             }
             part0 = sum_double::join(part0, join_pairs<sum_double, 4>(value0));
         }

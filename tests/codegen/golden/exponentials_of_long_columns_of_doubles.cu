@@ -165,7 +165,8 @@ __device__ __forceinline__ type join_run(const type* v, type edge, type start, v
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -176,15 +177,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -296,67 +300,79 @@ reduce(const __grid_constant__ arguments p) {
         exponential_sum<double> held0 = exponential_sum<double>{-1.7976931348623157e+308, 0};
         exponentials_near<double> part0 = exponentials_near<double>{-1.7976931348623157e+308, 0, -1.7976931348623157e+308};
         const uint32 round = gridDim.y * 8 * active, rounds = vectors / round * round;
-        {
-            uint32 k = blockIdx.y * 8 * active + lane;
-            __shared__ double x0_ahead[2][8][256];
-            uint32 stage = 0;
-            if (mine && k < rounds) {
-                const double* const x0_next = x0_from + (k);
+        uint32 k = blockIdx.y * 8 * active + lane, end = mine ? rounds : 0;
+        __shared__ double x0_ahead[2][8][256];
+        uint32 stage = 0;
+        if (k < end) {
+            const double* const x0_next = x0_from + (k);
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                copy8(&x0_ahead[0][u][threadIdx.x], x0_next + u * uint64(active));
+            }
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        for (; k < end; k += round) {
+            if (k + round < end) {
+                const double* const x0_next = x0_from + (k + round);
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
-                    copy8(&x0_ahead[0][u][threadIdx.x], x0_next + u * uint64(active));
+                    copy8(&x0_ahead[stage ^ 1][u][threadIdx.x], x0_next + u * uint64(active));
                 }
             }
             asm volatile("cp.async.commit_group;" ::: "memory");
-            for (; mine && k < rounds; k += round) {
-                if (mine && k + round < rounds) {
-                    const double* const x0_next = x0_from + (k + round);
+            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            double x0[8];
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                x0[u] = x0_ahead[stage][u][threadIdx.x];
+            }
+            stage ^= 1;
+            double value0[8];
+#pragma unroll
+            for (unsigned int u = 0; u < 8; ++u) {
+                value0[u] = x0[u];
+            }
+            part0 = exponentials::with(part0, value0);
+        }
+        for (bool of_round = true; of_round; k += round) {
+            if (k >= end) {
+                const uint32 pieces = gridDim.y * p.width, piece = (vectors - rounds + pieces - 1) / pieces * p.width;
+                of_round = false, k = rounds + blockIdx.y * piece + lane;
+                end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
+            }
+            if (k < end) {
+                double x0[8] = {};
+                const bool whole = k + 7 * active < end;
+                unsigned int present = whole ? 8 : 0;
+                if (whole) {
 #pragma unroll
                     for (unsigned int u = 0; u < 8; ++u) {
-                        copy8(&x0_ahead[stage ^ 1][u][threadIdx.x], x0_next + u * uint64(active));
+                        x0[u] = __ldg(x0_from + (k + u * active));
+                    }
+                } else {
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        if (k + u * active >= end) break;
+                        ++present;
+                        x0[u] = __ldg(x0_from + (k + u * active));
                     }
                 }
-                asm volatile("cp.async.commit_group;" ::: "memory");
-                asm volatile("cp.async.wait_group 1;" ::: "memory");
-                double x0[8];
-#pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    x0[u] = x0_ahead[stage][u][threadIdx.x];
-                }
-                stage ^= 1;
                 double value0[8];
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
                     value0[u] = x0[u];
                 }
-                part0 = exponentials::with(part0, value0);
+                part0 = exponentials::with(part0, value0, present);
             }
-        }
-        const uint32 pieces = gridDim.y * p.width, piece = (vectors - rounds + pieces - 1) / pieces * p.width;
-        const uint32 k = rounds + blockIdx.y * piece + lane;
-        const uint32 end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
-        if (k < end) {
-            double x0[8];
-            unsigned int present = 0;
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (k + u * active >= end) break;
-                ++present;
-                x0[u] = __ldg(x0_from + (k + u * active));
-            }
-            double value0[8];
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                value0[u] = k + u * active < end ? x0[u] : 0.0;
-            }
-            part0 = exponentials::with(part0, value0, present);
         }
         held0 = exponentials::join(held0, exponentials::of_part(part0));
         const run_of_columns run{p.width, (lane - quotient(lane, p.by_width) * p.width), down, height, head, vectors * 1, edges, group < groups ? group * active : 0, p.by_width};
         exponentials0 = join_run<exponentials, 1, 256>(&held0, edge0, exponential_sum<double>{-1.7976931348623157e+308, 0}, room, run);
     }
-    join_down<exponentials, 1>(&exponentials0, room, p.width, down, height);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        join_down<exponentials, 1>(&exponentials0, room, p.width, down, height);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
@@ -369,31 +385,30 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<1>(&exponentials0, room, p.width, down, height);
         exponential_sum<double> whole0 = exponential_sum<double>{-1.7976931348623157e+308, 0};
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            message<exponential_sum<double>> taken0[1] = {};
+            message<exponential_sum<double>> taken0[1];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+                    poll(taken0[u], part, p.rows);
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * height) * stride, p.rows);
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
-                whole0 = exponentials::join(whole0, s + u * height == blockIdx.y ? exponentials0 : consume(taken0[u], slots + (s + u * height) * stride, p.rows));
+                uint64* const part = slots + s * stride;
+                whole0 = exponentials::join(whole0, s == blockIdx.y ? exponentials0 : consume(taken0[u], part, p.rows));
             }
         }
-        join_down<exponentials, 1>(&whole0, room, p.width, down, height);
         exponentials0 = whole0;
     }
     if (mine && down == 0) {

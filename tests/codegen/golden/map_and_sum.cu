@@ -200,8 +200,8 @@ reduce(const __grid_constant__ arguments p) {
             }
         }
         if (blockIdx.y == 0 && threadIdx.x < p.folded - vectors * 4) {
-            part0 = sum_float::join(part0, x0_edge);
             const int32 i0 = int32(edge);
+            part0 = sum_float::join(part0, x0_edge);
             __stcs(p.z1 + i0, x0_edge + p.s0);
         }
         sum0 = sum_float::join(sum0, part0);
@@ -219,17 +219,18 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         double whole0 = 0.0;
+#pragma unroll 1
         for (uint32 s = threadIdx.x; s < gridDim.y; s += 4 * 512u) {
-            message<float> taken0[4] = {};
+            message<float> taken0[4];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
-                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
-                    if (s + u * 512u >= gridDim.y) break;
-                    if (s + u * 512u == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * 512u) * stride, p.rows);
+                    const uint64* const part = slots + min(s + u * 512u, gridDim.y - 1) * stride;
+                    poll(taken0[u], part, p.rows);
                 }
+                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
                     if (s + u * 512u >= gridDim.y) break;
@@ -240,7 +241,8 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (s + u * 512u >= gridDim.y) break;
-                whole0 = sum_double::join(whole0, s + u * 512u == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * 512u) * stride, p.rows));
+                uint64* const part = slots + (s + u * 512u) * stride;
+                whole0 = sum_double::join(whole0, s + u * 512u == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
         whole0 = join_block<sum_double, 16>(whole0);

@@ -159,19 +159,17 @@ rows(const __grid_constant__ arguments p) {
     if (const uint32 r = threadIdx.x; r < side) {
         sum0 = 0.0f;
         for (uint32 l = 0; l < height; ++l) sum0 = sum_float::join(sum0, whole0[l * (side | 1) + r]);
+#pragma unroll 4
         for (uint32 block = 0; block < 8; ++block) {
             send(&sum0_of[blockIdx.x % 8u * 56u + r], sum0, &arrived[0], block);
         }
     }
     wait_for(&arrived[0]);
     sum0 = sum0_of[column];
-    sum0 = sum_float::join(sum0, sum0_of[column + 56u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 112u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 168u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 224u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 280u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 336u]);
-    sum0 = sum_float::join(sum0, sum0_of[column + 392u]);
+#pragma unroll 4
+    for (uint32 block = 1; block < 8; ++block) {
+        sum0 = sum_float::join(sum0, sum0_of[column + block * 56u]);
+    }
     if (mine >= p.rows || down == height) return;
     bool again = false;
 #pragma unroll

@@ -43,7 +43,8 @@ __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -54,15 +55,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -166,94 +170,77 @@ reduce(const __grid_constant__ arguments p) {
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     {
         float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
-        if (columns == 4) {
-            uint32 k = blockIdx.y * 4u * height + down;
-            for (; k + 3 * height < n; k += step) {
-                alignas(16) float x0[4][4];
+        uint32 k = blockIdx.y * 4u * height + down;
+        do {
+            if (columns == 4) {
+                for (uint32 tiles = 0; k < n && tiles < 64; ++tiles, k += step) {
+                    alignas(16) float x0[4][4] = {};
+                    const bool whole = k + 3 * height < n;
+                    if (whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
-                alignas(16) float r1[4][4];
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
+                    } else {
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    float value0[4];
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            if (k + u * height >= n) break;
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
+                    }
+                    alignas(16) float r1[4][4];
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        float value0[4];
+#pragma unroll
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            value0[u] = x0[u][e];
+                            r1[u][e] = x0[u][e] + p.s0;
+                        }
+                        if (!whole) {
+#pragma unroll
+                            for (unsigned int u = 0; u < 4; ++u) {
+                                if (k + u * height >= n) value0[u] = 0.0f;
+                            }
+                        }
+                        part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
+                    }
 #pragma unroll
                     for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = x0[u][e];
-                        r1[u][e] = x0[u][e] + p.s0;
-                    }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    store<uint4>(p.z1 + (i0 + i1 * p.z1_stride1), r1[u]);
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
+                        if (k + u * height >= n) break;
+                        const int32 i1 = int32(k + u * height);
+                        store<uint4>(p.z1 + (i0 + i1 * p.z1_stride1), r1[u]);
                     }
                 }
-            }
-            if (k < n) {
-                alignas(16) float x0[4][4];
+            } else {
+                for (; k < n; k += step) {
+#pragma unroll 1
+                    for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
+                        const uint32 at = k + u * height;
+                        const int32 i1 = int32(at);
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (k + u * height >= n) break;
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
-                alignas(16) float r1[4][4];
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    float value0[4];
-#pragma unroll
-                    for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = k + u * height < n ? x0[u][e] : 0.0f;
-                        r1[u][e] = x0[u][e] + p.s0;
-                    }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (k + u * height >= n) break;
-                    const int32 i1 = int32(k + u * height);
-                    store<uint4>(p.z1 + (i0 + i1 * p.z1_stride1), r1[u]);
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
+                        for (unsigned int e = 0; e < 4; ++e) {
+                            if (e >= columns) break;
+                            const int32 i0 = int32(column + e);
+                            const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                            part0[e] = sum_float::join(part0[e], x0);
+                            __stcs(p.z1 + (i0 + i1 * p.z1_stride1), x0 + p.s0);
+                        }
                     }
                 }
             }
-        } else {
-            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
-                for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
-                    const uint32 at = k + u * height;
-                    const int32 i1 = int32(at);
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
-                        const int32 i0 = int32(column + e);
-                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = sum_float::join(part0[e], x0);
-                        __stcs(p.z1 + (i0 + i1 * p.z1_stride1), x0 + p.s0);
-                    }
-                }
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], part0[e]);
             }
-        }
 #pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            sum0[e] = sum_float::join(sum0[e], part0[e]);
-        }
+            for (unsigned int e = 0; e < 4; ++e) {
+                part0[e] = 0.0f;
+            }
+        } while (k < n);
     }
     join_down<sum_float, 4>(sum0, room, p.across, down, height);
     if (gridDim.y > 1) {
@@ -273,10 +260,20 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<4>(sum0, room, p.across, down, height);
         double whole0[4] = {0.0, 0.0, 0.0, 0.0};
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 4 * height) {
-            message<float> taken0[4][4] = {};
+            message<float> taken0[4][4];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const uint64* const part = slots + min(s + u * height, gridDim.y - 1) * stride;
+#pragma unroll
+                    for (unsigned int e = 0; e < 4; ++e) {
+                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                    }
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
@@ -284,17 +281,6 @@ reduce(const __grid_constant__ arguments p) {
                     if (s + u * height == blockIdx.y) continue;
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
-                        if (!is_there(taken0[u][e])) poll(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
-                    }
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-#pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
                         waits = waits || !is_there(taken0[u][e]);
                     }
                 }
@@ -302,10 +288,10 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (s + u * height >= gridDim.y) break;
+                uint64* const part = slots + (s + u * height) * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
                 }
             }
         }

@@ -120,7 +120,8 @@ __device__ __forceinline__ type join_run(const type* v, type edge, type start, v
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -131,15 +132,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 struct sum_double {
@@ -217,60 +221,52 @@ reduce(const __grid_constant__ arguments p) {
         float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         uint32 tiles = 0;
         const uint32 round = gridDim.y * 8 * active, rounds = vectors / round * round;
-        for (uint32 k = blockIdx.y * 8 * active + lane; mine && k < rounds; k += round) {
-            alignas(16) float x0[8][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
+        uint32 k = blockIdx.y * 8 * active + lane, end = mine ? rounds : 0;
+        for (bool of_round = true; of_round; k += round) {
+            if (k >= end) {
+                if (gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
+                const uint32 pieces = gridDim.y * p.width, piece = (vectors - rounds + pieces - 1) / pieces * p.width;
+                of_round = false, k = rounds + blockIdx.y * piece + lane;
+                end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
             }
+            if (k < end) {
+                alignas(16) float x0[8][4] = {};
+                const bool whole = k + 7 * active < end;
+                if (whole) {
 #pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                float value0[8];
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
+                    }
+                } else {
 #pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    value0[u] = x0[u][e];
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        if (k + u * active >= end) break;
+                        load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
+                    }
                 }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    float value0[8];
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        value0[u] = x0[u][e];
+                    }
+                    if (!whole) {
+#pragma unroll
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            if (k + u * active >= end) value0[u] = 0.0f;
+                        }
+                    }
+                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+                }
             }
-            if (++tiles % 64 == 0) {
+            if (++tiles % 64 == 0 || !of_round) {
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
                     held0[e] = sum_float::join(held0[e], part0[e]);
                     part0[e] = 0.0f;
                 }
             }
-        }
-        if (gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
-        const uint32 pieces = gridDim.y * p.width, piece = (vectors - rounds + pieces - 1) / pieces * p.width;
-        const uint32 k = rounds + blockIdx.y * piece + lane;
-        const uint32 end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;
-        if (k < end) {
-            alignas(16) float x0[8][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                if (k + u * active >= end) break;
-                load_stream<uint4>(x0[u], x0_from + (k + u * active) * 4);
-            }
-#pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                float value0[8];
-#pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    value0[u] = k + u * active < end ? x0[u][e] : 0.0f;
-                }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-            }
-            if (++tiles % 64 == 0) {
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    held0[e] = sum_float::join(held0[e], part0[e]);
-                    part0[e] = 0.0f;
-                }
-            }
-        }
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            held0[e] = sum_float::join(held0[e], part0[e]);
         }
         const run_of_columns run{p.width, (lane - quotient(lane, p.by_width) * p.width), down, height, head, vectors * 4, edges, 0, p.by_width};
         sum0 = join_run<sum_float, 4, 512>(held0, edge0, 0.0f, room, run);

@@ -224,9 +224,11 @@ reduce(const __grid_constant__ arguments p) {
         min0 = min_uint16::join(min0, part0);
         count_nonzero1 = count_nonzero_int64::join(count_nonzero1, part1);
     }
-    min0 = join_block<min_uint16, 16>(min0);
-    count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        min0 = join_block<min_uint16, 16>(min0);
+        count_nonzero1 = join_block<count_nonzero_int64, 16>(count_nonzero1);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
@@ -240,39 +242,37 @@ reduce(const __grid_constant__ arguments p) {
         }
         uint16 whole0 = uint16(~0ull);
         int64 whole1 = int64(0);
+#pragma unroll 1
         for (uint32 s = threadIdx.x; s < gridDim.y; s += 1 * 512u) {
-            message<uint16> taken0[1] = {};
-            message<int64> taken1[1] = {};
+            message<uint16> taken0[1];
+            message<int64> taken1[1];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+                    poll(taken0[u], part, p.rows);
+                    poll(taken1[u], part + 1 * uint64(p.rows), p.rows);
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y) break;
-                    if (s + u * 512u == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * 512u) * stride, p.rows);
-                    if (!is_there(taken1[u])) poll(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows);
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * 512u >= gridDim.y) break;
-                    if (s + u * 512u == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
                     waits = waits || !is_there(taken0[u]);
                     waits = waits || !is_there(taken1[u]);
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * 512u >= gridDim.y) break;
-                whole0 = min_uint16::join(whole0, s + u * 512u == blockIdx.y ? min0 : consume(taken0[u], slots + (s + u * 512u) * stride, p.rows));
-                whole1 = count_nonzero_int64::join(whole1, s + u * 512u == blockIdx.y ? count_nonzero1 : consume(taken1[u], slots + (s + u * 512u) * stride + p.rows, p.rows));
+                uint64* const part = slots + s * stride;
+                whole0 = min_uint16::join(whole0, s == blockIdx.y ? min0 : consume(taken0[u], part, p.rows));
+                whole1 = count_nonzero_int64::join(whole1, s == blockIdx.y ? count_nonzero1 : consume(taken1[u], part + 1 * uint64(p.rows), p.rows));
             }
         }
-        whole0 = join_block<min_uint16, 16>(whole0);
-        min0 = whole0;
-        whole1 = join_block<count_nonzero_int64, 16>(whole1);
-        count_nonzero1 = whole1;
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
+        min0 = whole0;
+        count_nonzero1 = whole1;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, min0);

@@ -21,7 +21,8 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -32,15 +33,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -139,47 +143,42 @@ step1_reduce(const __grid_constant__ arguments p) {
     float sum0 = 0.0f;
     {
         float part0 = 0.0f;
-        uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 16 * height;
         uint32 k = blockIdx.y * 16u * height + down;
-        for (; k + 15 * height < n; k += step) {
-            float x0[16];
+        do {
+            for (uint32 tiles = 0; k < n && tiles < 64; ++tiles, k += step) {
+                float x0[16] = {};
+                const bool whole = k + 15 * height < n;
+                if (whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                const int32 i1 = int32(k + u * height);
-                x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-            }
-            float value0[16];
+                    for (unsigned int u = 0; u < 16; ++u) {
+                        const int32 i1 = int32(k + u * height);
+                        x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                    }
+                } else {
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                value0[u] = x0[u];
-            }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
-        }
-        if (k < n) {
-            float x0[16];
+                    for (unsigned int u = 0; u < 16; ++u) {
+                        if (k + u * height >= n) break;
+                        const int32 i1 = int32(k + u * height);
+                        x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                    }
+                }
+                float value0[16];
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                if (k + u * height >= n) break;
-                const int32 i1 = int32(k + u * height);
-                x0[u] = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-            }
-            float value0[16];
+                for (unsigned int u = 0; u < 16; ++u) {
+                    value0[u] = x0[u];
+                }
+                if (!whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                value0[u] = k + u * height < n ? x0[u] : 0.0f;
+                    for (unsigned int u = 0; u < 16; ++u) {
+                        if (k + u * height >= n) value0[u] = 0.0f;
+                    }
+                }
+                part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-            if (++tiles % 64 == 0) {
-                sum0 = sum_float::join(sum0, part0);
-                part0 = 0.0f;
-            }
-        }
-        sum0 = sum_float::join(sum0, part0);
+            sum0 = sum_float::join(sum0, part0);
+            part0 = 0.0f;
+        } while (k < n);
     }
     join_down<sum_float, 1>(&sum0, room, p.across, down, height);
     if (gridDim.y > 1) {
@@ -195,17 +194,18 @@ step1_reduce(const __grid_constant__ arguments p) {
         }
         share_down<1>(&sum0, room, p.across, down, height);
         double whole0 = 0.0;
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 8 * height) {
-            message<float> taken0[8] = {};
+            message<float> taken0[8];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
-                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * height) * stride, p.rows);
+                    const uint64* const part = slots + min(s + u * height, gridDim.y - 1) * stride;
+                    poll(taken0[u], part, p.rows);
                 }
+                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
                     if (s + u * height >= gridDim.y) break;
@@ -216,7 +216,8 @@ step1_reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 8; ++u) {
                 if (s + u * height >= gridDim.y) break;
-                whole0 = sum_double::join(whole0, s + u * height == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * height) * stride, p.rows));
+                uint64* const part = slots + (s + u * height) * stride;
+                whole0 = sum_double::join(whole0, s + u * height == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
         join_down<sum_double, 1>(&whole0, room, p.across, down, height);

@@ -180,6 +180,7 @@ rows(const __grid_constant__ arguments p) {
         copy4(&x0_more[more * 512u], p.x0 + (i0 * p.x0_stride0 + i1));
         ++more;
     }
+#pragma unroll 1
     for (uint32 v = more; v % 8 != 0; ++v) {
         x0_more[v * 512u] = float();
     }
@@ -204,6 +205,7 @@ rows(const __grid_constant__ arguments p) {
         part0[first / 4] = join_pairs<max_float, 4>(value0);
     }
     float max0 = join_pairs<max_float, 8>(part0);
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float x0_now[8];
 #pragma unroll
@@ -245,6 +247,7 @@ rows(const __grid_constant__ arguments p) {
         part1[first / 4] = join_pairs<sum_float, 4>(value0);
     }
     float sum1 = join_pairs<sum_float, 8>(part1);
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float x0_now[8];
 #pragma unroll
@@ -285,6 +288,7 @@ rows(const __grid_constant__ arguments p) {
         const int32 i1 = int32(at);
         __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
     }
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float kept0_now[8];
 #pragma unroll
@@ -310,16 +314,10 @@ rows(const __grid_constant__ arguments p) {
             kept0_again[u] = kept0[u];
         }
 #pragma unroll 1
-        for (unsigned int u = 0; u < 32; ++u) {
+        for (unsigned int u = 0; u < 32 + more; ++u) {
+            const float kept0_now = u < 32 ? kept0_again[u] : kept0_more[(u - 32u) * 512u];
             const uint32 at = u * 8192u + lane;
-            const float z0 = kept0_again[u] / sum1;
-            const int32 i1 = int32(at);
-            __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
-        }
-#pragma unroll 1
-        for (uint32 v = 0; v < more; ++v) {
-            const uint32 at = (v + 32u) * 8192u + lane;
-            const float z0 = kept0_more[v * 512u] / sum1;
+            const float z0 = kept0_now / sum1;
             const int32 i1 = int32(at);
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1), z0);
         }

@@ -188,6 +188,7 @@ rows(const __grid_constant__ arguments p) {
         copy4(&x0_more[more * 256u], p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
         ++more;
     }
+#pragma unroll 1
     for (uint32 v = more; v % 8 != 0; ++v) {
         x0_more[v * 256u] = float();
     }
@@ -219,6 +220,7 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     float max0 = join_pairs<max_float, 8>(part0);
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float x0_now[8];
 #pragma unroll
@@ -255,13 +257,10 @@ rows(const __grid_constant__ arguments p) {
     }
     wait_for(&arrived[0]);
     max0 = max0_of[column];
-    max0 = max_float::join(max0, max0_of[column + 18u]);
-    max0 = max_float::join(max0, max0_of[column + 36u]);
-    max0 = max_float::join(max0, max0_of[column + 54u]);
-    max0 = max_float::join(max0, max0_of[column + 72u]);
-    max0 = max_float::join(max0, max0_of[column + 90u]);
-    max0 = max_float::join(max0, max0_of[column + 108u]);
-    max0 = max_float::join(max0, max0_of[column + 126u]);
+#pragma unroll 4
+    for (uint32 block = 1; block < 8; ++block) {
+        max0 = max_float::join(max0, max0_of[column + block * 18u]);
+    }
     float kept0[32];
     float part1[8];
 #pragma unroll
@@ -296,6 +295,7 @@ rows(const __grid_constant__ arguments p) {
         }
     }
     float sum1 = join_pairs<sum_float, 8>(part1);
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float x0_now[8];
 #pragma unroll
@@ -337,13 +337,10 @@ rows(const __grid_constant__ arguments p) {
     }
     wait_for(&arrived[1]);
     sum1 = sum1_of[column];
-    sum1 = sum_float::join(sum1, sum1_of[column + 18u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 36u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 54u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 72u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 90u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 108u]);
-    sum1 = sum_float::join(sum1, sum1_of[column + 126u]);
+#pragma unroll 4
+    for (uint32 block = 1; block < 8; ++block) {
+        sum1 = sum_float::join(sum1, sum1_of[column + block * 18u]);
+    }
     if (down == height) return;
     bool again = false;
 #pragma unroll
@@ -357,6 +354,7 @@ rows(const __grid_constant__ arguments p) {
             __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
         }
     }
+#pragma unroll 1
     for (uint32 v = 0; v < more; v += 8) {
         float kept0_now[8];
 #pragma unroll
@@ -382,20 +380,14 @@ rows(const __grid_constant__ arguments p) {
             kept0_again[u] = kept0[u];
         }
 #pragma unroll 1
-        for (unsigned int u = 0; u < 32; ++u) {
+        for (unsigned int u = 0; u < 32 + more; ++u) {
+            const float kept0_now = u < 32 ? kept0_again[u] : kept0_more[(u - 32u) * 256u];
             const uint32 at = u * lanes + lane;
-            const float z0 = kept0_again[u] / sum1;
+            const float z0 = kept0_now / sum1;
             if (u < 18 || at < p.length) {
                 const int32 i1 = int32(at);
                 __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
             }
-        }
-#pragma unroll 1
-        for (uint32 v = 0; v < more; ++v) {
-            const uint32 at = (v + 32u) * lanes + lane;
-            const float z0 = kept0_more[v * 256u] / sum1;
-            const int32 i1 = int32(at);
-            __stcs(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0);
         }
     }
 }

@@ -37,7 +37,8 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -48,15 +49,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -159,81 +163,73 @@ reduce(const __grid_constant__ arguments p) {
     double sum0[2] = {0.0, 0.0};
     {
         double part0[2] = {0.0, 0.0};
-        uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 4 * height;
-        if (columns == 2) {
-            uint32 k = blockIdx.y * 4u * height + down;
-            for (; k + 3 * height < n; k += step) {
-                alignas(16) double x0[4][2];
+        uint32 k = blockIdx.y * 4u * height + down;
+        do {
+            if (columns == 2) {
+                for (uint32 tiles = 0; k < n && tiles < 64; ++tiles, k += step) {
+                    alignas(16) double x0[4][2] = {};
+                    const bool whole = k + 3 * height < n;
+                    if (whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
+                    } else {
 #pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    double value0[4];
-#pragma unroll
-                    for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = x0[u][e];
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            if (k + u * height >= n) break;
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
                     }
-                    part0[e] = sum_double::join(part0[e], join_pairs<sum_double, 4>(value0));
-                }
-                if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        sum0[e] = sum_double::join(sum0[e], part0[e]);
-                        part0[e] = 0.0;
+                        double value0[4];
+#pragma unroll
+                        for (unsigned int u = 0; u < 4; ++u) {
+                            value0[u] = x0[u][e];
+                        }
+                        if (!whole) {
+#pragma unroll
+                            for (unsigned int u = 0; u < 4; ++u) {
+                                if (k + u * height >= n) value0[u] = 0.0;
+                            }
+                        }
+                        part0[e] = sum_double::join(part0[e], join_pairs<sum_double, 4>(value0));
+                    }
+                }
+            } else {
+                for (; k < n; k += step) {
+#pragma unroll 1
+                    for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
+                        const uint32 at = k + u * height;
+                        const int32 i1 = int32(at);
+#pragma unroll
+                        for (unsigned int e = 0; e < 2; ++e) {
+                            if (e >= columns) break;
+                            const int32 i0 = int32(column + e);
+                            const double x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                            part0[e] = sum_double::join(part0[e], x0);
+                        }
                     }
                 }
             }
-            if (k < n) {
-                alignas(16) double x0[4][2];
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (k + u * height >= n) break;
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    double value0[4];
-#pragma unroll
-                    for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = k + u * height < n ? x0[u][e] : 0.0;
-                    }
-                    part0[e] = sum_double::join(part0[e], join_pairs<sum_double, 4>(value0));
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        sum0[e] = sum_double::join(sum0[e], part0[e]);
-                        part0[e] = 0.0;
-                    }
-                }
+            for (unsigned int e = 0; e < 2; ++e) {
+                sum0[e] = sum_double::join(sum0[e], part0[e]);
             }
-        } else {
-            for (uint32 k = blockIdx.y * 4u * height + down; k < n; k += step) {
-                for (uint32 u = 0; u < 4 && k + u * height < n; ++u) {
-                    const uint32 at = k + u * height;
-                    const int32 i1 = int32(at);
 #pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
-                        const int32 i0 = int32(column + e);
-                        const double x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = sum_double::join(part0[e], x0);
-                    }
-                }
+            for (unsigned int e = 0; e < 2; ++e) {
+                part0[e] = 0.0;
             }
-        }
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            sum0[e] = sum_double::join(sum0[e], part0[e]);
-        }
+        } while (k < n);
     }
-    join_down<sum_double, 2>(sum0, room, p.across, down, height);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        join_down<sum_double, 2>(sum0, room, p.across, down, height);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
@@ -250,10 +246,20 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<2>(sum0, room, p.across, down, height);
         double whole0[2] = {0.0, 0.0};
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 4 * height) {
-            message<double> taken0[4][2] = {};
+            message<double> taken0[4][2];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 4; ++u) {
+                    const uint64* const part = slots + min(s + u * height, gridDim.y - 1) * stride;
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                    }
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
@@ -261,17 +267,6 @@ reduce(const __grid_constant__ arguments p) {
                     if (s + u * height == blockIdx.y) continue;
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
-                        if (!is_there(taken0[u][e])) poll(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
-                    }
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
                         waits = waits || !is_there(taken0[u][e]);
                     }
                 }
@@ -279,14 +274,13 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
                 if (s + u * height >= gridDim.y) break;
+                uint64* const part = slots + (s + u * height) * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
                 }
             }
         }
-        join_down<sum_double, 2>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             sum0[e] = whole0[e];

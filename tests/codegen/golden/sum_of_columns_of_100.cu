@@ -37,7 +37,8 @@ __device__ __forceinline__ type join_pairs(const type* v) {
     else return fold::join(join_pairs<fold, n - n / 2>(v), join_pairs<fold, n / 2>(v + n - n / 2));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -48,15 +49,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// Elements that are not read soon: first out of the caches.
@@ -90,78 +94,68 @@ reduce(const __grid_constant__ arguments p) {
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     {
         float part0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = 8 * height;
-        if (columns == 4) {
-            uint32 k = down;
-            for (; k + 7 * height < n; k += step) {
-                alignas(16) float x0[8][4];
+        uint32 k = down;
+        do {
+            if (columns == 4) {
+                for (uint32 tiles = 0; k < n && tiles < 64; ++tiles, k += step) {
+                    alignas(16) float x0[8][4] = {};
+                    const bool whole = k + 7 * height < n;
+                    if (whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
+                    } else {
 #pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    float value0[8];
-#pragma unroll
-                    for (unsigned int u = 0; u < 8; ++u) {
-                        value0[u] = x0[u][e];
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            if (k + u * height >= n) break;
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
+                        }
                     }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-                }
-                if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
+                        float value0[8];
+#pragma unroll
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            value0[u] = x0[u][e];
+                        }
+                        if (!whole) {
+#pragma unroll
+                            for (unsigned int u = 0; u < 8; ++u) {
+                                if (k + u * height >= n) value0[u] = 0.0f;
+                            }
+                        }
+                        part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
+                    }
+                }
+            } else {
+                for (; k < n; k += step) {
+#pragma unroll 1
+                    for (uint32 u = 0; u < 8 && k + u * height < n; ++u) {
+                        const uint32 at = k + u * height;
+                        const int32 i1 = int32(at);
+#pragma unroll
+                        for (unsigned int e = 0; e < 4; ++e) {
+                            if (e >= columns) break;
+                            const int32 i0 = int32(column + e);
+                            const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
+                            part0[e] = sum_float::join(part0[e], x0);
+                        }
                     }
                 }
             }
-            if (k < n) {
-                alignas(16) float x0[8][4];
 #pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    if (k + u * height >= n) break;
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint4>(x0[u], p.x0 + (i0 + i1 * p.x0_stride1));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    float value0[8];
-#pragma unroll
-                    for (unsigned int u = 0; u < 8; ++u) {
-                        value0[u] = k + u * height < n ? x0[u][e] : 0.0f;
-                    }
-                    part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        sum0[e] = sum_float::join(sum0[e], part0[e]);
-                        part0[e] = 0.0f;
-                    }
-                }
+            for (unsigned int e = 0; e < 4; ++e) {
+                sum0[e] = sum_float::join(sum0[e], part0[e]);
             }
-        } else {
-            for (uint32 k = down; k < n; k += step) {
-                for (uint32 u = 0; u < 8 && k + u * height < n; ++u) {
-                    const uint32 at = k + u * height;
-                    const int32 i1 = int32(at);
 #pragma unroll
-                    for (unsigned int e = 0; e < 4; ++e) {
-                        if (e >= columns) break;
-                        const int32 i0 = int32(column + e);
-                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride1));
-                        part0[e] = sum_float::join(part0[e], x0);
-                    }
-                }
+            for (unsigned int e = 0; e < 4; ++e) {
+                part0[e] = 0.0f;
             }
-        }
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            sum0[e] = sum_float::join(sum0[e], part0[e]);
-        }
+        } while (k < n);
     }
     join_down<sum_float, 4>(sum0, room, p.across, down, height);
     if (mine && down == 0) {

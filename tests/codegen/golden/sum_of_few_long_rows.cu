@@ -140,9 +140,10 @@ reduce(const __grid_constant__ arguments p) {
     while (true) {
         const int32 i0 = int32(row);
         const uint32 head = min(p.folded, uint32(-(reinterpret_cast<uint64>(p.x0 + i0 * p.x0_stride0) / 4) % 32));
-        const uint32 vectors = (p.folded - head) / 4;
+        const bool is_row = row < p.rows;
+        const uint32 vectors = is_row ? (p.folded - head) / 4 : 0;
         const uint32 edge = threadIdx.x < head ? threadIdx.x : threadIdx.x + vectors * 4;
-        const bool edges = tile == 0 && threadIdx.x < p.folded - vectors * 4;
+        const bool edges = is_row && tile == 0 && threadIdx.x < p.folded - vectors * 4;
         float x0_edge;
         if (edges) {
             const int32 i1 = int32(edge);
@@ -158,13 +159,14 @@ reduce(const __grid_constant__ arguments p) {
         }
         uint32 next = row, next_tile = tile + gridDim.y;
         for (; next_tile >= row_tiles; next_tile -= row_tiles) ++next;
-        if (next >= p.rows && gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
+        if (is_row && next >= p.rows && gridDim.y > 1 && threadIdx.x == 0) found = atomicMax(counters, 2 * gridDim.y - 1);
         if (row != held) {
             sum0 = sum_float::join(sum0, part0);
             sum0 = join_block<sum_float, 16>(sum0);
             if (threadIdx.x == 0) {
                 publish(slots + held + publisher * stride, p.rows, sum0);
             }
+            if (!is_row) break;
             held = row, publisher = tile;
             sum0 = 0.0f;
             part0 = 0.0f;
@@ -202,13 +204,7 @@ reduce(const __grid_constant__ arguments p) {
         if (edges) {
             part0 = sum_float::join(part0, x0_edge);
         }
-        if (next >= p.rows) break;
         row = next, tile = next_tile;
-    }
-    sum0 = sum_float::join(sum0, part0);
-    sum0 = join_block<sum_float, 16>(sum0);
-    if (threadIdx.x == 0) {
-        publish(slots + held + publisher * stride, p.rows, sum0);
     }
     __shared__ bool last, together;  // whether all others have begun, and whether all finish some results
     if (threadIdx.x == 0) {

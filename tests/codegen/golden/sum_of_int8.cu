@@ -188,8 +188,10 @@ reduce(const __grid_constant__ arguments p) {
         }
         sum0 = sum_int64::join(sum0, part0);
     }
-    sum0 = join_block<sum_int64, 8>(sum0);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        sum0 = join_block<sum_int64, 8>(sum0);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x;
@@ -201,17 +203,18 @@ reduce(const __grid_constant__ arguments p) {
             return;
         }
         int64 whole0 = int64(0);
+#pragma unroll 1
         for (uint32 s = threadIdx.x; s < gridDim.y; s += 2 * 256u) {
-            message<int64> taken0[2] = {};
+            message<int64> taken0[2];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
-                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
-                    if (s + u * 256u >= gridDim.y) break;
-                    if (s + u * 256u == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * 256u) * stride, p.rows);
+                    const uint64* const part = slots + min(s + u * 256u, gridDim.y - 1) * stride;
+                    poll(taken0[u], part, p.rows);
                 }
+                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
                     if (s + u * 256u >= gridDim.y) break;
@@ -222,12 +225,12 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 2; ++u) {
                 if (s + u * 256u >= gridDim.y) break;
-                whole0 = sum_int64::join(whole0, s + u * 256u == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * 256u) * stride, p.rows));
+                uint64* const part = slots + (s + u * 256u) * stride;
+                whole0 = sum_int64::join(whole0, s + u * 256u == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
-        whole0 = join_block<sum_int64, 8>(whole0);
-        sum0 = whole0;
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
+        sum0 = whole0;
     }
     if (threadIdx.x == 0) {
         __stcs(p.z0, sum0);

@@ -53,7 +53,8 @@ __device__ __forceinline__ type join_strip(const type* v, type start, void* room
     return all;
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -64,15 +65,18 @@ __device__ __forceinline__ void join_down(type* v, void* room, uint32 across, ui
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-            for (uint32 other = down + part; other < height; other += part) {
-#pragma unroll
-                for (int i = 0; i < n; ++i) v[i] = fold::join(v[i], own[(other - down) * across * n + i]);
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
+            for (int i = 0; i < n; ++i) {
+                type all = own[i];
+                for (uint32 other = part; down + other < height; other += part)
+                    all = fold::join(all, own[other * across * n + i]);
+                own[i] = all;
             }
-#pragma unroll
-            for (int i = 0; i < n; ++i) own[i] = v[i];
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -186,11 +190,20 @@ reduce(const __grid_constant__ arguments p) {
         const uint32 cut = blockIdx.x + 1 == gridDim.x && (p.folded - 1) / (8 * height) % gridDim.y == blockIdx.y && (vector + 1) * 4 > there + shift;
         const uint32 n = active ? p.folded - cut : 0;
         uint32 k = blockIdx.y * 8 * height + down;
-        for (; k + 7 * height < n; k += gridDim.y * 8 * height) {
-            alignas(16) float x0[8][4];
+        for (; k < n; k += gridDim.y * 8 * height) {
+            alignas(16) float x0[8][4] = {};
+            const bool whole = k + 7 * height < n;
+            if (whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 8; ++u) {
-                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+                for (unsigned int u = 0; u < 8; ++u) {
+                    load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+                }
+            } else {
+#pragma unroll
+                for (unsigned int u = 0; u < 8; ++u) {
+                    if (k + u * height >= n) break;
+                    load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
+                }
             }
 #pragma unroll
             for (unsigned int e = 0; e < 4; ++e) {
@@ -199,78 +212,13 @@ reduce(const __grid_constant__ arguments p) {
                 for (unsigned int u = 0; u < 8; ++u) {
                     value0[u] = x0[u][e];
                 }
+                if (!whole) {
+#pragma unroll
+                    for (unsigned int u = 0; u < 8; ++u) {
+                        if (k + u * height >= n) value0[u] = 0.0f;
+                    }
+                }
                 part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 8>(value0));
-            }
-            if (++tiles % 64 == 0) {
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    held0[e] = sum_float::join(held0[e], part0[e]);
-                    part0[e] = 0.0f;
-                }
-            }
-        }
-        if (k + 3 * height < n) {
-            alignas(16) float x0[4][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 4; ++u) {
-                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
-            }
-#pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                float value0[4];
-#pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    value0[u] = x0[u][e];
-                }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 4>(value0));
-            }
-            if (++tiles % 64 == 0) {
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    held0[e] = sum_float::join(held0[e], part0[e]);
-                    part0[e] = 0.0f;
-                }
-            }
-            k += 4 * height;
-        }
-        if (k + 1 * height < n) {
-            alignas(16) float x0[2][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 2; ++u) {
-                load_stream<uint4>(x0[u], x0_from + (k + u * height) * p.n1);
-            }
-#pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                float value0[2];
-#pragma unroll
-                for (unsigned int u = 0; u < 2; ++u) {
-                    value0[u] = x0[u][e];
-                }
-                part0[e] = sum_float::join(part0[e], join_pairs<sum_float, 2>(value0));
-            }
-            if (++tiles % 64 == 0) {
-#pragma unroll
-                for (unsigned int e = 0; e < 4; ++e) {
-                    held0[e] = sum_float::join(held0[e], part0[e]);
-                    part0[e] = 0.0f;
-                }
-            }
-            k += 2 * height;
-        }
-        if (k < n) {
-            alignas(16) float x0[1][4];
-#pragma unroll
-            for (unsigned int u = 0; u < 1; ++u) {
-                load_stream<uint4>(x0[u], x0_from + (k) * p.n1);
-            }
-#pragma unroll
-            for (unsigned int e = 0; e < 4; ++e) {
-                float value0[1];
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    value0[u] = x0[u][e];
-                }
-                part0[e] = sum_float::join(part0[e], value0[0]);
             }
             if (++tiles % 64 == 0) {
 #pragma unroll
@@ -308,17 +256,18 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<1>(&sum0, room, width, share, shares);
         double whole0 = 0.0;
+#pragma unroll 1
         for (uint32 s = share; mine && s < gridDim.y; s += 6 * shares) {
-            message<float> taken0[6] = {};
+            message<float> taken0[6];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
-                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 6; ++u) {
-                    if (s + u * shares >= gridDim.y) break;
-                    if (s + u * shares == blockIdx.y) continue;
-                    if (!is_there(taken0[u])) poll(taken0[u], slots + (s + u * shares) * stride, p.rows);
+                    const uint64* const part = slots + min(s + u * shares, gridDim.y - 1) * stride;
+                    poll(taken0[u], part, p.rows);
                 }
+                waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 6; ++u) {
                     if (s + u * shares >= gridDim.y) break;
@@ -329,7 +278,8 @@ reduce(const __grid_constant__ arguments p) {
 #pragma unroll
             for (unsigned int u = 0; u < 6; ++u) {
                 if (s + u * shares >= gridDim.y) break;
-                whole0 = sum_double::join(whole0, s + u * shares == blockIdx.y ? sum0 : consume(taken0[u], slots + (s + u * shares) * stride, p.rows));
+                uint64* const part = slots + (s + u * shares) * stride;
+                whole0 = sum_double::join(whole0, s + u * shares == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
         join_down<sum_double, 1>(&whole0, room, width, share, shares);

@@ -64,36 +64,37 @@ reduce(const __grid_constant__ arguments p) {
     {
         float part0 = 0.0f;
         uint32 k = threadIdx.x;
-        for (; k + 15 * 128u < p.folded; k += 2048u) {
-            float x0[16];
+        for (; k < p.folded; k += 2048u) {
+            float x0[16] = {};
+            const bool whole = k + 15 * 128u < p.folded;
+            if (whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                const uint32 q2 = quotient(k + u * 128u, p.by_n2);
-                const int32 i2 = int32(k + u * 128u - q2 * p.n2);
-                const int32 i1 = int32(q2);
-                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+                for (unsigned int u = 0; u < 16; ++u) {
+                    const uint32 q2 = quotient(k + u * 128u, p.by_n2);
+                    const int32 i2 = int32(k + u * 128u - q2 * p.n2);
+                    const int32 i1 = int32(q2);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+                }
+            } else {
+#pragma unroll
+                for (unsigned int u = 0; u < 16; ++u) {
+                    if (k + u * 128u >= p.folded) break;
+                    const uint32 q2 = quotient(k + u * 128u, p.by_n2);
+                    const int32 i2 = int32(k + u * 128u - q2 * p.n2);
+                    const int32 i1 = int32(q2);
+                    x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
+                }
             }
             float value0[16];
 #pragma unroll
             for (unsigned int u = 0; u < 16; ++u) {
                 value0[u] = x0[u];
             }
-            part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
-        }
-        if (k < p.folded) {
-            float x0[16];
+            if (!whole) {
 #pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                if (k + u * 128u >= p.folded) break;
-                const uint32 q2 = quotient(k + u * 128u, p.by_n2);
-                const int32 i2 = int32(k + u * 128u - q2 * p.n2);
-                const int32 i1 = int32(q2);
-                x0[u] = __ldg(p.x0 + (i0 * p.x0_stride0 + i1 * p.x0_stride1 + i2));
-            }
-            float value0[16];
-#pragma unroll
-            for (unsigned int u = 0; u < 16; ++u) {
-                value0[u] = k + u * 128u < p.folded ? x0[u] : 0.0f;
+                for (unsigned int u = 0; u < 16; ++u) {
+                    if (k + u * 128u >= p.folded) value0[u] = 0.0f;
+                }
             }
             part0 = sum_float::join(part0, join_pairs<sum_float, 16>(value0));
         }

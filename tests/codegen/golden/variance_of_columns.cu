@@ -131,7 +131,8 @@ __device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
     reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
 }
 
-/// Joins over the rows of threads, each of n variables; those of the first row have the results.
+/// Joins over the rows of threads, each of n variables; those of the first row have the results. What is much to join
+/// is a loop.
 template <class fold, int n, class type>
 __device__ __forceinline__ void join_down_at_once(type* v, void* room, uint32 across, uint32 down, uint32 height) {
     type* const own = static_cast<type*>(room) + threadIdx.x * n;
@@ -142,17 +143,19 @@ __device__ __forceinline__ void join_down_at_once(type* v, void* room, uint32 ac
         const uint32 part = (height + 3) / 4;
         __syncthreads();
         if (down < part) {
-#pragma unroll
+#pragma unroll (sizeof(type) > 8 ? 1 : n)
             for (int i = 0; i < n; ++i) {
-                type four[4] = {v[i]};
+                type four[4] = {own[i]};
 #pragma unroll
                 for (int k = 1; k < 4; ++k)
                     if (down + k * part < height) four[k] = own[k * part * across * n + i];
-                own[i] = v[i] = fold::join_all(four);
+                own[i] = fold::join_all(four);
             }
         }
         height = part;
     }
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = own[i];
 }
 
 /// A value on its way from one block to another, in slots `apart` from each other: each holds 32 bits of it
@@ -257,130 +260,69 @@ reduce(const __grid_constant__ arguments p) {
     moments<float> squares0[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
     {
         sums_near<float> part0[2] = {sums_near<float>{0, 0, 0, 0}, sums_near<float>{0, 0, 0, 0}};
-        uint32 tiles = 0;
         const uint32 n = mine ? p.folded : 0, step = gridDim.y * 8 * height;
-        if (columns == 2) {
-            uint32 k = blockIdx.y * 8u * height + down;
-            for (; k + 7 * height < n; k += step) {
-                alignas(8) float x0[8][2];
+        uint32 k = blockIdx.y * 8u * height + down;
+        do {
+            if (columns == 2) {
+                for (uint32 tiles = 0; k < n && tiles < 64; ++tiles, k += step) {
+                    alignas(8) float x0[8][2] = {};
+                    const bool whole = k + 7 * height < n;
+                    unsigned int present = whole ? 8 : 0;
+                    if (whole) {
 #pragma unroll
-                for (unsigned int u = 0; u < 8; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
-                }
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
+                        }
+                    } else {
 #pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    float value0[8];
-#pragma unroll
-                    for (unsigned int u = 0; u < 8; ++u) {
-                        value0[u] = x0[u][e];
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            if (k + u * height >= n) break;
+                            ++present;
+                            const int32 i1 = int32(k + u * height);
+                            load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
+                        }
                     }
-                    part0[e] = squares::with(part0[e], value0);
-                }
-                if (++tiles % 64 == 0) {
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
-                        part0[e] = sums_near<float>{0, 0, 0, 0};
+                        float value0[8];
+#pragma unroll
+                        for (unsigned int u = 0; u < 8; ++u) {
+                            value0[u] = x0[u][e];
+                        }
+                        part0[e] = squares::with(part0[e], value0, present);
+                    }
+                }
+            } else {
+                for (; k < n; k += step) {
+#pragma unroll 1
+                    for (uint32 u = 0; u < 8 && k + u * height < n; ++u) {
+                        const uint32 at = k + u * height;
+                        const int32 i1 = int32(at);
+#pragma unroll
+                        for (unsigned int e = 0; e < 2; ++e) {
+                            if (e >= columns) break;
+                            const int32 i0 = int32(column + e);
+                            const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride2));
+                            part0[e] = squares::with<float, 1>(part0[e], {x0});
+                        }
                     }
                 }
             }
-            if (k + 3 * height < n) {
-                alignas(8) float x0[4][2];
 #pragma unroll
-                for (unsigned int u = 0; u < 4; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    float value0[4];
-#pragma unroll
-                    for (unsigned int u = 0; u < 4; ++u) {
-                        value0[u] = x0[u][e];
-                    }
-                    part0[e] = squares::with(part0[e], value0);
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
-                        part0[e] = sums_near<float>{0, 0, 0, 0};
-                    }
-                }
-                k += 4 * height;
+            for (unsigned int e = 0; e < 2; ++e) {
+                squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
             }
-            if (k + 1 * height < n) {
-                alignas(8) float x0[2][2];
 #pragma unroll
-                for (unsigned int u = 0; u < 2; ++u) {
-                    const int32 i1 = int32(k + u * height);
-                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    float value0[2];
-#pragma unroll
-                    for (unsigned int u = 0; u < 2; ++u) {
-                        value0[u] = x0[u][e];
-                    }
-                    part0[e] = squares::with(part0[e], value0);
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
-                        part0[e] = sums_near<float>{0, 0, 0, 0};
-                    }
-                }
-                k += 2 * height;
+            for (unsigned int e = 0; e < 2; ++e) {
+                part0[e] = sums_near<float>{0, 0, 0, 0};
             }
-            if (k < n) {
-                alignas(8) float x0[1][2];
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    const int32 i1 = int32(k);
-                    load_stream<uint2>(x0[u], p.x0 + (i0 + i1 * p.x0_stride2));
-                }
-#pragma unroll
-                for (unsigned int e = 0; e < 2; ++e) {
-                    float value0[1];
-#pragma unroll
-                    for (unsigned int u = 0; u < 1; ++u) {
-                        value0[u] = x0[u][e];
-                    }
-                    part0[e] = squares::with(part0[e], value0);
-                }
-                if (++tiles % 64 == 0) {
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
-                        part0[e] = sums_near<float>{0, 0, 0, 0};
-                    }
-                }
-            }
-        } else {
-            for (uint32 k = blockIdx.y * 8u * height + down; k < n; k += step) {
-                for (uint32 u = 0; u < 8 && k + u * height < n; ++u) {
-                    const uint32 at = k + u * height;
-                    const int32 i1 = int32(at);
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
-                        const int32 i0 = int32(column + e);
-                        const float x0 = __ldg(p.x0 + (i0 + i1 * p.x0_stride2));
-                        part0[e] = squares::with<float, 1>(part0[e], {x0});
-                    }
-                }
-            }
-        }
-#pragma unroll
-        for (unsigned int e = 0; e < 2; ++e) {
-            squares0[e] = squares::join(squares0[e], squares::of_part(part0[e]));
-        }
+        } while (k < n);
     }
-    join_down_at_once<squares, 2>(squares0, room, p.across, down, height);
-    if (gridDim.y > 1) {
+#pragma unroll 1
+    for (bool of_blocks = false;; of_blocks = true) {
+        join_down_at_once<squares, 2>(squares0, room, p.across, down, height);
+        if (of_blocks || gridDim.y == 1) break;
         // The thread with the ticket tells all.
         const bool last = __syncthreads_or(threadIdx.x == 0 && ticket == gridDim.y - 1);
         uint64* const slots = p.scratch + gridDim.x + first;
@@ -397,43 +339,39 @@ reduce(const __grid_constant__ arguments p) {
         }
         share_down<2>(squares0, room, p.across, down, height);
         moments<float> whole0[2] = {moments<float>{0, 0, 0, 0}, moments<float>{0, 0, 0, 0}};
+#pragma unroll 1
         for (uint32 s = down; mine && s < gridDim.y; s += 1 * height) {
-            message<moments<float>> taken0[1][2] = {};
+            message<moments<float>> taken0[1][2];
             bool waits = true;
+#pragma unroll 1
             while (waits) {
+#pragma unroll
+                for (unsigned int u = 0; u < 1; ++u) {
+                    const uint64* const part = slots + s * stride;
+#pragma unroll
+                    for (unsigned int e = 0; e < 2; ++e) {
+                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                    }
+                }
                 waits = false;
 #pragma unroll
                 for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
+                    if (s == blockIdx.y) continue;
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
-                        if (!is_there(taken0[u][e])) poll(taken0[u][e], slots + (s + u * height) * stride + e, p.rows);
-                    }
-                }
-#pragma unroll
-                for (unsigned int u = 0; u < 1; ++u) {
-                    if (s + u * height >= gridDim.y) break;
-                    if (s + u * height == blockIdx.y) continue;
-#pragma unroll
-                    for (unsigned int e = 0; e < 2; ++e) {
-                        if (e >= columns) break;
                         waits = waits || !is_there(taken0[u][e]);
                     }
                 }
             }
 #pragma unroll
             for (unsigned int u = 0; u < 1; ++u) {
-                if (s + u * height >= gridDim.y) break;
+                uint64* const part = slots + s * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    if (e >= columns) break;
-                    whole0[e] = squares::join(whole0[e], s + u * height == blockIdx.y ? squares0[e] : consume(taken0[u][e], slots + (s + u * height) * stride + e, p.rows));
+                    whole0[e] = squares::join(whole0[e], s == blockIdx.y ? squares0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
                 }
             }
         }
-        join_down_at_once<squares, 2>(whole0, room, p.across, down, height);
 #pragma unroll
         for (unsigned int e = 0; e < 2; ++e) {
             squares0[e] = whole0[e];

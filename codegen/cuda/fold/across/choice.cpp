@@ -55,9 +55,10 @@ bool folds_vectors_of_columns(const folded_kernel& f) {
     const folded_space& s = f.longest_space();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
     const std::vector<bool> below = nodes_below(b.graph, s.values);
-    return std::ranges::all_of(
-               inputs,
-               [&](const array_argument* in) { return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]); }) &&
+    return std::ranges::all_of(inputs,
+                               [&](const array_argument* in) {
+                                   return moves_everywhere(f, *in) && bytes_of(*in) == bytes_of(*inputs[0]);
+                               }) &&
            std::ranges::none_of(b.inputs,
                                 [&](const array_argument& in) {
                                     return below[in.node] && (f.loops_of(in) & s.bits()) == 0 &&
@@ -77,8 +78,9 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
     const std::uint8_t longest_class = known_width ? 6 : 4;
     if (f.kernel().rank < 2 || !folds_one_axis_of_arrays(f) || f.length_class() > longest_class ||
         !inner_is(f, axis_flags::contiguous_columns | axis_flags::short_inner) ||
-        !std::ranges::all_of(f.inputs_of(f.longest_space()),
-                             [&](const array_argument* in) { return moves_everywhere(f, *in) && !in->at->head.aliased; }))
+        !std::ranges::all_of(f.inputs_of(f.longest_space()), [&](const array_argument* in) {
+            return moves_everywhere(f, *in) && !in->at->head.aliased;
+        }))
         return {};
     const std::uint32_t bytes = f.bytes_at_once(f.longest_space(), 1);
     const std::uint32_t of_place = (16u << f.length_class()) * (known_width ? inner_class_of(f).extent : widest_inner);
@@ -178,7 +180,6 @@ std::optional<column_fold_choice> choose_strips(const folded_kernel& f) {
     c.room_bytes = (c.threads + c.threads / 16) * each * f.widest_part();
     c.slots_at_once = has_many_words(f) ? 8 : 6;
     c.has_rounds = split;  // of shorter columns a thread has few tiles
-    c.rest_in_halves = true;
     if (split) {
         constexpr std::uint32_t least_rows = 128;
         c.split = block_split{.piece = least_rows,
@@ -291,19 +292,34 @@ std::optional<column_fold_choice> choose_contiguous(const folded_kernel& f) {
 
 // ---- columns where they lie
 
+/// Whether a thread's columns are whole groups of every random leaf that moves along them.
+bool has_random_vectors(const folded_kernel& f, std::uint32_t columns) {
+    std::uint64_t folded = 0;
+    for (const folded_space& s : f.spaces()) {
+        if (!f.generators_of(s).empty() && !f.draws_groups(s, inner_axis(f), columns)) return false;
+        folded |= s.bits();
+    }
+    return std::ranges::none_of(f.kernel().generators, [&](node_id g) {
+        const std::uint64_t axes = f.kernel().graph.nodes[g].axes;
+        return (axes & axis_bit(inner_axis(f))) != 0 && (axes & folded) == 0;
+    });
+}
+
 /// Neighbouring columns that a thread folds: more than one where all that moves along them and is folded does so by one
 /// element and is aligned.
 std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     constexpr std::uint32_t most_words = 15;  // of registers for results
+    const int inner = inner_axis(f);
     std::uint32_t widest = 1, cost = 0;
-    bool vectors = f.kernel().generators.empty();
+    bool vectors = true;
     for (const folded_space& s : f.spaces()) {
         for (const array_argument* in : f.inputs_of(s)) {
-            const stride_class along = inner_class(*in, inner_axis(f));
+            const stride_class along = inner_class(*in, inner);
             if (along == stride_class::broadcast) continue;
             vectors = vectors && along == stride_class::unit && in->at->head.vector;
             widest = std::max(widest, bytes_of(*in));
         }
+        for (const node_id g : f.generators_of(s)) widest = std::max(widest, bytes_of(f.kernel().leaf_of(g)));
         for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(f.kernel().outputs[k]));
         cost += cost_of(f.kernel().graph, s.wanted(f.kernel().graph));
     }
@@ -311,7 +327,7 @@ std::uint32_t columns_of_thread(const folded_kernel& f, std::uint32_t threads) {
     while (n > 1 && (n > 4 || n * cost > statement_budget || n * f.words() > most_words ||
                      n * threads * f.widest_part() > shared_bytes))
         n /= 2;
-    return n;
+    return has_random_vectors(f, n) ? n : 1;
 }
 
 /// A line of memory, in threads.
@@ -339,12 +355,13 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
                                                              : small_block;
     c.columns = c.tile_columns = columns_of_thread(f, c.threads);
     c.has_rounds = !alone;
-    c.slots_at_once = c.columns > 1 && !many_words ? 16 : 8;
     constexpr std::uint32_t bytes = 64;
     const std::uint32_t bytes_in_flight = wide && !split ? 2 * bytes : c.columns > 1 || split ? bytes : bytes / 2;
     for (const folded_space& s : f.spaces())
         c.unroll.push_back(f.unroll_of(s, f.bytes_at_once(s, c.columns), 1, c.columns, bytes_in_flight));
     const std::uint32_t tile = c.unroll[f.longest()];
+    const bool draws = f.draws_alone(f.longest_space());
+    c.slots_at_once = c.columns > 1 && !many_words && !draws ? 16 : 8;
     if (!alone) c.room_bytes = c.threads * c.columns * f.widest_part();
     if (c.how == layout::packed) {  // so many that each folds a tile, and that the widest group has room
         constexpr std::uint32_t short_inner = 32;
@@ -354,7 +371,8 @@ column_fold_choice choose_where_they_lie(const folded_kernel& f) {
         const bool registers = c.threads == small_block && f.widest_part() > wide_part_bytes;
         c.resident_blocks = (resident_threads - (registers ? small_block : 0)) / c.threads;
         c.least_across = threads_of_line(f, c.columns, c.most_across);
-        c.split = block_split{.piece = c.threads / c.most_across * tile,
+        constexpr std::uint32_t least_draws = 16;  // of a thread, where nothing is loaded
+        c.split = block_split{.piece = c.threads / c.most_across * (draws ? least_draws : tile),
                               .results = (wide ? c.most_across : c.threads) * c.columns,
                               .waves = f.waves_of_columns()};
     }

@@ -9,7 +9,8 @@ namespace ingot::codegen {
 
 using namespace detail;
 
-void column_fold::load_vectors(const folded_space& s, const std::function<std::string(const array_argument& in)>& address) {
+void column_fold::load_vectors(const folded_space& s,
+                               const std::function<std::string(const array_argument& in)>& address) {
     for (const array_argument* in : inputs_of(s)) {
         const std::string from = address(*in);
         const std::string_view word = word_of(bytes_of(*in) * each_, in->at->head.type);
@@ -136,7 +137,8 @@ private:
         for (const array_argument& in : b_.inputs)
             if ((loops_of(in) & ~kept_bits()) == 0 && !b_.body.has_name(in.node)) own.push_back(&in);
         if (own.empty()) return;
-        for (const array_argument* in : own) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
+        for (const array_argument* in : own)
+            b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, '[', columns_, "];");
         open_columns("columns");
         write_column();
         for (const array_argument* in : own) {
@@ -156,27 +158,45 @@ private:
         declare_results(folds_[number]);
         const auto outside = b_.body.scope();
         out.open();
-        declare_parts(folds_[number]);
+        declare_parts(folds_[number], false);
         out.line("const ", type, ' ', n, " = mine ? ", b_.count(points_of(s.bits()), "folded" + suffix(number)),
                  " : 0, step = ", shared ? "gridDim.y * " : "", tile, apart, ";");
-        if (columns_ > 1) out.open("if (columns == ", columns_, ")");
-        write_tiles(number, tile, first, apart, n, "step");
-        if (columns_ > 1) {
-            out.otherwise();  // the array ends within a vector
-            out.open("for (", type, " k = ", first, "; k < ", n, "; k += step)");
-            out.open("for (", type, " u = 0; u < ", tile, " && k + u", apart, " < ", n, "; ++u)");
-            out.line("const ", type, " at = k + u", apart, ";");
-            b_.write_digits("at", s.axes);
-            open_columns("columns");
-            write_column();
-            write_element(number, "at");
-            close_columns();
-            out.close();
-            out.close();
+        // A vector that the array ends in is loaded by elements; random numbers are there for all of it.
+        const bool loads_vectors = columns_ > 1 && (!s.outputs.empty() || !inputs_of(s).empty());
+        out.line(type, " k = ", first, ";");
+        open_rounds(folds_[number]);
+        if (loads_vectors) out.open("if (columns == ", columns_, ")");
+        write_tiles(number, tile, apart, n, "step", true);
+        if (loads_vectors) {
+            out.otherwise();
+            write_elements(number, apart, n);
             out.close();
             b_.body.leave(outside);
         }
-        join_parts(folds_[number]);
+        close_rounds(folds_[number], n);
+        out.close();
+    }
+
+    void write_elements(std::size_t number, const std::string& apart, const std::string& n) {
+        source_writer& out = b_.code;
+        const folded_space& s = spaces_[number];
+        const std::string type = b_.linear();
+        out.open("for (; k < ", n, "; k += step)");
+        out.margin("#pragma unroll 1");
+        out.open("for (", type, " u = 0; u < ", choice_.unroll[number], " && k + u", apart, " < ", n, "; ++u)");
+        out.line("const ", type, " at = k + u", apart, ";");
+        b_.write_digits("at", s.axes);
+        for (const node_id g : generators_of(s)) {
+            const array_argument leaf = b_.leaf_of(g);
+            if (columns_of(leaf) == 1) continue;
+            out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', columns_, "];");
+            b_.draw_groups(g, leaf.name, columns_, b_.generator_index(g, kept_bits() | s.bits()));
+        }
+        open_columns("columns");
+        write_column();
+        write_element(number, "at", true);
+        close_columns();
+        out.close();
         out.close();
     }
 

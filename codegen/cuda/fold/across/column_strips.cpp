@@ -98,15 +98,15 @@ private:
         if (!aligned_) write_cut(tile);
         out.line("const ", type, " n = active ? ", length, aligned_ ? "" : " - cut", " : 0;");
         const std::string apart = " * height";
+        out.line(type, " k = ", first, ";");
         if (choice_.tiles_ahead) {
-            out.line(type, " k = ", first, ";");
             write_tiles_ahead(
                 0, unroll, apart, step, "height * " + pitch,
                 [&](const std::string& at) { return at + " + " + std::to_string(unroll - 1) + apart + " < n"; },
                 [&](const array_argument& in, const std::string& at) { return address(in, at); });
             if (unroll > 1) write_rest(0, unroll, apart, "n");
         } else {
-            write_tiles(0, unroll, first, apart, "n", step);
+            write_tiles(0, unroll, apart, "n", step);
         }
         if (!aligned_) write_last(first);
         join_parts(folds);

@@ -116,22 +116,31 @@ private:
         if (split_) {  // rounds of whole tiles, then even pieces of what is left
             const std::string width = b_.count(row_width(), "width");
             out.line("const ", type, " round = gridDim.y * ", tiles, ", rounds = vectors / round * round;");
-            write_rounds(tile);
-            b_.body.leave(outside);
+            out.line(type, " k = blockIdx.y * ", tiles, " + lane, end = mine ? rounds : 0;");
+            if (choice_.tiles_ahead)
+                write_tiles_ahead(
+                    0, tile, " * active", "round", "active", [](const std::string& at) { return at + " < end"; },
+                    [&](const array_argument& in, const std::string& at) { return address_in_run(in, at); });
+            out.open("for (bool of_round = true; of_round; k += round)");
+            out.open("if (k >= end)");
             if (shares_results()) elect_finisher();
             out.line("const ", type, " pieces = gridDim.y * ", width,
                      ", piece = (vectors - rounds + pieces - 1) / pieces * ", width, ";");
-            out.line("const ", type, " k = rounds + blockIdx.y * piece + lane;");
-            out.line("const ", type, " end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;");
+            out.line("of_round = false, k = rounds + blockIdx.y * piece + lane;");
+            out.line("end = mine ? min(vectors, rounds + (blockIdx.y + 1) * piece) : 0;");
+            out.close();
             out.open("if (k < end)");
             write_tile(0, tile, " * active", "end");
+            out.close();
+            flush_parts(folds, 1, "!of_round");
             out.close();
             b_.body.leave(outside);
         } else {
             out.line("const ", type, " end = mine ? vectors : 0;");
-            write_tiles(0, tile, "lane", " * active", "end", tiles);
+            out.line(type, " k = lane;");
+            write_tiles(0, tile, " * active", "end", tiles);
         }
-        join_parts(folds);
+        if (!split_ || !has_rounds(folds)) join_parts(folds);
         add_run_of_columns();
         out.line("const run_of_columns run{", b_.count(row_width(), "width"), ", ", column_, ", down, ",
                  "height, head, vectors * ", each, ", edges, ",
@@ -141,23 +150,6 @@ private:
             out.line(f.name(), " = ", add_join_run(f), '<', f.joiner(), ", ", each_, ", ", threads_, ">(",
                      each_ == 1 ? "&" : "", f.held(), ", ", f.edge(), ", ", f.start(), ", room, run);");
         b_.body.leave(outside);
-        out.close();
-    }
-
-    void write_rounds(std::uint32_t tile) {
-        source_writer& out = b_.code;
-        const std::string first = b_.linear() + " k = blockIdx.y * " + std::to_string(tile) + " * active + lane;";
-        if (choice_.tiles_ahead) {
-            out.open();
-            out.line(first);
-            write_tiles_ahead(
-                0, tile, " * active", "round", "active",
-                [](const std::string& at) { return "mine && " + at + " < rounds"; },
-                [&](const array_argument& in, const std::string& at) { return address_in_run(in, at); });
-        } else {
-            out.open("for (", first, " mine && k < rounds; k += round)");
-            write_tile(0, tile, " * active", "");
-        }
         out.close();
     }
 

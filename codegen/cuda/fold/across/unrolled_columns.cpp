@@ -70,7 +70,8 @@ private:
         open_columns_apart();
         if (each_ == 1) {
             open_elements();
-            for (const array_argument* in : inputs) out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
+            for (const array_argument* in : inputs)
+                out.line(loaded(*in, ""), " = ", b_.element(*in, b_.offset(*in, bits)), ";");
             out.close();
         } else {
             out.open("if (columns == ", each_, ")");
@@ -125,7 +126,7 @@ private:
             const std::string values = "value" + std::to_string(i);
             out.line(own(folds[i].name()), " = ",
                      folds[i].is_moments() ? moments_of_few(folds[i]) + '(' + values + ", " + n + ')'
-                                           : b_.join_pairs(folds[i].joiner(), length_, values),
+                                           : b_.join_pairs(folds[i].later_joiner(), length_, values),
                      ";");
         }
         close_columns();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/text/random.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -46,8 +48,9 @@ bool is_aligned(const std::vector<const array_argument*>& inputs) {
 std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     const cuda_kernel& b = f.kernel();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
-    if (s.axes.size() != 1 || inputs.empty() || !f.generators_of(s).empty()) return 1;
-    if (!is_aligned(inputs) && (inputs.size() != 1 || inputs[0]->at->head.aliased)) return 1;
+    const std::vector<node_id> generators = f.generators_of(s);
+    if (s.axes.size() != 1 || (inputs.empty() && generators.empty())) return 1;
+    if (!is_aligned(inputs) && (inputs.size() != 1 || inputs[0]->at->head.aliased || !generators.empty())) return 1;
     std::uint32_t widest = 1;
     for (const array_argument* in : inputs) {
         if (!f.is_unit(*in, s.inner())) return 1;
@@ -55,12 +58,17 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     }
     for (const std::size_t k : s.outputs) widest = std::max(widest, bytes_of(b.outputs[k]));
     std::uint32_t each = 16 / widest;
+    if (inputs.empty()) {
+        each = 1;
+        for (const node_id g : generators) each = std::max(each, generator_group(b.graph.nodes[g].type));
+    }
     while (each > 1 && each * cost_of(b.graph, s.wanted(b.graph)) > statement_budget) each /= 2;
-    return each;
+    return generators.empty() || f.draws_groups(s, s.inner(), each) ? each : 1;
 }
 
 /// The array of narrow elements whose extreme or sum a fold is after, where several are joined at once.
-const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s, std::uint32_t each) {
+const array_argument* packed_by(const folded_kernel& kernel, const fold_traits& f, const folded_space& s,
+                                std::uint32_t each) {
     const graph& g = kernel.kernel().graph;
     const node& value = g.nodes[f.value()];
     const bool extremes = f.of() == fold::max || f.of() == fold::min, counts = f.of() == fold::count_nonzero,
@@ -118,6 +126,7 @@ space choose_space(const folded_kernel& f, const row_fold_choice& c, std::size_t
         chosen.unroll = f.unroll_of(s, bytes, c.lanes, 1, bytes_in_flight);
         return chosen;
     }
+    chosen.drawn = f.draws_alone(s) && s.outputs.empty();
     const bool all_packed = s.outputs.empty() && std::ranges::all_of(chosen.packed, is_packed);
     const bool whole_row = c.is_block_wide() && (!c.split || is_light(f) || is_moments(f));
     chosen.unroll = f.unroll_of(s, bytes, c.lanes * chosen.each, all_packed ? 0 : chosen.each,
@@ -148,7 +157,7 @@ bool can_deal_tiles(const folded_kernel& f, const row_fold_choice& c) {
 /// Whether the blocks of the only row take the last of its rounds when they are ready, and have no even shares of it:
 /// not all multiprocessors read equally fast, and the slowest would be waited for.
 bool can_deal_rounds(const folded_kernel& f, const row_fold_choice& c) {
-    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 &&
+    return c.split && f.kernel().rank == 0 && f.spaces().size() == 1 && c.spaces[0].each > 1 && !c.spaces[0].drawn &&
            std::ranges::all_of(f.folds(0), [](const fold_traits& fold) { return fold.is_in_any_order(); });
 }
 

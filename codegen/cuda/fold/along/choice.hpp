@@ -25,6 +25,7 @@ struct row_fold_choice : fold_choice {
         std::uint32_t each = 1, unroll = 1;
         bool aligned = false;            // every row begins with a whole vector; else one operand's rows, anywhere
         std::uint32_t head_unit = 1;     // elements between places where the first vector of such a row may begin
+        bool drawn = false;              // random leaves alone: groups of `each` numbers
         bool edges_at_once = false;      // there are lanes enough for all elements that no vector holds
         bool joins_whole_tiles = false;  // where entries are counted: all vectors of a tile at once
         /// Of each fold the array of narrow elements of which one instruction joins several; null for none.

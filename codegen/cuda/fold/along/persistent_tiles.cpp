@@ -41,19 +41,22 @@ void row_fold::write_persistent_tiles() {
     const auto outside = b_.body.scope();
     b_.write_digits("row", kept_);
     if (!aligned) write_head(0, n);
-    out.line("const ", type, " vectors = ", aligned ? n : "(" + n + " - head)", " / ", each, ";");
+    // Behind the last tile there is nothing to load: what the block still has is published.
+    out.line("const bool is_row = row < ", rows(), ";");
+    out.line("const ", type, " vectors = is_row ? ", aligned ? n : "(" + n + " - head)", " / ", each, " : 0;");
     out.line("const ", type, " edge = ", aligned ? "vectors * " + size + " + " : "threadIdx.x < head ? threadIdx.x : ",
              aligned ? "threadIdx.x" : "threadIdx.x + vectors * " + size, ";");
-    out.line("const bool edges = tile == 0 && threadIdx.x < ", n, " - vectors * ", each, ";");
+    out.line("const bool edges = is_row && tile == 0 && threadIdx.x < ", n, " - vectors * ", each, ";");
     load_edges(s, "edges");
     declare_rows(s, aligned);
     out.line("const ", type, " v = tile * ", tile, "u + threadIdx.x;");
     load_vector_tile(0, "vectors");
     out.line(type, " next = row, next_tile = tile + gridDim.y;");
     write_step("next", "next_tile");
-    elect_finisher("next >= " + rows() + " && ");
+    elect_finisher("is_row && next >= " + rows() + " && ");
     out.open("if (row != held)");
     publish_held();
+    out.line("if (!is_row) break;");
     out.line("held = row, publisher = tile;");
     for (fold_writer& f : folds) {
         out.line(f.name(), " = ", f.start(), ";");
@@ -73,10 +76,8 @@ void row_fold::write_persistent_tiles() {
     for (fold_writer& f : folds) join_one(f, f.entry(b_.body.value(f.value(), out), "edge"));
     out.close();
     b_.body.leave(outside);
-    out.line("if (next >= ", rows(), ") break;");
     out.line("row = next, tile = next_tile;");
     out.close();
-    publish_held();
     write_shared_finish("min(row_tiles, " + type + "(gridDim.y))");
 }
 

@@ -30,7 +30,8 @@ void row_fold::write_space(std::size_t number) {
     const auto outside = b_.body.scope();
     b_.code.open();
     declare_parts(folds_[number]);
-    choice_.spaces[number].each > 1 ? write_vectors(number, n) : write_elements(number, n);
+    const space_choice& c = choice_.spaces[number];
+    c.each == 1 ? write_elements(number, n) : c.drawn ? write_draws(number, n) : write_vectors(number, n);
     b_.body.leave(outside);
     join_parts(folds_[number]);
     b_.code.close();
@@ -79,8 +80,15 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
     if (c.edges_at_once) {
         for (const array_argument* in : inputs) b_.body.name(in->node, in->name + "_edge");
         out.open("if (", first, lane(), " < ", edges, ")");
+        const std::vector<node_id> generators = generators_of(s);
+        if (!s.outputs.empty() || !generators.empty()) b_.write_digits("edge", s.axes);
+        for (const node_id g : generators) {
+            const std::string name = b_.leaf_of(g).name;
+            out.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ",
+                     random_element(g, kept_bits() | s.bits()), ";");
+            b_.body.name(g, name);
+        }
         for (fold_writer& f : folds) join_one(f, f.entry(b_.body.value(f.value(), out), "edge"));
-        if (!s.outputs.empty()) b_.write_digits("edge", s.axes);
         store_element_outputs(s);
     } else {
         out.open("for (", type, " r = ", lane(), "; ", first, "r < ", edges, "; r += ", lanes(), ")");
@@ -89,6 +97,35 @@ void row_fold::write_vectors(std::size_t number, const std::string& n) {
         write_element(number, "edge");
     }
     out.close();
+}
+
+void row_fold::write_draws(std::size_t number, const std::string& n) {
+    source_writer& out = b_.code;
+    const std::uint32_t each = choice_.spaces[number].each;
+    const folded_space& s = spaces_[number];
+    std::vector<fold_writer>& folds = folds_[number];
+    const auto outside = b_.body.scope();
+    const std::string type = b_.linear(), own = std::to_string(lanes_) + 'u';
+    out.open("for (", type, " k = (", split_ ? "blockIdx.y * " + own + " + " : "", lane(), ") * ", each, "; k < ", n,
+             "; k += ", split_ ? "gridDim.y * " : "", lanes_ * each, "u)");
+    for (const node_id g : generators_of(s)) {
+        const array_argument leaf = b_.leaf_of(g);
+        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', each, "];");
+        b_.draw_groups(g, leaf.name, each, b_.generator_index(g, kept_bits()) + " + k");
+        b_.body.name(g, leaf.name + "[e]");
+    }
+    for (std::size_t i = 0; i < folds.size(); ++i) out.line(folds[i].entry_type(), " value", i, '[', each, "];");
+    b_.open_unrolled("e", each);
+    for (std::size_t i = 0; i < folds.size(); ++i)
+        out.line("value", i, "[e] = k + e < ", n, " ? ", folds[i].entry(b_.body.value(folds[i].value(), out), "k + e"),
+                 " : ", folds[i].entry_start(), ";");
+    out.close();
+    for (std::size_t i = 0; i < folds.size(); ++i)
+        join_entries(folds[i], "value" + std::to_string(i), each,
+                     folds[i].counts_entries() ? "min(" + type + '(' + std::to_string(each) + "), " + n + " - k)" : "");
+    flush_parts(folds);
+    out.close();
+    b_.body.leave(outside);
 }
 
 void row_fold::write_rounds(std::size_t number) {
@@ -142,7 +179,8 @@ void row_fold::write_dealt_rounds(std::size_t number) {
 }
 
 void row_fold::load_edges(const folded_space& s, const std::string& present) {
-    for (const array_argument* in : inputs_of(s)) b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
+    for (const array_argument* in : inputs_of(s))
+        b_.code.line(b_.needs.type(in->at->head.type), ' ', in->name, "_edge;");
     b_.code.open("if (", present, ")");
     b_.write_digits("edge", s.axes);
     for (const array_argument* in : inputs_of(s))
@@ -171,6 +209,11 @@ void row_fold::load_vector_tile(std::size_t number, const std::string& end) {
                  "][", each, "];");
         b_.body.name(in->node, in->name + "[u][e]");
     }
+    for (const node_id g : generators_of(s)) {
+        const std::string name = b_.leaf_of(g).name;
+        out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', unroll, "][", each, "];");
+        b_.body.name(g, name + "[u][e]");
+    }
     const std::string vector = vector_of(unroll);
     b_.open_unrolled("u", unroll);
     if (unroll > 1 && !end.empty()) out.line("if (", vector, " >= ", end, ") continue;");
@@ -180,6 +223,9 @@ void row_fold::load_vector_tile(std::size_t number, const std::string& end) {
                  in->name, "_row + v * ", each, unroll == 1 ? "" : " + u * " + std::to_string(lanes_ * each) + 'u',
                  ");");
     }
+    for (const node_id g : generators_of(s))
+        b_.draw_groups(g, b_.leaf_of(g).name + "[u]", each,
+                       b_.generator_index(g, kept_bits()) + " + (" + vector + ") * " + std::to_string(each));
     out.close();
 }
 
@@ -244,8 +290,8 @@ void row_fold::write_head(std::size_t number, const std::string& n) {
 void row_fold::write_elements(std::size_t number, const std::string& n) {
     const std::uint32_t unroll = choice_.spaces[number].unroll, tile = lanes_ * unroll;
     const bool shared = split_;  // shorter spaces too: what each block has is joined
-    write_tiles(number, unroll, (shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "") + lane(),
-                " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
+    b_.code.line(b_.linear(), " k = ", shared ? "blockIdx.y * " + std::to_string(tile) + "u + " : "", lane(), ";");
+    write_tiles(number, unroll, " * " + lanes(), n, (shared ? "gridDim.y * " : "") + std::to_string(tile) + 'u');
 }
 
 void row_fold::combine(fold_writer& f, const std::string& joiner, const std::string& variable) {

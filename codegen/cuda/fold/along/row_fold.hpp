@@ -31,6 +31,8 @@ private:
     void write_space(std::size_t number) override;
     /// A row of whole vectors, v of them from `head` on, dealt to the lanes in turn.
     void write_vectors(std::size_t number, const std::string& n);
+    /// A row of random numbers alone, by whole groups.
+    void write_draws(std::size_t number, const std::string& n);
     /// Of the elements that no vector holds the one at `edge`, where it is present; where each operand's row begins.
     void load_edges(const folded_space& s, const std::string& present);
     void declare_rows(const folded_space& s, bool aligned);
