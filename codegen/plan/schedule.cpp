@@ -80,8 +80,17 @@ row_program rows_of(const key& k, const folding& f) {
     return rows;
 }
 
-/// Whether one kernel computes a row program.
+/// Whether joining in another order gives a scan other bits.
+bool is_inexact(const graph& g, node_id scan) {
+    const fold_traits f(g, scan);
+    return f.rounds() || f.is_costly();
+}
+
+/// Whether one kernel computes a row program. In strict arithmetic a prefix has the bits that a scan's own kernel gives.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
+    if (k.header.math == math_mode::strict &&
+        std::ranges::any_of(r.scans(g), [&](node_id scan) { return is_inexact(g, scan); }))
+        return false;
     return k.header.where == target::host ? hold_in_caches(k, g, r) : choose_row(k, g, r).has_value();
 }
 
@@ -183,7 +192,7 @@ plan make_plan(const key& k) {
         staging s = cut_into_stages(k, g, holds_rows);
         if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
         p.pattern = has(g, node_kind::library)   ? "library"
-                    : has(g, node_kind::scan)    ? "scan"
+                    : has(g, node_kind::scan) && !(s.stages.empty() && find_row_program(k, g)) ? "scan"
                     : !has(g, node_kind::reduce) ? "map"
                     : find_row_program(k, g)     ? "row program"
                                                  : "reduction";
