@@ -162,6 +162,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), group_of_chunks);
         s.chunks = std::min({of.elements, (c.most_bytes + c.most_shared_bytes) / of.bytes, of.capacity});
         s.how = s.chunks < of.capacity ? layout::fitted : layout::columns;
+        if (s.scans && s.is_fitted()) return false;  // a lane scans a row
         s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
         s.chunks = whole(s.chunks, s.chunks_at_once);
         s.cluster = 1;
