@@ -86,7 +86,7 @@ bool is_inexact(const graph& g, node_id scan) {
     return f.rounds() || f.is_costly();
 }
 
-/// Whether one kernel computes a row program. In strict arithmetic a prefix has the bits that a scan's own kernel gives.
+/// Whether one kernel computes a row program. In strict arithmetic prefixes that round are a scan's own kernel's.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
     if (k.header.math == math_mode::strict &&
         std::ranges::any_of(r.scans(g), [&](node_id scan) { return is_inexact(g, scan); }))

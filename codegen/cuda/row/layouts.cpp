@@ -136,6 +136,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     static constexpr shape shapes_of_words[] = {{8, 256, 64, 1},           {32, 256, 64, 5},
                                                 {128, 512, 64, 3},         {8192, 512, 128, 2},
                                                 {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
+    static constexpr shape shapes_of_scans[] = {{8, 256, 64, 1}, {32, 256, 128, 4}, {32, 256, 256, 2}};  // by one lane
     static constexpr shape many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
     static constexpr shape shapes_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
@@ -162,14 +163,15 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), group_of_chunks);
         s.chunks = std::min({of.elements, (c.most_bytes + c.most_shared_bytes) / of.bytes, of.capacity});
         s.how = s.chunks < of.capacity ? layout::fitted : layout::columns;
-        if (s.scans && s.is_fitted()) return false;  // a lane scans a row
+        if (s.scans && s.is_fitted()) return false;
         s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
         s.chunks = whole(s.chunks, s.chunks_at_once);
         s.cluster = 1;
         while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
         return beside() >= enough;
     };
-    const std::span<const shape> shapes = spread    ? std::span<const shape>(many_blocks)
+    const std::span<const shape> shapes = s.scans   ? std::span<const shape>(shapes_of_scans)
+                                          : spread  ? many_blocks
                                           : doubles ? std::span<const shape>(shapes_of_doubles)
                                                     : shapes_of_words;
     if (!std::ranges::any_of(shapes, take)) return false;

@@ -84,12 +84,9 @@ void choose_vectors(register_rows& s, const key& k, const graph& g, const row_pr
 bool choose_layout(register_rows& s, const key& k, const graph& g, const row_program& r, const row_limits& limits,
                    bool defers) {
     if (!r.kept.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept.back())) {
-        if (s.scans)  // by one lane
-            return share_across(s, r, limits, rows_across_memory(k, g, r, limits.bytes), defers) &&
-                   s.how == layout::columns;
         const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].extent;
         register_rows runs = s;
-        if (columns != 0 && share_runs(runs, limits, columns, reads_words(k, g, r))) {
+        if (!s.scans && columns != 0 && share_runs(runs, limits, columns, reads_words(k, g, r))) {
             s = std::move(runs);
             return true;
         }
