@@ -209,9 +209,11 @@ void cuda_rows::write_folds(std::size_t phase) {
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(choice_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
                      "[u] = ", folds[i].start(), ";");
-        open_elements();
-        for (fold_writer& f : scans) out.line(f.name(), along_, " = ", f.start(), ";");
-        close_elements();
+        if (!scans.empty()) {
+            open_elements();
+            for (fold_writer& f : scans) out.line(f.name(), along_, " = ", f.start(), ";");
+            close_elements();
+        }
         out.close();
     }
     out.close();
