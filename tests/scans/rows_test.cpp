@@ -144,11 +144,19 @@ TEST_CASE("scans and folds of a row in one statement are one kernel") {
 }
 
 TEST_CASE("random leaves are scanned and folded as arrays are") {
-    const auto u = random::uniform<double>({40, 252});
-    const array<double> drawn = u;
-    CHECK(launches([&] { (void)eval(mean(exp(cumsum(u - 0.5, 1)), 1)); }) == 1);
-    CHECK(allclose(mean(exp(cumsum(u - 0.5, 1)), 1), mean(exp(cumsum(drawn - 0.5, 1)), 1), 1e-12, 0).item());
-    CHECK(array_equal(argmax(cummin(u, 1), 1), argmax(cummin(drawn, 1), 1)).item());
+    const auto check = []<class T>(const auto& leaf, const array<T>& x, double tolerance) {
+        CHECK(launches([&] { (void)eval(mean(exp(cumsum(leaf - T(0.5), 1)), 1)); }) == 1);
+        CHECK(allclose(mean(exp(cumsum(leaf - T(0.5), 1)), 1), mean(exp(cumsum(x - T(0.5), 1)), 1), tolerance, 0)
+                  .item());
+        CHECK(array_equal(argmax(cummin(leaf, 1), 1), argmax(cummin(x, 1), 1)).item());
+        CHECK(allclose(softmax(leaf, 1), softmax(x, 1), tolerance, 0).item());
+    };
+    for (const index_t n : {20, 251, 252, 3000}) {  // whole groups of numbers, or not
+        const auto u = random::uniform<double>({40, n});
+        check(u, array<double>(u), 1e-12);
+        const auto v = random::uniform<float>({41, n});
+        check(v, array<float>(v), 1e-4);
+    }
 }
 
 TEST_CASE("the bits of a fold of a scan are the same every time") {
