@@ -60,26 +60,26 @@ std::string join_slots(fold_writer& f, prelude& needs) {
 
 std::string scan_lanes(prelude& needs) {
     needs.add("scan_lanes",
-                 "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
-                 "what all of\n/// the group fold to.\n"
-                 "template <class fold, int lanes, class type, int n>\n"
-                 "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
-                 "#pragma unroll\n"
-                 "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
-                 "#pragma unroll\n"
-                 "        for (int u = 0; u < n; ++u) {\n"
-                 "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
-                 "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
-                 "        }\n"
-                 "    type so_far = start;\n"
-                 "#pragma unroll\n"
-                 "    for (int u = 0; u < n; ++u) {\n"
-                 "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
-                 "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
-                 "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
-                 "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
-                 "    }\n"
-                 "    return so_far;\n}\n");
+              "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
+              "what all of\n/// the group fold to.\n"
+              "template <class fold, int lanes, class type, int n>\n"
+              "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
+              "#pragma unroll\n"
+              "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
+              "#pragma unroll\n"
+              "        for (int u = 0; u < n; ++u) {\n"
+              "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
+              "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
+              "        }\n"
+              "    type so_far = start;\n"
+              "#pragma unroll\n"
+              "    for (int u = 0; u < n; ++u) {\n"
+              "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
+              "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
+              "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
+              "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
+              "    }\n"
+              "    return so_far;\n}\n");
     return "scan_lanes";
 }
 

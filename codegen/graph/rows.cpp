@@ -168,9 +168,8 @@ bool row_uses::fits(const state& s, std::uint64_t axes) const {
 
 bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const {
     const state& s = nodes_[n];
-    return axes == (s.of.kept | s.of.folded) && fits(s, axes) && std::ranges::all_of(others, [&](node_id other) {
-               return !nodes_[other].folds || nodes_[other].of == s.of;
-           });
+    return axes == (s.of.kept | s.of.folded) && fits(s, axes) &&
+           std::ranges::all_of(others, [&](node_id other) { return !nodes_[other].folds || nodes_[other].of == s.of; });
 }
 
 /// What lies beneath a node over these values that moves along `axes`; says how it uses each.

@@ -94,8 +94,7 @@ public:
     /// Whether one kernel can compute two nodes that move along the same axes.
     bool are_made_together(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
-        return !one.folds || !other.folds || one.of == other.of || !(one.deep || other.deep) ||
-               scan_alike(one, other);
+        return !one.folds || !other.folds || one.of == other.of || !(one.deep || other.deep) || scan_alike(one, other);
     }
     /// Whether the folds beneath two nodes, reductions or scans, are of the same rows, which a kernel may hold.
     bool share_rows(node_id a, node_id b) const {

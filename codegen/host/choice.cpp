@@ -131,7 +131,8 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
     c.strip = c.across() ? wide ? 256 : 64 : strip_along(r.length_class);
     c.longest = std::max(16u << r.length_class, 64u);
     std::uint64_t prefix_bytes = 0;
-    for (const node_id i : scans) prefix_bytes += c.longest * (c.across() ? c.strip : 1) * size_of(b.graph.nodes[i].type);
+    for (const node_id i : scans)
+        prefix_bytes += c.longest * (c.across() ? c.strip : 1) * size_of(b.graph.nodes[i].type);
     if (prefix_bytes > most_prefix_bytes) return std::nullopt;
     choose_kept(b, r, c);
     return c;

@@ -1,7 +1,7 @@
 // A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
 // along more axes or folds itself, unless a kernel that holds the row serves both. A stage folds in one way: it has
-// reductions, or scans along one axis, or both of the same rows. Nodes are visited after what they need, so one pass finds the cuts, and the
-// number of the stage in which each can be made.
+// reductions, or scans along one axis, or both of the same rows. Nodes are visited after what they need, so one pass
+// finds the cuts, and the number of the stage in which each can be made.
 #include "codegen/plan/cutting.hpp"
 
 #include <algorithm>

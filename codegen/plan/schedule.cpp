@@ -191,11 +191,12 @@ plan make_plan(const key& k) {
         if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
         staging s = cut_into_stages(k, g, holds_rows);
         if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
-        p.pattern = has(g, node_kind::library)   ? "library"
-                    : has(g, node_kind::scan) && !(s.stages.empty() && find_row_program(k, g)) ? "scan"
-                    : !has(g, node_kind::reduce) ? "map"
-                    : find_row_program(k, g)     ? "row program"
-                                                 : "reduction";
+        const bool rows = find_row_program(k, g).has_value();
+        p.pattern = has(g, node_kind::library)                               ? "library"
+                    : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
+                    : !has(g, node_kind::reduce) && !rows                    ? "map"
+                    : rows                                                   ? "row program"
+                                                                             : "reduction";
         s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : launches_of(p))

@@ -259,7 +259,8 @@ private:
         const std::string on = std::to_string(axis);
         if (chance(random_, 40)) {
             const value<T>& v = values_[i];
-            if (chance(random_, 50)) return apply(v, v.most, "cummin" + on, [&](const auto& x) { return cummin(x, axis); });
+            if (chance(random_, 50))
+                return apply(v, v.most, "cummin" + on, [&](const auto& x) { return cummin(x, axis); });
             return apply(v, v.most, "cummax" + on, [&](const auto& x) { return cummax(x, axis); });
         }
         if constexpr (smooth) {

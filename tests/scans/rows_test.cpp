@@ -42,9 +42,7 @@ const auto growth = [](const auto& x, int axis) {
 };
 const auto less_mean = [](const auto& x, int axis) { return x - mean(cumsum(x, axis), axis, keepdims); };
 const auto distribution = [](const auto& x, int axis) { return cumsum(softmax(x, axis), axis); };
-const auto centred = [](const auto& x, int axis) {
-    return sum(abs(cumsum(x - mean(x, axis, keepdims), axis)), axis);
-};
+const auto centred = [](const auto& x, int axis) { return sum(abs(cumsum(x - mean(x, axis, keepdims), axis)), axis); };
 const auto above_least = [](const auto& x, int axis) {
     return max(cumsum(x, axis) - cummin(cumsum(x, axis), axis), axis);
 };
@@ -94,7 +92,8 @@ TEST_CASE("folds of scans of rows that begin anywhere, lie apart, or lie across 
     comparison c("scans.py");
     for (const index_t n : {6, 70, 601, 1203, 2519, 4001}) {
         const array<float> all_of_it = values<float>({5, n + 3}, 4);
-        const array<float> odd = all_of_it(all, slice(1, n + 1)), apart = values<float>({5, 2 * n}, 5)(all, slice(none, none, 2));
+        const array<float> odd = all_of_it(all, slice(1, n + 1)),
+                           apart = values<float>({5, 2 * n}, 5)(all, slice(none, none, 2));
         one_kernel(c, "above_least", odd, above_least);
         one_kernel(c, "drawdown", std::as_const(all_of_it)(all, slice(1, n + 1)).eval(), drawdown);
         one_kernel(c, "normed", abs(apart).eval(), share);
@@ -106,7 +105,8 @@ TEST_CASE("folds of scans of rows that begin anywhere, lie apart, or lie across 
         one_kernel(c, "widest", values<std::int16_t>({n, 700}, 8), widest, 0);
         one_kernel(c, "above_least", values<float>({3, n, 40}, 9), above_least, 1);
     }
-    for (const index_t n : {300, 3000}) c.add("drawdown", axes(0), values<float>({n, 70}, 6), eval(drawdown(values<float>({n, 70}, 6), 0)));
+    for (const index_t n : {300, 3000})
+        c.add("drawdown", axes(0), values<float>({n, 70}, 6), eval(drawdown(values<float>({n, 70}, 6), 0)));
     c.run();
 }
 
@@ -116,7 +116,8 @@ TEST_CASE("rows that no kernel holds are scanned and folded apart") {
         const array<float> x = values<float>(shape, 1);
         c.add("drawdown", axes(1), x, eval(drawdown(x, 1)));
         c.add("distribution", axes(1), x, eval(distribution(x, 1)));
-        c.add("above_least", axes(1), values<std::int32_t>(shape, 2), eval(above_least(values<std::int32_t>(shape, 2), 1)));
+        c.add("above_least", axes(1), values<std::int32_t>(shape, 2),
+              eval(above_least(values<std::int32_t>(shape, 2), 1)));
     }
     c.run();
 }
@@ -146,8 +147,8 @@ TEST_CASE("scans and folds of a row in one statement are one kernel") {
 TEST_CASE("random leaves are scanned and folded as arrays are") {
     const auto check = []<class T>(const auto& leaf, const array<T>& x, double tolerance) {
         CHECK(launches([&] { (void)eval(mean(exp(cumsum(leaf - T(0.5), 1)), 1)); }) == 1);
-        CHECK(allclose(mean(exp(cumsum(leaf - T(0.5), 1)), 1), mean(exp(cumsum(x - T(0.5), 1)), 1), tolerance, 0)
-                  .item());
+        CHECK(
+            allclose(mean(exp(cumsum(leaf - T(0.5), 1)), 1), mean(exp(cumsum(x - T(0.5), 1)), 1), tolerance, 0).item());
         CHECK(array_equal(argmax(cummin(leaf, 1), 1), argmax(cummin(x, 1), 1)).item());
         CHECK(allclose(softmax(leaf, 1), softmax(x, 1), tolerance, 0).item());
     };

@@ -66,8 +66,8 @@ rows_in_memory rows_across_memory(const key& k, const graph& g, const row_progra
 }
 
 /// Elements of 16 bytes of the widest array, which are whole groups of a random leaf; rows that begin anywhere are
-/// shifted: held from a sector of 32 bytes before them, a part of which costs as much, but of doubles, of which a thread
-/// has few, from a vector.
+/// shifted: held from a sector of 32 bytes before them, a part of which costs as much, but of doubles, of which a
+/// thread has few, from a vector.
 void choose_vectors(register_rows& s, const key& k, const graph& g, const row_program& r) {
     std::uint32_t widest = 0, group = 1;
     bool anywhere = false;

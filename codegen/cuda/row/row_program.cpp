@@ -246,7 +246,8 @@ void cuda_rows::scan_rows(std::size_t phase) {
         const std::string type = f.type(), fold = f.joiner(), before = "before_" + f.name();
         out.line(type, ' ', before, '[', choice_.chunks, "];");
         b_.open_unrolled("u", choice_.chunks);
-        out.line(before, "[u] = ", f.name(), choice_.each > 1 ? "[u][" + std::to_string(choice_.each - 1) + "];" : "[u];");
+        out.line(before, "[u] = ", f.name(),
+                 choice_.each > 1 ? "[u][" + std::to_string(choice_.each - 1) + "];" : "[u];");
         out.close();
         if (choice_.lanes > 32) {
             out.line("__shared__ ", type, " parts_", f.name(), '[', choice_.chunks * warps, "];");
@@ -267,7 +268,8 @@ void cuda_rows::scan_rows(std::size_t phase) {
 
 bool cuda_rows::is_held(const std::string& element) const {
     const auto names = [&](const std::string& held) { return element == held + "[u]"; };
-    return std::ranges::any_of(leaves_, [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+    return std::ranges::any_of(leaves_,
+                               [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
            std::ranges::any_of(choice_.kept, [&](node_id n) { return names(kept_name(n)); });
 }
 
