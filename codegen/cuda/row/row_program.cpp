@@ -199,7 +199,7 @@ void cuda_rows::write_folds(std::size_t phase) {
         close_elements();
         out.close();
     }
-    for (fold_writer& f : scans) scan_chunk(f);
+    for (fold_writer& f : scans) scan_elements(f, "e", choice_.each, f.name() + "[u]");
     if (choice_.each > 1)
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(folds[i].part(), "[u] = ", b_.join_pairs(folds[i].joiner(), choice_.each, value(i)), ";");
@@ -231,19 +231,26 @@ void cuda_rows::drop_outside(fold_writer& f, const std::string& element) {
     b_.code.line("if (!(", is_inside(), ")) ", element, " = ", f.start(), ";");
 }
 
-void cuda_rows::scan_chunk(fold_writer& f) {
-    if (choice_.each == 1) return;
+/// Each of n elements is joined with the one before it.
+void cuda_rows::scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of) {
+    if (n == 1) return;
     b_.code.margin("#pragma unroll");
-    b_.code.open("for (unsigned int e = 1; e < ", choice_.each, "; ++e)");
-    b_.code.line(f.name(), "[u][e] = ", f.joined(f.name() + "[u][e - 1]", f.name() + "[u][e]"), ";");
+    b_.code.open("for (unsigned int ", index, " = 1; ", index, " < ", n, "; ++", index, ")");
+    const std::string element = of + '[' + index;
+    b_.code.line(element, "] = ", f.joined(element + " - 1]", element + ']'), ";");
     b_.code.close();
 }
 
 void cuda_rows::scan_rows(std::size_t phase) {
     source_writer& out = b_.code;
-    const std::uint32_t lanes = std::min(choice_.lanes, 32u), warps = choice_.lanes / 32;
+    const std::uint32_t warps = choice_.lanes / 32;
     for (fold_writer& f : scans_[phase]) {
         const std::string type = f.type(), fold = f.joiner(), before = "before_" + f.name();
+        b_.body.name(f.reduction(), f.name() + along_);
+        if (choice_.lanes == 1) {  // of single elements
+            scan_elements(f, "u", choice_.chunks, f.name());
+            continue;
+        }
         out.line(type, ' ', before, '[', choice_.chunks, "];");
         b_.open_unrolled("u", choice_.chunks);
         out.line(before, "[u] = ", f.name(),
@@ -254,15 +261,14 @@ void cuda_rows::scan_rows(std::size_t phase) {
             out.line(scan_block(b_.needs), '<', fold, ", ", warps, ">(", before, ", ", f.start(), ", parts_", f.name(),
                      ");");
         } else {
-            out.line(scan_lanes(b_.needs), '<', fold, ", ", lanes, ">(", before, ", ", f.start(), ", ",
-                     choice_.lanes == 1 ? "0" : lane_, ");");
+            out.line(scan_lanes(b_.needs), '<', fold, ", ", choice_.lanes, ">(", before, ", ", f.start(), ", ", lane_,
+                     ");");
         }
         b_.open_unrolled("u", choice_.chunks);
         open_elements();
         out.line(f.name(), along_, " = ", f.joined(before + "[u]", f.name() + along_), ";");
         close_elements();
         out.close();
-        b_.body.name(f.reduction(), f.name() + along_);
     }
 }
 

@@ -46,10 +46,10 @@ private:
     void read_constant();
     /// What does not move along the row is computed as soon as what it needs is there.
     void hoist();
-    /// Elements of a chunk beyond the row's end become what `array` starts as, so that nothing comes of them.
-    void drop_outside(fold_writer& f, const std::string& array);
-    /// Prefixes within a chunk.
-    void scan_chunk(fold_writer& f);
+    /// An element beyond the row's end becomes what the fold starts with, so that nothing comes of it.
+    void drop_outside(fold_writer& f, const std::string& element);
+    /// Prefixes of an array of n elements, in its place.
+    void scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of);
     /// Prefixes of a phase, from those within each lane's chunks to the row's; they stay in the lanes' registers.
     void scan_rows(std::size_t phase);
     /// Whether a lane's value of a chunk has this name: of an array, or kept.
