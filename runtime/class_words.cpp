@@ -163,9 +163,17 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
             if (axis_of_key(c).partner == b + 1) return false;
         for (std::size_t i = 0; i < s.operands.size(); ++i)
             if (c_.strides_of(i)[a] != 0 && c_.strides_of(i)[b] != 0) return false;
-        // What a scan folds may be other elements for each place that its result is read at: no loop serves both.
+        // What a scan folds may be other elements for each place that its result is read at: no loop serves both. Of
+        // an axis that is bound beneath it, what is folded has all places already.
         const auto differs_along = [&](int scan, std::size_t axis) {
-            return is_scan(scan) && moves(below_[static_cast<std::size_t>(scan - 1)], axis);
+            if (!is_scan(scan)) return false;
+            const operand_range folded = below_[static_cast<std::size_t>(scan - 1)];
+            const int binder = owner_of(axis);
+            if (binder != 0 && binder < scan) {
+                const operand_range bound = below_[static_cast<std::size_t>(binder - 1)];
+                if (bound.first >= folded.first && bound.last <= folded.last) return false;
+            }
+            return moves(folded, axis);
         };
         return !differs_along(owner_of(a), b) && !differs_along(owner_of(b), a);
     };

@@ -58,6 +58,64 @@ std::string join_slots(fold_writer& f, prelude& needs) {
     return "join_slots";
 }
 
+std::string scan_lanes(prelude& needs) {
+    needs.add("scan_lanes",
+              "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
+              "what all of\n/// the group fold to.\n"
+              "template <class fold, int lanes, class type, int n>\n"
+              "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
+              "#pragma unroll\n"
+              "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
+              "#pragma unroll\n"
+              "        for (int u = 0; u < n; ++u) {\n"
+              "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
+              "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
+              "        }\n"
+              "    type so_far = start;\n"
+              "#pragma unroll\n"
+              "    for (int u = 0; u < n; ++u) {\n"
+              "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
+              "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
+              "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
+              "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
+              "    }\n"
+              "    return so_far;\n}\n");
+    return "scan_lanes";
+}
+
+std::string scan_block(prelude& needs) {
+    scan_lanes(needs);
+    needs.add("scan_block",
+              "/// Makes of each v what lies before it in the block, v[0] of all threads coming first.\n"
+              "template <class fold, int warps, class type, int n>\n"
+              "__device__ __forceinline__ void scan_block(type (&v)[n], type start, type* parts) {\n"
+              "    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"
+              "#pragma unroll\n"
+              "    for (unsigned int far = 1; far < 32; far *= 2)\n"
+              "#pragma unroll\n"
+              "        for (int u = 0; u < n; ++u) {\n"
+              "            const type left = __shfl_up_sync(0xffffffffu, v[u], far);\n"
+              "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
+              "        }\n"
+              "#pragma unroll\n"
+              "    for (int u = 0; u < n; ++u) {\n"
+              "        if (lane == 31) parts[u * warps + warp] = v[u];\n"
+              "        v[u] = __shfl_up_sync(0xffffffffu, v[u], 1);\n"
+              "    }\n"
+              "    __syncthreads();\n"
+              "    type before[(n * warps + 31) / 32];\n"
+              "#pragma unroll\n"
+              "    for (int i = 0; i < (n * warps + 31) / 32; ++i)\n"
+              "        before[i] = i * 32 + lane < n * warps ? parts[i * 32 + lane] : start;\n"
+              "    scan_lanes<fold, 32>(before, start, lane);\n"
+              "#pragma unroll\n"
+              "    for (int u = 0; u < n; ++u) {\n"
+              "        const type ahead = __shfl_sync(0xffffffffu, before[u * warps / 32], (u * warps + warp) % 32);\n"
+              "        v[u] = lane == 0 ? ahead : fold::join(ahead, v[u]);\n"
+              "    }\n}\n");
+    return "scan_block";
+}
+
 std::string join_down(fold_writer& f, const std::string& index, prelude& needs) {
     const std::string name = f.joins_at_once() ? "join_down_at_once" : "join_down";
     const std::string joined =

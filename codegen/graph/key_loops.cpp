@@ -157,11 +157,17 @@ bool key_loops::is_taken(std::uint8_t loop, std::size_t axis) const {
 bool key_loops::walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const {
     const std::uint16_t owner = key_.axes[scanned].owner, other = key_.axes[along].owner;
     if (owner == 0 || binders[owner - 1u].kind != word_kind::scan) return false;
-    if (other != 0 && binders[other - 1u].kind != word_kind::reduce) return false;
+    if (other != 0 && binders[other - 1u].kind != word_kind::reduce && binders[other - 1u].kind != word_kind::scan)
+        return false;
     return key_.operands[binders[owner - 1u].pick].strides[along] == stride_class::unit;
 }
 
 void key_loops::walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second) {
+    const auto is_scanned = [&](std::size_t axis) {
+        const std::uint16_t owner = key_.axes[axis].owner;
+        return owner != 0 && binders[owner - 1u].kind == word_kind::scan;
+    };
+    if (is_scanned(first) && is_scanned(second)) return;  // one follows the other, wherever that goes
     if ((walks(binders, second, first) || walks(binders, first, second)) && of_axes_[second] == second)
         of_axes_[second] = of_axes_[first];
 }

@@ -47,12 +47,12 @@ private:
     /// Gives all axes of the binder whose first axis is `first` loops of `still`, the outputs' axes on which the
     /// binder's result does not move; changes nothing where one finds none.
     bool walk_outputs_loops(std::size_t first, std::uint64_t still, const std::vector<std::size_t>& extent_of);
-    /// Everything along a loop along another: a reduction with the scans that it walks.
+    /// Everything along a loop along another: a reduction, or a scan, with the scans that it walks.
     void walk_instead(std::uint8_t loop, std::uint8_t other);
     /// Whether another axis of the same binder has the loop.
     bool is_taken(std::uint8_t loop, std::size_t axis) const;
     /// Whether one axis is a scan's whose results are read one after the other along the other: an axis of the outputs,
-    /// or one that a reduction folds.
+    /// or one that a reduction or another scan folds.
     bool walks(const std::vector<binder_facts>& binders, std::size_t scanned, std::size_t along) const;
     /// Lets two axes of one extent, the first the earlier, share a loop where one walks along the other.
     void walk_together(const std::vector<binder_facts>& binders, std::size_t first, std::size_t second);

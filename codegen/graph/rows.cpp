@@ -1,5 +1,5 @@
-// Rows are found from below: a node knows the rows of the reductions beneath it, as long as one kernel computes them
-// all.
+// Rows are found from below: a node knows the rows of the reductions and scans beneath it, as long as one kernel
+// computes them all.
 #include "codegen/graph/rows.hpp"
 
 #include <algorithm>
@@ -14,6 +14,8 @@ constexpr std::uint64_t several = ~std::uint64_t{0};
 
 bool within(std::uint64_t axes, std::uint64_t others) { return (axes & ~others) == 0; }
 
+bool is_fold(const node& n) { return n.kind == node_kind::reduce || n.kind == node_kind::scan; }
+
 }  // namespace
 
 std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) const {
@@ -21,6 +23,14 @@ std::vector<node_id> row_program::wanted(const graph& g, std::size_t phase) cons
     std::vector<node_id> values;
     for (const node_id r : phases[phase]) values.push_back(g.nodes[r].arguments[0]);
     return values;
+}
+
+std::vector<node_id> row_program::scans(const graph& g) const {
+    std::vector<node_id> found;
+    for (const std::vector<node_id>& phase : phases)
+        for (const node_id n : phase)
+            if (g.nodes[n].kind == node_kind::scan) found.push_back(n);
+    return found;
 }
 
 std::uint64_t outputs_axes(const key& k) {
@@ -37,9 +47,10 @@ std::vector<int> loops_of_binder(const key& k, const graph& g, std::uint16_t bin
     return loops;
 }
 
-rows rows_of(const key& k, const graph& g, const node& reduction) {
-    rows r{reduction.axes, 0};
-    for (const int a : loops_of_binder(k, g, reduction.index)) r.folded |= axis_bit(a);
+rows rows_of(const key& k, const graph& g, const node& fold) {
+    rows r{fold.axes, 0};
+    for (const int a : loops_of_binder(k, g, fold.index)) r.folded |= axis_bit(a);
+    r.kept &= ~r.folded;  // a scan's values move along its row
     return r;
 }
 
@@ -47,27 +58,30 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
     std::optional<row_program> found;
     std::vector<std::size_t> phase(g.nodes.size());  // the first in which a node's value can be computed
     std::uint64_t kept = 0;
+    bool reduces = false;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
-        if (n.kind == node_kind::scan || n.kind == node_kind::gather || n.kind == node_kind::unravel) return {};
+        if (n.kind == node_kind::gather || n.kind == node_kind::unravel) return {};
         for (int a = 0; a < n.arity; ++a) phase[i] = std::max(phase[i], phase[n.arguments[a]]);
-        if (n.kind != node_kind::reduce) continue;
+        if (!is_fold(n)) continue;
+        reduces = reduces || n.kind == node_kind::reduce;
         std::vector<int> row = loops_of_binder(k, g, n.index);
+        const std::uint64_t others = rows_of(k, g, n).kept;
         if (!found) {
             found.emplace();
             found->row = row;
-            kept = n.axes;
-            for (const axis_class& a : k.axes)
-                if (a.owner == n.index + 1) found->length_class = a.length_class;
+            kept = others;
         }
-        if (row.empty() || row != found->row || n.axes != kept) return {};
+        for (const axis_class& a : k.axes)
+            if (a.owner == n.index + 1) found->length_class = std::max(found->length_class, a.length_class);
+        if (row.empty() || row != found->row || others != kept) return {};
         for (std::size_t a = 0; a < k.axes.size(); ++a)  // known of axes that walk the row again
             if (k.axes[a].owner != 0 && g.loop_axis[a] == row.back())
                 found->subclass = std::max(found->subclass, k.axes[a].subclass);
         found->phases.resize(std::max(found->phases.size(), phase[i] + 1));
         found->phases[phase[i]++].push_back(i);
     }
-    if (!found) return {};
+    if (!found || (!reduces && found->phases.size() == 1)) return {};
     const std::uint64_t outputs = outputs_axes(k), row = found->row_bits();
     const bool along = within(row, outputs);  // outputs move along the row
     if (kept != (outputs & ~row) || (!along && (row & outputs) != 0)) return {};
@@ -108,7 +122,7 @@ bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, in
     return (by_one & axis_bit(last_kept)) != 0 && (by_one & folded) == 0;
 }
 
-row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refused)
+row_uses::row_uses(const key& k, const graph& g, const std::vector<refused_rows>& refused)
     : refused_(refused),
       nodes_(g.nodes.size()),
       arguments_(detail::most_arguments * g.nodes.size(), use::plain),
@@ -123,31 +137,39 @@ row_uses::row_uses(const key& k, const graph& g, const std::vector<rows>& refuse
         } else if (n.kind == node_kind::reduce) {
             const rows own = rows_of(k, g, n);
             const state& folded = nodes_[n.arguments[0]];
-            const bool held = folded.of == own && fits(folded, own.kept | own.folded);
+            const bool held = holds(folded, own);
             if (held) *uses = use::held;
-            nodes_[i] = {own, true, held};
+            nodes_[i] = {own, true, held, held && folded.scans};
+        } else if (n.kind == node_kind::scan && !is_refused(rows_of(k, g, n), true)) {
+            const rows own = rows_of(k, g, n);
+            const bool held = holds(nodes_[n.arguments[0]], own);
+            if (held) *uses = use::held;
+            nodes_[i] = {own, true, true, true, !held};
+        } else {
+            nodes_[i].reads_places =
+                n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
         }
-        nodes_[i].reads_places =
-            n.kind == node_kind::unravel || n.kind == node_kind::gather || n.kind == node_kind::scan;
         if (n.kind == node_kind::library || n.kind == node_kind::view) continue;  // they read memory
         for (const node_id v : values) nodes_[i].reads_places |= nodes_[v].reads_places;
     }
     for (std::size_t i = 0; i < g.roots.size(); ++i) join({&g.roots[i], 1}, axes_of_output(k, g, i), &roots_[i]);
 }
 
+bool row_uses::is_refused(const rows& of, bool scans) const {
+    return std::ranges::any_of(refused_, [&](const refused_rows& r) { return r.of == of && (scans || !r.scanned); });
+}
+
 /// Whether a kernel that makes this has the values that it needs for a node that moves along `axes`.
 bool row_uses::fits(const state& s, std::uint64_t axes) const {
-    if (!s.reduces || s.reads_places) return false;
+    if (!s.folds || s.reads_places) return false;
     if (within(axes, s.of.kept)) return true;
-    return within(axes, s.of.kept | s.of.folded) && s.of.folded != several &&
-           std::find(refused_.begin(), refused_.end(), s.of) == refused_.end();
+    return within(axes, s.of.kept | s.of.folded) && s.of.folded != several && !is_refused(s.of, s.scans);
 }
 
 bool row_uses::can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const {
     const state& s = nodes_[n];
-    return axes == (s.of.kept | s.of.folded) && fits(s, axes) && std::ranges::all_of(others, [&](node_id other) {
-               return !nodes_[other].reduces || nodes_[other].of == s.of;
-           });
+    return axes == (s.of.kept | s.of.folded) && fits(s, axes) &&
+           std::ranges::all_of(others, [&](node_id other) { return !nodes_[other].folds || nodes_[other].of == s.of; });
 }
 
 /// What lies beneath a node over these values that moves along `axes`; says how it uses each.
@@ -159,20 +181,23 @@ row_uses::state row_uses::join(std::span<const node_id> values, std::uint64_t ax
     };
     state all;
     for (const node_id v : values)
-        if (fits(nodes_[v], axes) && (!all.reduces || before(nodes_[v], all))) all = nodes_[v];
-    if (!all.reduces) return all;
+        if (fits(nodes_[v], axes) && (!all.folds || before(nodes_[v], all))) all = nodes_[v];
+    if (!all.folds) return all;
     const bool along = !within(axes, all.of.kept);
     all.deep = all.deep || along;
     const rows chosen = all.of;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const state& s = nodes_[values[i]];
-        if (!s.reduces) continue;
-        if (s.of == chosen)
+        if (!s.folds) continue;
+        if (s.of == chosen) {
             uses[i] = along ? use::held : use::plain;
-        else if (!all.deep && !s.deep && s.of.kept == chosen.kept)
+            all.scans = all.scans || s.scans;
+            all.scans_alone = all.scans_alone && s.scans_alone;
+        } else if (!all.deep && !s.deep && s.of.kept == chosen.kept) {
             all.of.folded = several;
-        else
+        } else if (!scan_alike(s, all)) {
             uses[i] = use::parted;
+        }
     }
     return all;
 }

@@ -1,7 +1,8 @@
 // Row programs: graphs whose reductions all fold over the same axes (the row) and all give one value for each point of
-// the same other axes (the rows): softmax, layer norm, logsumexp, standardising. The threads that
-// hold a row compute everything about it from one read, phase after phase: the reductions of a phase need the results
-// of earlier phases alone, and the outputs come after the last. This is the analysis of the graph; whether and how a
+// the same other axes (the rows), and whose scans all go along that row: softmax, layer norm, logsumexp, the greatest
+// of the prefixes. The threads that hold a row compute everything about it from one read, phase after phase: the
+// reductions and scans of a phase need the results of earlier phases alone, and the outputs come after the last. Scans
+// alone, none of which needs another, are no row program. This is the analysis of the graph; whether and how a
 // target's threads hold such rows its own choice says (cuda/row/choice.hpp, host/rows.hpp).
 #pragma once
 
@@ -24,7 +25,7 @@ struct row_program {
     std::vector<int> row;                      // loop axes of a row, as the reductions fold over them
     std::uint8_t length_class;                 // of a row's length
     std::uint8_t subclass = 0;                 // of that class, or 0
-    std::vector<std::vector<node_id>> phases;  // reductions
+    std::vector<std::vector<node_id>> phases;  // reductions and scans
 
     std::uint64_t kept_bits() const { return bits(kept); }
     std::uint64_t row_bits() const { return bits(row); }
@@ -38,8 +39,10 @@ struct row_program {
         if (length_class == 1) return subclass > 1 ? most() / 2 : 0;
         return subclass == 2 ? 12u << length_class : 8u << length_class;
     }
-    /// What is computed in a phase, the last being that of the outputs: what its reductions fold, or the graph's roots.
+    /// What is computed in a phase, the last being that of the outputs: what is folded in it, or the graph's roots.
     std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
+    /// The scans of all phases.
+    std::vector<node_id> scans(const graph& g) const;
 
 private:
     static std::uint64_t bits(const std::vector<int>& axes) {
@@ -49,18 +52,26 @@ private:
     }
 };
 
-/// Nothing where no reduction's value is wanted along its row: by another reduction of it, or by an output.
+/// Nothing where no reduction's value is wanted along its row, by another fold of it or by an output, and no scan's by
+/// another fold or beside one.
 std::optional<row_program> find_row_program(const key& k, const graph& g);
 
 /// The axes along which an output moves: its root's, and others where the root is broadcast into it.
 std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output);
 
-/// The rows of a reduction, as loop axes.
+/// The rows of a reduction or a scan, as loop axes.
 struct rows {
     std::uint64_t kept = 0, folded = 0;
     friend bool operator==(const rows&, const rows&) = default;
 };
-rows rows_of(const key& k, const graph& g, const node& reduction);
+rows rows_of(const key& k, const graph& g, const node& fold);
+
+/// Rows that no kernel holds; or, `scanned`, none that scans them.
+struct refused_rows {
+    rows of;
+    bool scanned = false;
+    friend bool operator==(const refused_rows&, const refused_rows&) = default;
+};
 /// The axes that the outputs' loops walk.
 std::uint64_t outputs_axes(const key& k);
 
@@ -68,23 +79,26 @@ std::uint64_t outputs_axes(const key& k);
 /// decide, for they make the traffic; where there are none, all that move along what is folded.
 bool reduces_strided_axis(const key& k, const graph& g, std::uint64_t folded, int last_kept);
 
-/// Which uses of reductions' values can stay in the kernel that makes them, because it holds the row.
+/// Which uses of reductions' and scans' values can stay in the kernel that makes them, because it holds the row.
 class row_uses {
 public:
     enum class use : std::uint8_t {
         plain,   // not along a row
         held,    // along the row, in a kernel that holds it
-        parted,  // beside reductions of other rows, so not in their kernel
+        parted,  // beside folds of other rows, so not in their kernel
     };
-    /// `refused`: rows that no kernel holds.
-    row_uses(const key& k, const graph& g, const std::vector<rows>& refused);
+    row_uses(const key& k, const graph& g, const std::vector<refused_rows>& refused);
 
     use of_argument(node_id user, int argument) const { return arguments_[place_of(user, argument)]; }
     use of_root(std::size_t output) const { return roots_[output]; }
     /// Whether one kernel can compute two nodes that move along the same axes.
     bool are_made_together(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
-        return !one.reduces || !other.reduces || one.of == other.of || !(one.deep || other.deep);
+        return !one.folds || !other.folds || one.of == other.of || !(one.deep || other.deep) || scan_alike(one, other);
+    }
+    /// Whether the folds beneath two nodes, reductions or scans, are of the same rows, which a kernel may hold.
+    bool share_rows(node_id a, node_id b) const {
+        return nodes_[a].folds && nodes_[b].folds && nodes_[a].of == nodes_[b].of;
     }
     /// Whether a kernel that computes `others`, which move along `axes`, can compute `n` as well where it holds rows.
     bool can_join(node_id n, std::uint64_t axes, const std::vector<node_id>& others) const;
@@ -93,17 +107,25 @@ private:
     /// Of the nodes beneath a node that the same kernel computes.
     struct state {
         rows of;
-        bool reduces = false;
-        bool deep = false;          // a reduction of a reduction of the row, or a value along the row
-        bool reads_places = false;  // a scan, a gather, a reshape
+        bool folds = false;         // reductions, or scans of rows that a kernel may hold
+        bool deep = false;          // a fold of a fold of the row, or a value along the row
+        bool scans = false;         // scans among them
+        bool scans_alone = false;   // nothing but scans, none of which needs another
+        bool reads_places = false;  // a gather, a reshape, a scan of rows that no kernel holds
     };
+    /// Scans along one axis need not be of the same rows: no kernel holds them.
+    static bool scan_alike(const state& a, const state& b) {
+        return a.scans_alone && b.scans_alone && a.of.folded == b.of.folded;
+    }
     static std::size_t place_of(node_id user, int argument) {
         return std::size_t{detail::most_arguments} * user + static_cast<std::size_t>(argument);
     }
+    bool is_refused(const rows& of, bool scans) const;
     bool fits(const state& s, std::uint64_t axes) const;
+    bool holds(const state& s, const rows& own) const { return s.of == own && fits(s, own.kept | own.folded); }
     state join(std::span<const node_id> values, std::uint64_t axes, use* uses) const;
 
-    std::vector<rows> refused_;
+    std::vector<refused_rows> refused_;
     std::vector<state> nodes_;
     std::vector<use> arguments_, roots_;
 };

@@ -56,7 +56,8 @@ void choose_kept(const kernel_builder& b, const row_program& r, row_strips& c) {
             const node_id i = open.back();
             open.pop_back();
             const node& n = b.graph.nodes[i];
-            if (first[i] == phase || n.kind == node_kind::reduce || (n.axes & r.row_bits()) == 0) continue;
+            const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
+            if (first[i] == phase || folds || (n.axes & r.row_bits()) == 0) continue;
             const bool known = first[i] < phase;
             if (std::ranges::find(c.kept, i, &row_strips::kept_value::node) != c.kept.end()) continue;
             if (known && n.kind != node_kind::operand && cost_of(b.graph, {i}) >= cost_worth_keeping) {
@@ -110,7 +111,8 @@ std::string fold_strips::reason() const {
 
 std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_program& r) {
     constexpr std::uint8_t longest_along = 13, longest_alone = 11, longest_across = 9;  // length classes
-    constexpr std::uint8_t longest_of_wide_strip = 6;                                   // columns of up to 1024
+    constexpr std::uint8_t longest_of_wide_strip = 6, longest_of_scanned_strip = 2;     // columns of up to 1024, 64
+    constexpr std::uint64_t most_prefix_bytes = 1u << 19;                               // of all of a block's rows
     folded_space row;
     row.axes = r.row;
     row.length_class = r.length_class;
@@ -124,8 +126,14 @@ std::optional<row_strips> choose_row_strips(const kernel_builder& b, const row_p
         if ((r.kept_bits() & ~axes) != 0 || (b.graph.nodes[b.graph.roots[k]].axes & ~axes) != 0) return std::nullopt;
         ((axes & r.row_bits()) != 0 ? c.along_rows : c.once_a_row).push_back(k);
     }
-    c.strip = c.across() ? r.length_class <= longest_of_wide_strip ? 256 : 64 : strip_along(r.length_class);
+    const std::vector<node_id> scans = r.scans(b.graph);
+    const bool wide = r.length_class <= (scans.empty() ? longest_of_wide_strip : longest_of_scanned_strip);
+    c.strip = c.across() ? wide ? 256 : 64 : strip_along(r.length_class);
     c.longest = std::max(16u << r.length_class, 64u);
+    std::uint64_t prefix_bytes = 0;
+    for (const node_id i : scans)
+        prefix_bytes += c.longest * (c.across() ? c.strip : 1) * size_of(b.graph.nodes[i].type);
+    if (prefix_bytes > most_prefix_bytes) return std::nullopt;
     choose_kept(b, r, c);
     return c;
 }

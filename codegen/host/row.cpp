@@ -1,6 +1,8 @@
-// A block has one row, or across memory some neighbouring ones. It goes over them once for each phase of reductions,
-// and once for the outputs; after the first time they are in the cache. What costs much and is wanted again is kept
-// beside them.
+// A block has one row, or across memory some neighbouring ones. It goes over them once for each phase's reductions,
+// once for its scans, and once for the outputs; after the first time they are in the cache. What costs much and is
+// wanted again is kept beside them, and so are prefixes, each row's one left fold as a scan's own kernel makes them.
+#include <utility>
+
 #include "codegen/host/folds.hpp"
 #include "codegen/host/rows.hpp"
 
@@ -23,8 +25,9 @@ public:
         : b_(k, g), r_(r), choice_(choose_row_strips(b_, r).value()), walk_(b_, r.kept, choice_), rows_(b_, walk_) {
         std::size_t number = 0;
         for (const auto& phase : r.phases) {
-            std::vector<fold_writer>& own = folds_.emplace_back();
-            for (const node_id reduction : phase) own.emplace_back(g, reduction, number++, b_.needs);
+            std::vector<fold_writer>&own = folds_.emplace_back(), &scans = scans_.emplace_back();
+            for (const node_id fold : phase)
+                (g.nodes[fold].kind == node_kind::scan ? scans : own).emplace_back(g, fold, number++, b_.needs);
         }
         for (auto& phase : folds_)
             for (fold_writer& f : phase)
@@ -43,6 +46,8 @@ public:
         const std::string n = b_.count(points_of(row.bits()), "folded");
         walk_.stage(row, n);
         for (const host_walk::kept_value& k : kept_) walk_.declare_kept(k, choice_.longest);
+        for (const auto& phase : scans_)
+            for (const fold_writer& f : phase) walk_.declare_kept(prefixes(f), choice_.longest);
         std::span<lane_fold> lanes(lanes_);
         for (std::size_t phase = 0; phase < r_.phases.size(); ++phase) {
             write_phase(phase, lanes.first(folds_[phase].size()));
@@ -59,15 +64,57 @@ public:
 
 private:
     void write_phase(std::size_t phase, std::span<lane_fold> lanes) {
+        const std::vector<node_id> values = r_.wanted(b_.graph, phase);
+        b_.body.hoist(walk_.outer_axes(), values, b_.code);
         folded_space s = space_of(r_);
-        s.reductions = r_.phases[phase];
-        s.values = r_.wanted(b_.graph, phase);
-        b_.body.hoist(walk_.outer_axes(), s.values, b_.code);
+        for (const fold_writer& f : folds_[phase]) {
+            s.reductions.push_back(f.reduction());
+            s.values.push_back(f.value());
+        }
         std::vector<host_walk::kept_value> now;
         for (std::size_t k = 0; k < kept_.size(); ++k)
             if (choice_.kept[k].phase == phase) now.push_back(kept_[k]);
-        rows_.write(s, "", true, lanes, now);
-        b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, s.values) + s.reductions.size()});
+        if (!s.reductions.empty()) rows_.write(s, "", true, lanes, std::exchange(now, {}));
+        if (!scans_[phase].empty()) write_scans(scans_[phase], now);
+        b_.step.work.push_back({walk_.kept_axes() | s.bits(), cost_of(b_.graph, values) + r_.phases[phase].size()});
+    }
+
+    host_walk::kept_value prefixes(const fold_writer& f) const { return {f.reduction(), f.name() + "_row"}; }
+
+    /// Strip after strip: what is scanned, then the prefixes in its place. A float's sums are joined in double.
+    void write_scans(std::vector<fold_writer>& scans, std::vector<host_walk::kept_value> kept) {
+        source_writer& out = b_.code;
+        folded_space s = space_of(r_);
+        std::vector<host_walk::kept_value> made;
+        for (fold_writer& f : scans) {
+            s.values.push_back(f.value());
+            made.push_back(prefixes(f));
+            const std::string so_far = f.wide_type() + ' ' + f.name();
+            if (walk_.across()) {
+                out.line("alignas(64) ", so_far, '[', walk_.strip(), "];");
+                out.line("for (int j = 0; j < m; ++j) ", f.name(), "[j] = ", f.wide_start(), ";");
+            } else {
+                out.line(so_far, " = ", f.wide_start(), ";");
+            }
+        }
+        std::vector<node_id> computed = s.values;
+        for (const host_walk::kept_value& k : kept) computed.push_back(k.node);
+        kept.insert(kept.begin(), made.begin(), made.end());
+        const std::string n = b_.count(points_of(s.bits()), "folded");
+        const auto scan_strip = [&] {
+            walk_.elements(computed, [&](const std::vector<std::string>& values) {
+                for (std::size_t i = 0; i < kept.size(); ++i) out.line(kept[i].to(), " = ", values[i], ";");
+            });
+            out.open("for (int j = 0; j < m; ++j)");
+            for (std::size_t i = 0; i < scans.size(); ++i) {
+                fold_writer& f = scans[i];
+                const std::string so_far = f.name() + (walk_.across() ? "[j]" : "");
+                out.line(so_far, " = ", f.wide_joiner(), "::join(", so_far, ", ", made[i].to(), ");");
+                out.line(made[i].to(), " = ", so_far, ";");
+            }
+            out.close();
+        };
+        walk_.strips(s, "0", n, computed, scan_strip, kept);
     }
 
     /// The row with the outputs that have an element for each of its.
@@ -114,9 +161,9 @@ private:
     const row_strips choice_;
     host_walk walk_;
     row_folds rows_;
-    std::vector<std::vector<fold_writer>> folds_;  // of each phase
-    std::vector<lane_fold> lanes_;                 // of all folds
-    std::vector<host_walk::kept_value> kept_;      // as the choice has them
+    std::vector<std::vector<fold_writer>> folds_, scans_;  // of each phase: reductions, scans
+    std::vector<lane_fold> lanes_;                         // of all reductions
+    std::vector<host_walk::kept_value> kept_;              // as the choice has them
 };
 
 }  // namespace

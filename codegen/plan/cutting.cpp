@@ -1,7 +1,7 @@
 // A node is cut off, with all that stands above its folds (reductions and scans) on the same axes, where its user moves
 // along more axes or folds itself, unless a kernel that holds the row serves both. A stage folds in one way: it has
-// reductions, or scans along one axis. Nodes are visited after what they need, so one pass finds the cuts, and the
-// number of the stage in which each can be made.
+// reductions, or scans along one axis, or both of the same rows. Nodes are visited after what they need, so one pass
+// finds the cuts, and the number of the stage in which each can be made.
 #include "codegen/plan/cutting.hpp"
 
 #include <algorithm>
@@ -147,11 +147,12 @@ private:
     }
     bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
 
-    /// Whether one stage can compute both as they stand: they fold in the same way, if they do, and nothing is read at
-    /// the digits of a place where anything folds.
+    /// Whether one stage can compute both as they stand: they fold in the same way or the same rows, if they do, and
+    /// nothing is read at the digits of a place where anything folds.
     bool go_together(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
-        if (one.folds() && other.folds()) return one.reduces == other.reduces && one.scans == other.scans;
+        if (one.folds() && other.folds())
+            return (one.reduces == other.reduces && one.scans == other.scans) || uses_.share_rows(a, b);
         const auto apart = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
         return !apart(one, other) && !apart(other, one) && !(one.loops && other.reshapes) &&
                !(one.reshapes && other.loops);
@@ -630,7 +631,7 @@ private:
 
 }  // namespace
 
-staging cut(const key& k, const graph& g, const std::vector<rows>& refused) {
+staging cut(const key& k, const graph& g, const std::vector<refused_rows>& refused) {
     const row_uses uses(k, g, refused);
     return cutting(k, g, uses).run();
 }

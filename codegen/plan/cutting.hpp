@@ -9,6 +9,6 @@
 namespace ingot::codegen {
 
 /// The stages where no kernel holds the `refused` rows; none where one kernel computes all as it stands.
-staging cut(const key& k, const graph& g, const std::vector<rows>& refused);
+staging cut(const key& k, const graph& g, const std::vector<refused_rows>& refused);
 
 }  // namespace ingot::codegen

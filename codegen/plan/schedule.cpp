@@ -81,8 +81,17 @@ row_program rows_of(const key& k, const folding& f) {
     return rows;
 }
 
-/// Whether one kernel computes a row program.
+/// Whether joining in another order gives a scan other bits.
+bool is_inexact(const graph& g, node_id scan) {
+    const fold_traits f(g, scan);
+    return f.rounds() || f.is_costly();
+}
+
+/// Whether one kernel computes a row program. In strict arithmetic prefixes that round are a scan's own kernel's.
 bool holds_rows(const key& k, const graph& g, const row_program& r) {
+    if (k.header.math == math_mode::strict &&
+        std::ranges::any_of(r.scans(g), [&](node_id scan) { return is_inexact(g, scan); }))
+        return false;
     return k.header.where == target::host ? hold_in_caches(k, g, r) : choose_row(k, g, r).has_value();
 }
 
@@ -187,11 +196,12 @@ plan make_plan(const key& k) {
         const bool loops = use_thread_folds(k, g);
         staging s = cut_into_stages(k, g, holds_rows);
         if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
-        p.pattern = has(g, node_kind::library)   ? "library"
-                    : has(g, node_kind::scan)    ? "scan"
-                    : !has(g, node_kind::reduce) ? (loops ? "reduction" : "map")
-                    : find_row_program(k, g)     ? "row program"
-                                                 : "reduction";
+        const bool rows = find_row_program(k, g).has_value();
+        p.pattern = has(g, node_kind::library)                               ? "library"
+                    : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
+                    : !has(g, node_kind::reduce) && !rows                    ? (loops ? "reduction" : "map")
+                    : rows                                                   ? "row program"
+                                                                             : "reduction";
         s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     }
     for (const launch& step : launches_of(p))

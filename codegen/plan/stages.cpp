@@ -29,43 +29,58 @@ std::uint64_t loops_of(const stage& s, const std::vector<int>& axes, const graph
 }
 
 /// Rows of a stage, told by the loops of the whole graph.
-rows of_whole(const stage& s, const rows& r, const graph& whole) {
-    return {loops_of(s, axes_in(r.kept), whole), loops_of(s, axes_in(r.folded), whole)};
+refused_rows of_whole(const stage& s, const refused_rows& r, const graph& whole) {
+    return {{loops_of(s, axes_in(r.of.kept), whole), loops_of(s, axes_in(r.of.folded), whole)}, r.scanned};
+}
+
+refused_rows rows_of(const graph& g, const row_program& r) {
+    return {{r.kept_bits(), r.row_bits()}, !r.scans(g).empty()};
 }
 
 /// Rows that a kernel would have to hold and does not: its outputs walk them, all along or in part, or what it folds
-/// comes of another fold.
-std::vector<rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
+/// comes of another fold. Where it has scans, those of the scans, unless it has nothing else.
+std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_test& holds) {
     if (const auto r = find_row_program(k, g)) {
         if (holds(k, g, *r)) return {};
-        return {{r->kept_bits(), r->row_bits()}};
+        return {rows_of(g, *r)};
     }
     const std::uint64_t walked = outputs_axes(k);
-    std::vector<rows> found;
+    std::vector<refused_rows> reduced, scanned;
+    const auto add = [](std::vector<refused_rows>& found, const refused_rows& r) {
+        if (std::ranges::find(found, r) == found.end()) found.push_back(r);
+    };
+    bool reduces = false, scans_again = false;
     std::vector<bool> folds(g.nodes.size());  // a node or something beneath it
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         for (int a = 0; a < n.arity; ++a) folds[i] = folds[i] || folds[n.arguments[a]];
-        if (n.kind != node_kind::reduce) continue;
+        if (n.kind != node_kind::reduce && n.kind != node_kind::scan) continue;
         const rows r = rows_of(k, g, n);
-        if ((folds[i] || (r.folded & walked) != 0) && std::ranges::find(found, r) == found.end()) found.push_back(r);
+        if (n.kind == node_kind::scan)
+            add(scanned, {r, true});
+        else if (folds[i] || (r.folded & walked) != 0)
+            add(reduced, {r});
+        reduces = reduces || n.kind == node_kind::reduce;
+        scans_again = scans_again || (n.kind == node_kind::scan && folds[i]);
         folds[i] = true;
     }
-    return found;
+    if (scanned.empty()) return reduced;
+    return reduces || scans_again ? scanned : std::vector<refused_rows>();
 }
 
 /// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added; nothing
 /// where rows would have to be held all the same.
-std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds, std::vector<rows>& refused) {
+std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds,
+                                   std::vector<refused_rows>& refused) {
     for (;;) {
         staging whole = cut(k, g, refused);
-        std::vector<rows> now;
+        std::vector<refused_rows> now;
         if (whole.stages.empty()) now = rows_not_held(k, g, holds);
         for (const stage& s : whole.stages)
             if (!s.call)
-                for (const rows& r : rows_not_held(s.key, s.graph, holds)) now.push_back(of_whole(s, r, g));
+                for (const refused_rows& r : rows_not_held(s.key, s.graph, holds)) now.push_back(of_whole(s, r, g));
         if (now.empty()) return whole;
-        for (const rows& r : now)
+        for (const refused_rows& r : now)
             if (std::ranges::find(refused, r) != refused.end()) return {};
         refused.insert(refused.end(), now.begin(), now.end());
     }
@@ -89,16 +104,16 @@ std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
 }
 
 /// The rows that a stage holds, told by the loops of the whole graph.
-std::optional<rows> held_by(const stage& s, const graph& whole) {
+std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
     const auto r = s.call ? std::nullopt : find_row_program(s.key, s.graph);
     if (!r) return {};
-    return of_whole(s, {r->kept_bits(), r->row_bits()}, whole);
+    return of_whole(s, rows_of(s.graph, *r), whole);
 }
 
 }  // namespace
 
 staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
-    std::vector<rows> refused;
+    std::vector<refused_rows> refused;
     std::optional<staging> found = cut_without(k, g, holds, refused);
     if (!found) throw error("[plan] rows are held that no kernel holds");
     staging best = std::move(*found);
@@ -106,7 +121,7 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
     for (std::size_t i = 0; i < best.stages.size();) {
         const auto held = held_by(best.stages[i++], g);
         if (!held) continue;
-        std::vector<rows> more = refused;
+        std::vector<refused_rows> more = refused;
         more.push_back(*held);
         found = cut_without(k, g, holds, more);
         if (!found || cost_of(*found) >= cost_of(best)) continue;

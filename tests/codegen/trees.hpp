@@ -428,6 +428,15 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2).bound_axis(0, row(4096), 2).leaf(f4, "s01").map("exp").scan(fold::sum, f4, "01");
              return b.output(f4, "s1").done();
          }},
+        {"drawdown_of_rows",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(2520)).bound_axis(1, row(2520), 2).leaf(f4, "s01").same(f4, "s10", 0);
+             b.scan(fold::max, f4, "001").map("divide").scalar(f4).map("subtract").reduce(fold::min, f4);
+             key k = b.output(f4, "1").done();
+             k.axes[2].subclass = 1;
+             return k;
+         }},
         {"cummax_of_short_rows",
          [row](target t) {
              key_builder b(t);

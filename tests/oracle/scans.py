@@ -56,6 +56,29 @@ OTHERS = {
     "reshaped": lambda x, axis: np.cumsum(x).reshape(x.shape) + 1,
     "smoothed": lambda x, axis: np.cumsum(x, axis)[..., 3:] - np.cumsum(x, axis)[..., :-3],
 }
+# Folds and maps of scans along their rows.
+def softmax(x, axis):
+    e = np.exp(x - np.max(x, axis, keepdims=True))
+    return e / np.sum(e, axis, keepdims=True)
+
+
+ROWS = {
+    "drawdown": lambda x, axis: np.min(x / np.maximum.accumulate(x, axis) - 1, axis),
+    "greatest_prefix": lambda x, axis: np.max(np.cumsum(x, axis), axis),
+    "place_of_greatest": lambda x, axis: np.argmax(np.cumsum(x, axis), axis),
+    "mean_growth": lambda x, axis: np.mean(np.exp(np.cumsum(x / x.shape[axis], axis)), axis),
+    "less_mean_prefix": lambda x, axis: x - np.mean(np.cumsum(x, axis), axis, keepdims=True),
+    "distribution": lambda x, axis: np.cumsum(softmax(x, axis), axis),
+    "centred": lambda x, axis: np.sum(abs(np.cumsum(x - np.mean(x, axis, keepdims=True), axis)), axis),
+    "widest": lambda x, axis: np.max(np.maximum.accumulate(x, axis) - np.minimum.accumulate(x, axis), axis),
+    "above_least": lambda x, axis: np.max(
+        np.cumsum(x, axis) - np.minimum.accumulate(np.cumsum(x, axis), axis), axis
+    ),
+    "prefixes_of_prefixes": lambda x, axis: np.cumsum(np.cumsum(x, axis), axis),
+    "span_of_prefixes": lambda x, axis: np.max(np.cumsum(x)) - np.min(np.cumsum(x)),
+}
+OTHERS |= ROWS
+OF_PREFIXES_OF_PREFIXES = {"centred", "prefixes_of_prefixes"}
 LARGE = {"cumprod", "nancumprod", "trapezoid", "diff", "diff3", "ediff1d"} | {o for o in OTHERS if "gradient" in o}
 
 
@@ -79,6 +102,9 @@ def scale(operation, x, axis, want):
         return accumulated("nancumsum", abs(x), axis)
     if operation == "logcumsumexp":
         return abs(want) + 1
+    if operation in ROWS:
+        row = x.size if axis == "all" else x.shape[axis]
+        return 2 + np.nanmax(abs(x)) * row * (row if operation in OF_PREFIXES_OF_PREFIXES else 1) / 8
     if operation in LARGE:
         return abs(want) + np.nanmax(abs(x), initial=0) * (not operation.endswith("prod"))
     return np.nanmax(np.nancumsum(abs(x) + x * x)) * max(1, min(x.shape or (1,))) * 3

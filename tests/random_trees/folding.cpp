@@ -146,9 +146,9 @@ private:
 
     void step() {
         const std::uint64_t which = below(100);
-        if (which < 40)
+        if (which < 36)
             reduce();
-        else if (which < 48)
+        else if (which < 50)
             scan();
         else if (which < 55)
             view();
@@ -259,6 +259,8 @@ private:
         const std::string on = std::to_string(axis);
         if (chance(random_, 40)) {
             const value<T>& v = values_[i];
+            if (chance(random_, 50))
+                return apply(v, v.most, "cummin" + on, [&](const auto& x) { return cummin(x, axis); });
             return apply(v, v.most, "cummax" + on, [&](const auto& x) { return cummax(x, axis); });
         }
         if constexpr (smooth) {

@@ -358,7 +358,7 @@ TEST_CASE("scans that one reduction folds are one kernel, and equal ones are one
                 array_equal(max(sx() + cummax(y, axis) - sy(), -1), eval(max(made + eval(cummax(y, axis)) - other, -1)))
                     .item());
             CHECK(launches([&] { (void)eval(sum(sx() * sy())); }) == 2);
-            CHECK(launches([&] { (void)eval(max(sx() - sy(), axis)); }) == 2);
+            CHECK(launches([&] { (void)eval(max(sx() - sy(), axis)); }) <= 2);
             CHECK(array_equal(sx(), sx()).item());
             CHECK(explain(array_equal(sx(), sx())).kernels.size() == 2);
         }

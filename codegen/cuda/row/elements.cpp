@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/text/random.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -217,13 +219,15 @@ std::string row_elements::is_loaded(const array_argument& at) {
 
 void row_elements::load_streams() {
     source_writer& out = b_.code;
-    std::vector<const array_argument*> vectors, singles;
+    std::vector<const array_argument*> vectors, singles, drawn;
     for (const array_argument& leaf : leaves_) {
         if (!is_stream(leaf)) continue;
-        (packed(leaf) ? vectors : singles).push_back(&leaf);
+        const bool draws = choice_.each > 1 && leaf.at->head.kind == operand_kind::generator;
+        (draws ? drawn : packed(leaf) ? vectors : singles).push_back(&leaf);
         if (choice_.rows_per_thread == 1) declare(leaf.at->head.type, leaf.name, packed(leaf));
         b_.body.name(leaf.node, leaf.name + (choice_.rows_per_thread > 1 ? of_stream() : along_));
     }
+    if (!drawn.empty()) draw_groups(drawn);
     if (vectors.empty() && singles.empty()) return;
     if (!vectors.empty() && choice_.reads_around) {
         const std::string beside = std::to_string(choice_.each - 1);
@@ -299,6 +303,24 @@ void row_elements::load_singles(const std::vector<const array_argument*>& leaves
         if (!present.empty()) b_.code.close();
     }
     b_.code.close();
+}
+
+void row_elements::draw_groups(const std::vector<const array_argument*>& leaves) {
+    source_writer& out = b_.code;
+    open_chunks();
+    leave_absent();
+    b_.write_digits("at", r_.row);
+    for (const array_argument* leaf : leaves) {
+        const std::uint32_t group = generator_group(leaf->at->head.type);
+        const std::string index = b_.generator_index(leaf->node, all_axes()), name = b_.generator_name(leaf->node);
+        const bool several = choice_.each > group;
+        if (several) out.margin("#pragma unroll");
+        if (several) out.open("for (int e = 0; e < ", choice_.each, "; e += ", group, ")");
+        out.line(name, '(', leaf->name, several ? "[u] + e, " : "[u], ", b_.generator_key(leaf->node), ", (", index,
+                 several ? " + e) / " : ") / ", group, ");");
+        if (several) out.close();
+    }
+    out.close();
 }
 
 std::string row_elements::may_be_ragged(const std::vector<const array_argument*>& vectors) {

@@ -98,6 +98,8 @@ protected:
     /// Few single elements are under way at once too; of many each is tested for being there after the one before it,
     /// which takes fewer registers.
     void load_singles(const std::vector<const array_argument*>& leaves);
+    /// Random leaves by whole groups: one call of the generator for each, beyond the row's end too.
+    void draw_groups(const std::vector<const array_argument*>& leaves);
     /// Holds where a lane has elements in a chunk that is not loaded as a vector.
     std::string may_be_ragged(const std::vector<const array_argument*>& vectors);
     void declare(dtype t, const std::string& name, bool vectors);

@@ -40,6 +40,7 @@ void row_exchange::meet() {
 
 void row_exchange::write(std::vector<fold_writer>& folds) {
     ++phase_;
+    if (folds.empty()) return;
     if (choice_.has_columns()) return across(folds);
     if (choice_.lanes > 1) along(folds);
 }

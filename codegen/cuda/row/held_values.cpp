@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/text/fold.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -10,6 +12,7 @@ using namespace detail;
 namespace {
 
 constexpr std::uint32_t cost_worth_keeping = 6;
+constexpr std::uint32_t cost_of_prefix = 3, cost_of_costly_prefix = 30;  // so often a scan joins an element
 
 bool contains(const std::vector<node_id>& nodes, node_id n) { return std::ranges::find(nodes, n) != nodes.end(); }
 
@@ -28,6 +31,12 @@ held_values::held_values(const graph& g, const row_program& r)
             if (below[i] && along_row(i)) first_[i] = std::min(first_[i], p);
         cost_ += cost_of(g, wanted_[p]);
     }
+    for (std::size_t p = 0; p < r.phases.size(); ++p)
+        for (const node_id i : r.phases[p]) {
+            if (!is_scan(i)) continue;
+            first_[i] = p;
+            cost_ += fold_traits(g, i).is_costly() ? cost_of_costly_prefix : cost_of_prefix;
+        }
     for (std::size_t p = 1; p < phases_; ++p) {
         for (node_id i = 0; i < g.nodes.size(); ++i)
             if (along_row(i) && first_[i] == p && g.nodes[i].kind != node_kind::reduce)
@@ -73,7 +82,7 @@ std::uint32_t held_values::bytes() const {
     for (std::size_t p = 0; p < phases_; ++p) {
         std::uint32_t bytes = 0;
         for (node_id i = 0; i < end.size(); ++i)
-            if (end[i] > p && (is_stream(i) || (is_kept(i) && first_[i] < p))) bytes += bytes_of(i);
+            if (end[i] > p && (is_stream(i) || ((is_kept(i) || is_scan(i)) && first_[i] < p))) bytes += bytes_of(i);
         most = std::max(most, bytes);
     }
     return most;
@@ -113,7 +122,7 @@ std::vector<std::size_t> held_values::ends() const {
             if (!along_row(i) || end[i] == p + 1) continue;
             end[i] = p + 1;
             const node& n = graph_.nodes[i];
-            if (is_kept(i) && first_[i] < p) continue;
+            if (is_scan(i) || (is_kept(i) && first_[i] < p)) continue;
             open.insert(open.end(), n.arguments, n.arguments + n.arity);
         }
     }

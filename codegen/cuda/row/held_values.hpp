@@ -1,5 +1,5 @@
 // What the threads of a row program hold of an element from one phase to a later one: arrays, values that cost much,
-// and arrays that may wait in shared memory until a later phase reads them.
+// prefixes, and arrays that may wait in shared memory until a later phase reads them.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,13 @@ private:
     bool along_row(node_id i) const { return (graph_.nodes[i].axes & row_) != 0; }
     bool is_stream(node_id i) const;
     bool is_kept(node_id i) const;
+    bool is_scan(node_id i) const { return graph_.nodes[i].kind == node_kind::scan; }
     void keep(node_id i, std::size_t phase);
 
     const graph& graph_;
     std::uint64_t row_, rows_;
     std::size_t phases_;
-    std::vector<std::size_t> first_;  // phase that computes a node along the row
+    std::vector<std::size_t> first_;  // phase that computes a node along the row, or makes prefixes
     std::vector<std::vector<node_id>> wanted_;
     std::vector<node_id> kept_, deferred_;
     std::uint32_t cost_ = 0;

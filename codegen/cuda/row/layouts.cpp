@@ -80,9 +80,8 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
                                             {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
                                             {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
                                             {4096, 16, 192, 3}, {8192, 16, 128, 2}, {8192, 8, 128, 1}};
-    const std::uint32_t largest_cluster = largest_cluster_of(of.architecture);
     const auto take = [&](const shape& c) {
-        if (of.capacity * of.bytes > c.lanes * c.most_bytes || c.cluster > largest_cluster) return false;
+        if (of.capacity * of.bytes > c.lanes * c.most_bytes || c.cluster > of.largest_cluster) return false;
         s.lanes = c.lanes;
         s.cluster = c.cluster;
         s.resident_blocks = c.resident_blocks;
@@ -137,6 +136,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     static constexpr shape shapes_of_words[] = {{8, 256, 64, 1},           {32, 256, 64, 5},
                                                 {128, 512, 64, 3},         {8192, 512, 128, 2},
                                                 {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
+    static constexpr shape shapes_of_scans[] = {{8, 256, 64, 1}, {32, 256, 128, 4}, {32, 256, 256, 2}};  // by one lane
     static constexpr shape many_blocks[] = {{far_longer, 256, 128, 4, 96}};  // small ones overlap best
     static constexpr shape shapes_of_doubles[] = {
         {8, 256, 64, 1}, {32, 256, 128, 4}, {128, 512, 96, 2}, {far_longer, 384, 192, 2}, {far_longer, 1024, 96, 1}};
@@ -148,8 +148,7 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
     const bool spread =
         !at.few && at.aligned && at.sectors && !doubles && !defers && of.capacity <= longest_of_many_blocks;
     const bool many = at.few || spread;
-    const std::uint32_t known = largest_cluster_of(of.architecture),
-                        largest = many ? known : std::min(known, portable_cluster);
+    const std::uint32_t largest = many ? of.largest_cluster : std::min(of.largest_cluster, portable_cluster);
     const std::uint32_t wanted = at.aligned ? 128 : 256;  // bytes
     const std::uint32_t least = largest == 1 || at.few ? 32
                                 : at.aligned           ? (doubles ? 96 : 64)
@@ -164,13 +163,15 @@ bool share_across(register_rows& s, const row_program& r, const row_limits& of, 
         in_registers = whole(std::min(of.elements, c.most_bytes / of.bytes), group_of_chunks);
         s.chunks = std::min({of.elements, (c.most_bytes + c.most_shared_bytes) / of.bytes, of.capacity});
         s.how = s.chunks < of.capacity ? layout::fitted : layout::columns;
+        if (s.scans && s.is_fitted()) return false;
         s.chunks_at_once = s.is_fitted() ? group_of_chunks : 1;
         s.chunks = whole(s.chunks, s.chunks_at_once);
         s.cluster = 1;
         while (s.cluster < largest && beside() < wanted) s.cluster *= 2;
         return beside() >= enough;
     };
-    const std::span<const shape> shapes = spread    ? std::span<const shape>(many_blocks)
+    const std::span<const shape> shapes = s.scans   ? std::span<const shape>(shapes_of_scans)
+                                          : spread  ? many_blocks
                                           : doubles ? std::span<const shape>(shapes_of_doubles)
                                                     : shapes_of_words;
     if (!std::ranges::any_of(shapes, take)) return false;
@@ -195,7 +196,7 @@ bool share_runs(register_rows& s, const row_limits& of, std::uint32_t columns, b
                                        {384, 1, 1, 192, 2, 0},   {512, 1, 1, 152, 2, 0},   {512, 2, 16, 128, 2, 0},
                                        {384, 16, 16, 192, 2, 0}, {1024, 1, 1, 128, 1, 0}};
     constexpr std::uint32_t much_memory = 128;
-    const std::uint32_t largest = largest_cluster_of(of.architecture);
+    const std::uint32_t largest = of.largest_cluster;
     s.how = layout::runs;
     s.columns_per_block = columns;
     s.chunks_at_once = group_of_chunks;

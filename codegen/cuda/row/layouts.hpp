@@ -14,6 +14,7 @@ struct row_limits {
     std::uint32_t bytes;     // held of an element, at least a word
     std::uint32_t elements;  // that the statements of one thread may hold
     std::uint32_t architecture;
+    std::uint32_t largest_cluster;
 };
 
 /// How rows across memory lie there.

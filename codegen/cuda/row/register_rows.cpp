@@ -7,6 +7,7 @@
 #include "codegen/cuda/row/held_values.hpp"
 #include "codegen/cuda/row/layouts.hpp"
 #include "codegen/text/fold.hpp"
+#include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
 
@@ -64,18 +65,22 @@ rows_in_memory rows_across_memory(const key& k, const graph& g, const row_progra
     return at;
 }
 
-/// Elements of 16 bytes of the widest array; rows that begin anywhere are shifted: held from a sector of 32 bytes
-/// before them, a part of which costs as much, but of doubles, of which a thread has few, from a vector.
+/// Elements of 16 bytes of the widest array, which are whole groups of a random leaf; rows that begin anywhere are
+/// shifted: held from a sector of 32 bytes before them, a part of which costs as much, but of doubles, of which a
+/// thread has few, from a vector.
 void choose_vectors(register_rows& s, const key& k, const graph& g, const row_program& r) {
-    std::uint32_t widest = 0;
+    std::uint32_t widest = 0, group = 1;
     bool anywhere = false;
     for (const operand_class* at : streams(k, g, r)) {
-        if (at->head.kind == operand_kind::generator) return;
-        if (!is_packed(*at, g, r)) continue;
+        const bool drawn = at->head.kind == operand_kind::generator;
+        if (drawn && (r.row.size() != 1 || along(*at, g, r.inner()) != stride_class::unit)) return;
+        if (!drawn && !is_packed(*at, g, r)) continue;
+        if (drawn) group = std::max(group, generator_group(at->head.type));
         widest = std::max(widest, static_cast<std::uint32_t>(size_of(at->head.type)));
         anywhere = anywhere || !at->head.vector;
     }
-    if (widest != 0) s.each = 16 / widest;
+    if (widest == 0 || (group > 1 && (anywhere || 16 / widest % group != 0))) return;
+    s.each = 16 / widest;
     s.shifted = anywhere && s.each > 1;
     s.sector = s.each > 2 ? 2 * s.each : s.each;
 }
@@ -86,7 +91,7 @@ bool choose_layout(register_rows& s, const key& k, const graph& g, const row_pro
     if (!r.kept.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept.back())) {
         const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].extent;
         register_rows runs = s;
-        if (columns != 0 && share_runs(runs, limits, columns, reads_words(k, g, r))) {
+        if (!s.scans && columns != 0 && share_runs(runs, limits, columns, reads_words(k, g, r))) {
             s = std::move(runs);
             return true;
         }
@@ -98,24 +103,28 @@ bool choose_layout(register_rows& s, const key& k, const graph& g, const row_pro
         s = std::move(vectors);
         return true;
     }
-    return share_with_memory(s, limits);
+    return !s.scans && share_with_memory(s, limits);
 }
 
-/// Bytes of shared memory for what the lanes of rows beside each other have folded.
+/// Bytes of shared memory for what the lanes of rows beside each other have folded, or warps have of prefixes.
 std::uint32_t exchanged_bytes(const register_rows& s, const graph& g, const row_program& r) {
-    if (!s.has_columns()) return 0;
     std::uint32_t bytes = 0;
     for (const std::vector<node_id>& phase : r.phases)
-        for (const node_id fold : phase) bytes += fold_traits(g, fold).bytes();
-    return bytes * (s.slots_of_lanes() + s.slots_of_blocks());
+        for (const node_id fold : phase) {
+            const std::uint32_t own = fold_traits(g, fold).bytes();
+            if (s.has_columns()) bytes += own * (s.slots_of_lanes() + s.slots_of_blocks());
+            if (g.nodes[fold].kind == node_kind::scan) bytes += own * s.chunks * (s.lanes / 32);
+        }
+    return bytes;
 }
 
 std::optional<register_rows> hold(const key& k, const graph& g, const row_program& r, const held_values& values) {
     constexpr std::uint32_t most_exchanged = 47 * 1024;
     constexpr std::uint32_t most_deferred = 200 * 1024;  // of a multiprocessor that has large clusters
-    const row_limits limits{r.most(), std::max(4u, values.bytes()), row_budget / std::max(1u, values.cost()),
-                            k.header.architecture};
     register_rows s;
+    s.scans = !r.scans(g).empty();
+    const row_limits limits{r.most(), std::max(4u, values.bytes()), row_budget / std::max(1u, values.cost()),
+                            k.header.architecture, s.scans ? 1 : largest_cluster_of(k.header.architecture)};
     if (limits.bytes > 4) s.shared_chunks_at_once /= 2;  // more would not fit registers beside what they hold
     s.kept = values.kept();
     if (!choose_layout(s, k, g, r, limits, values.defers_loads()) ||
@@ -201,6 +210,7 @@ kernel_shape register_rows::shape() const {
 
 std::string register_rows::reason() const {
     std::string text = std::to_string(elements()) + " elements a lane in registers, ";
+    if (scans) text += "scanned there, ";
     if (shared_chunks > 0) text += "as many as " + std::to_string(shared_chunks) + " in shared memory, ";
     if (!deferred_loads.empty()) text += "arrays that a later phase alone reads wait in shared memory, ";
     const std::string blocks = "a cluster of " + std::to_string(cluster) + " blocks";

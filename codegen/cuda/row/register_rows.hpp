@@ -55,6 +55,7 @@ struct register_rows {
 
     // Values.
 
+    bool scans = false;  // prefixes take the place of what is scanned
     /// A value in shared memory, and the bytes of an element that lie before it.
     struct shared_value {
         node_id node;

@@ -1,9 +1,12 @@
 // Row programs for CUDA, in one kernel and one read: a row lies in the registers of its lanes, as the choice
 // (cuda/row/register_rows.hpp) has it, from its loads (cuda/row/elements.hpp) to its stores. Loops over a lane's
 // elements are unrolled, so arrays are registers; a chunk that lies behind the row's end is passed over, and elements
-// past the end are what the fold starts with.
+// past the end are what the fold starts with. The prefixes of a scan take the place of what is scanned: within a chunk
+// one after the other, then joined in a tree with what lies before the chunk, among lanes and among warps. The key
+// alone decides it.
 #include <algorithm>
 
+#include "codegen/cuda/join.hpp"
 #include "codegen/cuda/kernel.hpp"
 #include "codegen/cuda/row/row_program.hpp"
 #include "codegen/graph/reduction.hpp"
@@ -16,8 +19,9 @@ cuda_rows::cuda_rows(const key& k, const graph& g, const row_program& r, const r
     : row_elements(k, g, r, choice), exchange_(b_, choice_) {
     std::size_t number = 0;
     for (const std::vector<node_id>& phase : r.phases) {
-        std::vector<fold_writer>& folds = folds_.emplace_back();
-        for (const node_id fold : phase) folds.emplace_back(g, fold, number++, b_.needs);
+        std::vector<fold_writer>&folds = folds_.emplace_back(), &scans = scans_.emplace_back();
+        for (const node_id fold : phase)
+            (g.nodes[fold].kind == node_kind::scan ? scans : folds).emplace_back(g, fold, number++, b_.needs);
     }
 }
 
@@ -43,6 +47,7 @@ void cuda_rows::write(plan& p) {
         write_folds(phase);
         for (fold_writer& f : folds_[phase]) b_.body.name(f.reduction(), f.result());
         exchange_.write(folds_[phase]);
+        scan_rows(phase);
         hoist();
     }
     await_deferred(folds_.size());
@@ -71,7 +76,7 @@ void cuda_rows::count_work() {
     for (const node& n : b_.graph.nodes) {
         if (n.kind == node_kind::map)
             ((n.axes & r_.row_bits()) != 0 ? along : still) += facts(static_cast<op>(n.code)).cost;
-        if (n.kind == node_kind::reduce) ++along;
+        if (n.kind == node_kind::reduce || n.kind == node_kind::scan) ++along;
     }
     b_.step.work = {{all_axes(), along}, {r_.kept_bits(), still}};
 }
@@ -153,10 +158,11 @@ std::vector<node_id> cuda_rows::newly_kept(const std::vector<node_id>& values) c
 
 void cuda_rows::write_folds(std::size_t phase) {
     source_writer& out = b_.code;
-    std::vector<fold_writer>& folds = folds_[phase];
+    std::vector<fold_writer>&folds = folds_[phase], &scans = scans_[phase];
     const std::vector<node_id> values = r_.wanted(b_.graph, phase);
     const std::vector<node_id> kept = newly_kept(values);
     for (const node_id n : kept) declare(b_.graph.nodes[n].type, kept_name(n), false);
+    for (fold_writer& f : scans) declare(b_.graph.nodes[f.reduction()].type, f.name(), false);
     for (fold_writer& f : folds) out.line(f.type(), ' ', f.part(), '[', choice_.chunks, "];");
     const auto outside = b_.body.scope();
     open_chunks();
@@ -182,16 +188,18 @@ void cuda_rows::write_folds(std::size_t phase) {
             }
             out.line(value(i), "[e] = ", element, ";");
         }
+        for (fold_writer& f : scans) out.line(f.name(), along_, " = ", b_.body.value(f.value(), out), ";");
         close_elements();
     });
     if (choice_.each > 1) {
         out.open("if (!(", is_whole(), "))");
         open_elements();
-        for (std::size_t i = 0; i < folds.size(); ++i)
-            out.line("if (!(", is_inside(), ")) ", value(i), "[e] = ", folds[i].start(), ";");
+        for (std::size_t i = 0; i < folds.size(); ++i) drop_outside(folds[i], value(i) + "[e]");
+        for (fold_writer& f : scans) drop_outside(f, f.name() + along_);
         close_elements();
         out.close();
     }
+    for (fold_writer& f : scans) scan_elements(f, "e", choice_.each, f.name() + "[u]");
     if (choice_.each > 1)
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(folds[i].part(), "[u] = ", b_.join_pairs(folds[i].joiner(), choice_.each, value(i)), ";");
@@ -201,6 +209,11 @@ void cuda_rows::write_folds(std::size_t phase) {
         for (std::size_t i = 0; i < folds.size(); ++i)
             out.line(choice_.each == 1 && is_held(elements[i]) ? elements[i] + " = " : "", folds[i].part(),
                      "[u] = ", folds[i].start(), ";");
+        if (!scans.empty()) {
+            open_elements();
+            for (fold_writer& f : scans) out.line(f.name(), along_, " = ", f.start(), ";");
+            close_elements();
+        }
         out.close();
     }
     out.close();
@@ -214,9 +227,55 @@ void cuda_rows::write_folds(std::size_t phase) {
     }
 }
 
+void cuda_rows::drop_outside(fold_writer& f, const std::string& element) {
+    b_.code.line("if (!(", is_inside(), ")) ", element, " = ", f.start(), ";");
+}
+
+/// Each of n elements is joined with the one before it.
+void cuda_rows::scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of) {
+    if (n == 1) return;
+    b_.code.margin("#pragma unroll");
+    b_.code.open("for (unsigned int ", index, " = 1; ", index, " < ", n, "; ++", index, ")");
+    const std::string element = of + '[' + index;
+    b_.code.line(element, "] = ", f.joined(element + " - 1]", element + ']'), ";");
+    b_.code.close();
+}
+
+void cuda_rows::scan_rows(std::size_t phase) {
+    source_writer& out = b_.code;
+    const std::uint32_t warps = choice_.lanes / 32;
+    for (fold_writer& f : scans_[phase]) {
+        const std::string type = f.type(), fold = f.joiner(), before = "before_" + f.name();
+        b_.body.name(f.reduction(), f.name() + along_);
+        if (choice_.lanes == 1) {  // of single elements
+            scan_elements(f, "u", choice_.chunks, f.name());
+            continue;
+        }
+        out.line(type, ' ', before, '[', choice_.chunks, "];");
+        b_.open_unrolled("u", choice_.chunks);
+        out.line(before, "[u] = ", f.name(),
+                 choice_.each > 1 ? "[u][" + std::to_string(choice_.each - 1) + "];" : "[u];");
+        out.close();
+        if (choice_.lanes > 32) {
+            out.line("__shared__ ", type, " parts_", f.name(), '[', choice_.chunks * warps, "];");
+            out.line(scan_block(b_.needs), '<', fold, ", ", warps, ">(", before, ", ", f.start(), ", parts_", f.name(),
+                     ");");
+        } else {
+            out.line(scan_lanes(b_.needs), '<', fold, ", ", choice_.lanes, ">(", before, ", ", f.start(), ", ", lane_,
+                     ");");
+        }
+        b_.open_unrolled("u", choice_.chunks);
+        open_elements();
+        out.line(f.name(), along_, " = ", f.joined(before + "[u]", f.name() + along_), ";");
+        close_elements();
+        out.close();
+    }
+}
+
 bool cuda_rows::is_held(const std::string& element) const {
     const auto names = [&](const std::string& held) { return element == held + "[u]"; };
-    return std::ranges::any_of(leaves_, [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
+    return std::ranges::any_of(leaves_,
+                               [&](const array_argument& leaf) { return is_stream(leaf) && names(leaf.name); }) ||
            std::ranges::any_of(choice_.kept, [&](node_id n) { return names(kept_name(n)); });
 }
 

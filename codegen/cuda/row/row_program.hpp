@@ -1,4 +1,5 @@
-// The kernel of a row program for CUDA: phases that fold what a row's lanes hold and exchange it, then the outputs.
+// The kernel of a row program for CUDA: phases that fold or scan what a row's lanes hold and exchange it, then the
+// outputs.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ protected:
     virtual void load() { load_streams(); }
     /// After all lanes have met, before the first phase.
     virtual void await_loads() {}
-    /// What this lane has of each of a phase's folds.
+    /// What this lane has of each of a phase's reductions, and of its scans the prefixes within each of its chunks.
     virtual void write_folds(std::size_t phase);
     /// Outputs that move along the row.
     virtual void write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values);
@@ -33,7 +34,7 @@ protected:
     static std::string value(std::size_t i) { return "value" + std::to_string(i); }
     std::string kept_name(node_id n) const;
 
-    std::vector<std::vector<fold_writer>> folds_;  // of each phase
+    std::vector<std::vector<fold_writer>> folds_;  // of each phase: its reductions
 
 private:
     void count_work();
@@ -45,10 +46,17 @@ private:
     void read_constant();
     /// What does not move along the row is computed as soon as what it needs is there.
     void hoist();
+    /// An element beyond the row's end becomes what the fold starts with, so that nothing comes of it.
+    void drop_outside(fold_writer& f, const std::string& element);
+    /// Prefixes of an array of n elements, in its place.
+    void scan_elements(fold_writer& f, const char* index, std::uint32_t n, const std::string& of);
+    /// Prefixes of a phase, from those within each lane's chunks to the row's; they stay in the lanes' registers.
+    void scan_rows(std::size_t phase);
     /// Whether a lane's value of a chunk has this name: of an array, or kept.
     bool is_held(const std::string& element) const;
     void write_outputs();
 
+    std::vector<std::vector<fold_writer>> scans_;  // of each phase
     row_exchange exchange_;
 };
 

@@ -1,6 +1,7 @@
 // Scans of long columns for CUDA, with the trees before and after them, in one pass: columns are cut into tiles that
 // look back (cuda/scan/scan.hpp), of up to 128 bytes across. A tile is in shared memory (cuda/scan/staged_columns.hpp).
 // Of narrow arrays a tile is all that lies between its first row and its last.
+#include "codegen/cuda/join.hpp"
 #include "codegen/cuda/scan/staged_columns.hpp"
 
 namespace ingot::codegen {
@@ -104,7 +105,7 @@ private:
     void look_back() {
         source_writer& out = b_.code;
         const std::uint32_t words = slot_words();
-        declare_scan_lanes();
+        codegen::scan_lanes(b_.needs);
         write_slots("strip", strips(), tiles());
         b_.step.scratch_count = points_of(kept_bits()) * ceil_divide(points_of(s_.bit()), run_ * choice_.tile_rows);
         declare_before_columns(b_, choice_);

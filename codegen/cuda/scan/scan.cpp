@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/cuda/join.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
@@ -29,34 +31,9 @@ std::string cuda_scan::random_element(node_id g, std::uint64_t axes) {
     return b_.generator_call(g, b_.generator_index(g, axes));
 }
 
-void cuda_scan::declare_scan_lanes() {
-    b_.needs.add("scan_lanes",
-                 "/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns "
-                 "what all of\n/// the group fold to.\n"
-                 "template <class fold, int lanes, class type, int n>\n"
-                 "__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {\n"
-                 "#pragma unroll\n"
-                 "    for (unsigned int far = 1; far < lanes; far *= 2)\n"
-                 "#pragma unroll\n"
-                 "        for (int u = 0; u < n; ++u) {\n"
-                 "            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);\n"
-                 "            if (lane >= far) v[u] = fold::join(left, v[u]);\n"
-                 "        }\n"
-                 "    type so_far = start;\n"
-                 "#pragma unroll\n"
-                 "    for (int u = 0; u < n; ++u) {\n"
-                 "        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);\n"
-                 "        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);\n"
-                 "        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);\n"
-                 "        so_far = u == 0 ? all : fold::join(so_far, all);\n"
-                 "    }\n"
-                 "    return so_far;\n}\n");
-}
-
 std::string cuda_scan::scan_lanes(fold_writer& f, std::uint32_t lanes) {
     const std::string fold = f.joiner();
-    declare_scan_lanes();
-    return "scan_lanes<" + fold + ", " + std::to_string(lanes) + ">(";
+    return codegen::scan_lanes(b_.needs) + '<' + fold + ", " + std::to_string(lanes) + ">(";
 }
 
 void cuda_scan::fold_block() {

@@ -45,8 +45,7 @@ protected:
     void read_fixed();
     std::string random_element(node_id g, std::uint64_t axes);
 
-    /// Into the prelude: scan_lanes<fold, lanes>(v, start, lane). A call of it, up to its arguments.
-    void declare_scan_lanes();
+    /// A call of scan_lanes, up to its arguments.
     std::string scan_lanes(fold_writer& f, std::uint32_t lanes);
     /// Joins what the warps have: what all fold to, and what lies ahead of a warp.
     void fold_block();
