@@ -36,11 +36,15 @@ constexpr map_block map_of() {
     using T = detail::type_of<D>;
     constexpr rule r = detail::facts(O).rule;
     constexpr bool question = r == rule::comparison || r == rule::logical || r == rule::predicate;
-    using R = std::conditional_t<question, bool, T>;
+    using R = std::conditional_t<question, bool,
+                                 std::conditional_t<r == rule::counting, std::uint8_t,
+                                                    std::conditional_t<r == rule::exponent, std::int32_t, T>>>;
     if constexpr (O == op::astype || !detail::facts(O).has(detail::kind_of(D)))
         return nullptr;
     else if constexpr (r == rule::selection)
         return run_map<O, R, T, bool, T>;
+    else if constexpr (r == rule::scaling)
+        return run_map<O, R, T, T, std::int64_t>;
     else
         return run_map<O, R, T, T, T>;
 }
@@ -75,7 +79,8 @@ map_block map_for(op o, dtype first, dtype others) {
     }(std::make_index_sequence<detail::op_count>{});
     if (detail::facts(o).rule == rule::comparison && first != others)
         return first == dtype::i8 ? mixed_of<std::int64_t, std::uint64_t>(o) : mixed_of<std::uint64_t, std::int64_t>(o);
-    return table[static_cast<std::size_t>(o)][static_cast<std::size_t>(others)];
+    const dtype deciding = detail::facts(o).rule == rule::scaling ? first : others;
+    return table[static_cast<std::size_t>(o)][static_cast<std::size_t>(deciding)];
 }
 
 cast_block cast_for(dtype from, dtype to) {

@@ -51,13 +51,13 @@ void add_subclasses(codegen::key& key) {
 }
 
 /// Of PTX. An array whose loop is not unrolled lies in local memory, and so does every use of it. Functions of angles
-/// have one for large angles, row programs for what they compute once more where a value was rare.
+/// and Bessel functions have one for large angles, row programs for what they compute once more where a value was rare.
 bool keeps_arrays_in_memory(const std::vector<std::byte>& code, const codegen::plan& plan) {
     const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
     return text.find("__local_depot") != text.npos &&
            std::ranges::none_of(codegen::launches_of(plan),
                                 [](const codegen::launch& s) { return s.pattern == "row program"; }) &&
-           std::ranges::none_of(std::array{"sin(", "cos(", "tan(", "sincos"},
+           std::ranges::none_of(std::array{"sin(", "cos(", "tan(", "sincos", "j0(", "j1(", "y0(", "y1("},
                                 [&](const char* function) { return plan.source.find(function) != plan.source.npos; });
 }
 

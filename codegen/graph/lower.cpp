@@ -205,14 +205,14 @@ private:
         for (std::size_t i = 0; i < row.arity; ++i) arguments[i] = cast(given[i], s.computes[i]);
         node n;
         n.kind = node_kind::map;
-        n.type = s.result;
+        n.type = row.rule == rule::special ? s.computes[0] : s.result;
         n.code = static_cast<std::uint16_t>(o);
         n.arity = row.arity;
         for (std::size_t i = 0; i < row.arity; ++i) {
             n.arguments[i] = arguments[i];
             n.axes |= at(arguments[i]).axes;
         }
-        return intern(n);
+        return cast(intern(n), s.result);
     }
 
     node_id lower_power(node_id base, dtype type, exponent_class exponent) {

@@ -70,8 +70,9 @@ bool is_integer(dtype t) { return kind_of(t) == kind::integer; }
 constexpr std::array<std::string_view, 7> exact_functions{"abs", "ceil", "copysign", "floor", "fma", "rint", "sqrt"};
 /// Functions of libmvec since its beginning, and since glibc 2.35.
 constexpr std::array<std::string_view, 5> vector_functions{"cos", "exp", "log", "pow", "sin"};
-constexpr std::array<std::string_view, 12> later_vector_functions{"atan2", "erf",   "erfc", "exp2", "expm1", "hypot",
-                                                                  "log10", "log1p", "log2", "sinh", "tan",   "tanh"};
+constexpr std::array<std::string_view, 20> later_vector_functions{
+    "acos", "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt", "cosh", "erf",
+    "erfc", "exp2",  "expm1", "hypot", "log10", "log1p", "log2",  "sinh", "tan",  "tanh"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -81,6 +82,12 @@ bool contains(const List& list, std::string_view name) {
 const function_facts* function_named(std::string_view name) {
     for (const function_facts& f : function_table)
         if (f.name == name) return &f;
+    return nullptr;
+}
+
+const routine_facts* routine_named(std::string_view name) {
+    for (const routine_facts& r : routine_table)
+        if (r.name == name) return &r;
     return nullptr;
 }
 
@@ -182,6 +189,8 @@ std::string spell_instruction(const instruction& i, prelude& needs) {
            "\"(a));\n    return y;\n}\n";
 }
 
+void add_routine(const routine_facts& routine, dtype t, prelude& needs);
+
 /// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
 std::string substitute(std::string_view body, const body_types& types, const std::vector<std::string>& operands,
                        prelude& needs) {
@@ -217,6 +226,8 @@ std::string substitute(std::string_view body, const body_types& types, const std
                 needs.add(std::string(name) + type_name(types.computed), spell_reinterpretation(name, types, needs));
             else if (const instruction* own = instruction_named(name, types.computed))
                 needs.add(std::string(name) + type_name(own->type), spell_instruction(*own, needs));
+            else if (const routine_facts* routine = routine_named(name))
+                add_routine(*routine, types.computed, needs);
             else if (function_named(name))
                 needs.calls(name, types.computed);
         }
@@ -250,6 +261,15 @@ std::string indent_statements(std::string_view statements) {
     }
     flush();
     return out;
+}
+
+/// A function of the table's own, after those that it calls.
+void add_routine(const routine_facts& routine, dtype t, prelude& needs) {
+    const std::string type = needs.type(t), key = std::string(routine.name) + '_' + type;
+    if (needs.has(key)) return;
+    const std::string statements = substitute(routine.body, {t, t}, {"a", "b", "c"}, needs);
+    needs.add(key, std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(routine.name) + '(' +
+                       parameters(type, routine.arity) + ") {\n" + indent_statements(statements) + "}\n");
 }
 
 }  // namespace

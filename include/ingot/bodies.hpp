@@ -25,6 +25,7 @@
 namespace ingot::detail::bodies {
 
 #define INGOT_FUNCTION(name, arity) using std::name;
+#define INGOT_FUNCTION_OF_POSIX(name, arity) using ::name;
 #include <ingot/operators.def>
 
 inline std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
@@ -38,6 +39,15 @@ template <class T>
 using signed_of = std::conditional_t<
     sizeof(T) == 1, std::int8_t,
     std::conditional_t<sizeof(T) == 2, std::int16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
+
+#define INGOT_ROUTINE(name, arity, text)                                            \
+    template <class T>                                                              \
+    T name([[maybe_unused]] T a, [[maybe_unused]] std::type_identity_t<T> b = {}) { \
+        using U [[maybe_unused]] = unsigned_of<T>;                                  \
+        using S [[maybe_unused]] = signed_of<T>;                                    \
+        text;                                                                       \
+    }
+#include <ingot/operators.def>
 
 /// One row's bodies by kind; `spelling` and `mixed` are those that replace them for a dtype or an i8 beside a u8.
 template <op O>

@@ -27,6 +27,11 @@ enum class rule : std::uint8_t {
     logical,     // each operand's truth, result b1
     predicate,   // a question about floats: operand as it is, result b1
     selection,   // first operand's truth, the others promoted
+    doubled,     // promoted, all but f8 to f8
+    special,     // computed in f8, result the float that holds the operands: one body for both, f4 to half an ulp
+    scaling,     // first operand a float as in `floating`, second an integer, computed in as i8
+    counting,    // an integer as it is, bool as i1, result u1
+    exponent,    // a float as in `floating`, result i4
 };
 
 /// Bodies over complex dtypes, and what they give.
@@ -92,6 +97,17 @@ inline constexpr function_facts function_table[] = {
 #include <ingot/operators.def>
 };
 
+/// Functions of the table's own that several bodies call.
+struct routine_facts {
+    std::string_view name;
+    std::uint8_t arity;
+    std::string_view body;
+};
+inline constexpr routine_facts routine_table[] = {
+#define INGOT_ROUTINE(name, arity, body) {#name, arity, #body},
+#include <ingot/operators.def>
+};
+
 /// What evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
 enum class evaluator : std::uint8_t { host, cuda, interpreter };
 
@@ -133,7 +149,9 @@ constexpr body_text body_of(op o, evaluator where, dtype first, dtype second) {
         if (s.of == o && s.type == first &&
             (s.where == spelling_facts::reach::all || static_cast<int>(s.where) == static_cast<int>(where)))
             return {s.body, s.ulp};
-    return {facts(o).body(kind_of(first)), kind_of(first) == kind::floating ? facts(o).ulp : 0.0f};
+    float ulp = kind_of(first) == kind::floating ? facts(o).ulp : 0.0f;
+    if (facts(o).rule == rule::special && first == dtype::f4) ulp = 1;  // rounded from float64
+    return {facts(o).body(kind_of(first)), ulp};
 }
 constexpr body_text body_of(op o, evaluator where, dtype type) { return body_of(o, where, type, type); }
 
@@ -182,6 +200,18 @@ constexpr dtype promote_operands(const operand_type* operands, int first, int n)
     return result;
 }
 
+/// Of what becomes a float: integers of several dtypes meet in the float that holds each of them, i2 and u2 in f4,
+/// where they would meet as integers in i4, which needs f8.
+constexpr dtype promote_floats(const operand_type* operands, int n) {
+    std::array<operand_type, 3> floats{};
+    bool strong = true;
+    for (int i = 0; i < n; ++i) {
+        floats[static_cast<std::size_t>(i)] = {floating_of(operands[i].type)};
+        strong = strong && !operands[i].weak;
+    }
+    return promote_operands(strong ? floats.data() : operands, 0, n);
+}
+
 /// The dtypes in which `o` computes over these operands; not legal where the row has no body for them.
 constexpr signature resolve(op o, const operand_type* operands) {
     const op_facts& row = facts(o);
@@ -189,8 +219,11 @@ constexpr signature resolve(op o, const operand_type* operands) {
     const int n = row.arity;
     const bool select = row.rule == rule::selection;
     dtype common = promote_operands(operands, select ? 1 : 0, n);
-    if (row.rule == rule::floating) common = floating_of(common);
-    if (row.rule == rule::widened && common == dtype::b1) common = dtype::i1;
+    const bool to_float = row.rule == rule::floating || row.rule == rule::special || row.rule == rule::exponent;
+    if (row.rule == rule::scaling) common = floating_of(operands[0].type);
+    if (to_float) common = floating_of(promote_floats(operands, n));
+    if ((row.rule == rule::widened || row.rule == rule::counting) && common == dtype::b1) common = dtype::i1;
+    if (row.rule == rule::doubled && kind_of(common) <= kind::floating) common = dtype::f8;
     if (row.rule == rule::division && kind_of(common) < kind::floating) common = dtype::f8;
     for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = common;
     s.result = common;
@@ -221,10 +254,26 @@ constexpr signature resolve(op o, const operand_type* operands) {
             }
             break;
         }
+        case rule::special:
+            if (body_kind == kind::floating) s.computes = {dtype::f8, dtype::f8, dtype::f8};
+            break;
+        case rule::scaling:
+            s.computes[1] = dtype::i8;
+            break;
+        case rule::counting:
+            s.result = dtype::u1;
+            break;
+        case rule::exponent:
+            s.result = dtype::i4;
+            break;
         default:
             break;
     }
     s.legal = row.has(body_kind);
+    // A number of 64 bits without a sign is no shift of an exponent, unless it is a literal, whose value is looked at.
+    if (row.rule == rule::scaling &&
+        (kind_of(operands[1].type) > kind::integer || (operands[1].type == dtype::u8 && !operands[1].weak)))
+        s.legal = false;
     if (body_kind == kind::complex && row.complex.gives == complex_body::result::real)
         s.result = common == dtype::c8 ? dtype::f4 : dtype::f8;
     return s;

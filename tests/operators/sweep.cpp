@@ -22,8 +22,6 @@ using detail::rule;
 constexpr dtype swept[] = {dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
                            dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
 
-bool asks(rule r) { return r == rule::comparison || r == rule::logical || r == rule::predicate; }
-
 /// The largest bound that any evaluator claims for a row: where it is 0, all of them are exact.
 bool is_exact(op row, dtype t) {
     if (detail::kind_of(t) != detail::kind::floating || detail::facts(row).ulp == 0) return true;
@@ -49,10 +47,15 @@ std::vector<sweep_case> list_cases() {
             if (row == op::astype) {
                 for (const dtype to : swept)
                     if (to != t) cases.push_back(make_case(row, t, t, to, true));
-            } else if (detail::facts(row).has(detail::kind_of(t))) {
-                const dtype result = asks(r) ? dtype::b1 : t;
-                cases.push_back(make_case(row, r == rule::selection ? dtype::b1 : t, t, result, is_exact(row, t)));
+                continue;
             }
+            const dtype first = r == rule::selection ? dtype::b1 : t, others = r == rule::scaling ? dtype::i8 : t;
+            const detail::operand_type operands[] = {{first}, {others}, {others}};
+            const detail::signature s = detail::resolve(row, operands);
+            // What a cast would come before is the case of another dtype, but for the rows that compute in a wider one.
+            const bool as_given = s.computes[0] == first || r == rule::special;
+            if (s.legal && as_given && (r != rule::special || detail::kind_of(t) == detail::kind::floating))
+                cases.push_back(make_case(row, first, others, s.result, is_exact(row, t)));
         }
         if (r != rule::comparison) continue;
         cases.push_back(make_case(row, dtype::i8, dtype::u8, dtype::b1, true));
@@ -91,6 +94,7 @@ std::vector<sweep_case> ask_numpy() {
             read_bytes(results, c.operands[i], n * detail::size_of(c.type_of_operand(i)));
         const std::size_t wide = c.result == dtype::f4 ? sizeof(double) : sizeof(long double);
         read_bytes(results, c.answers, n * (c.exact ? detail::size_of(c.result) : wide));
+        if (!c.exact) read_bytes(results, c.scales, n * wide);
     }
     const bool whole = status == 0 && results && results.peek() == std::ifstream::traits_type::eof();
     results.close();
@@ -154,18 +158,19 @@ bool same_float(op row, T got, T wanted) {
     return got == wanted && (got != 0 || either_zero(row) || std::signbit(got) == std::signbit(wanted));
 }
 
-/// The distance in units of T's last place at `wanted`; beyond the largest number comes 2^max_exponent in infinity's
-/// stead.
+/// The distance in units of T's last place at `wanted` or at `scale`; beyond the largest number comes 2^max_exponent in
+/// infinity's stead.
 template <class T, class Wide>
-double distance(T given, Wide wanted) {
+double distance(T given, Wide wanted, Wide scale) {
     if (given != given || wanted != wanted)
         return (given != given) == (wanted != wanted) ? 0 : std::numeric_limits<double>::infinity();
     using limits = std::numeric_limits<T>;
     const Wide top = std::ldexp(Wide(1), limits::max_exponent);
     const Wide got = std::clamp<Wide>(given, -top, top);
     wanted = std::clamp<Wide>(wanted, -top, top);
-    if (wanted == 0 && got == 0) return std::signbit(got) == std::signbit(wanted) ? 0 : 1e9;
-    const int exponent = wanted == 0 ? limits::min_exponent : std::max(std::ilogb(wanted) + 1, limits::min_exponent);
+    if (wanted == 0 && got == 0) return std::signbit(got) == std::signbit(wanted) || scale != 0 ? 0 : 1e9;
+    const Wide size = std::max(std::abs(wanted), scale);
+    const int exponent = size == 0 ? limits::min_exponent : std::max(std::ilogb(size) + 1, limits::min_exponent);
     const Wide last_place = std::ldexp(Wide(1), std::min(exponent, limits::max_exponent) - limits::digits);
     return static_cast<double>(std::abs(got - wanted) / last_place);
 }
@@ -198,8 +203,10 @@ verdict judge(const sweep_case& c, const row_evaluator& evaluate, double ulp) {
         double off = 0;
         if (!c.exact) {
             off = c.result == dtype::f4
-                      ? distance(element<float>(out.data(), i), element<double>(c.answers.data(), i))
-                      : distance(element<double>(out.data(), i), element<long double>(c.answers.data(), i));
+                      ? distance(element<float>(out.data(), i), element<double>(c.answers.data(), i),
+                                 element<double>(c.scales.data(), i))
+                      : distance(element<double>(out.data(), i), element<long double>(c.answers.data(), i),
+                                 element<long double>(c.scales.data(), i));
             right = off <= ulp;
             v.worst_ulp = std::max(v.worst_ulp, off);
         } else if (c.result == dtype::f4) {

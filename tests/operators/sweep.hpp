@@ -12,14 +12,15 @@
 namespace ingot::testing {
 
 /// A row over operands of these dtypes, with NumPy's answers. Where `exact` is false the answers are in the next wider
-/// float. The row `astype` casts from `first` to `result`.
+/// float, and so are the scales: an error is measured in last places of the answer or of its scale, the greater one.
+/// The row `astype` casts from `first` to `result`.
 struct sweep_case {
     detail::op row;
     dtype first, others, result;
     bool exact;
     std::size_t count = 0;
     std::vector<std::byte> operands[3];
-    std::vector<std::byte> answers;
+    std::vector<std::byte> answers, scales;
 
     int arity() const { return detail::facts(row).arity; }
     dtype type_of_operand(int i) const { return i == 0 ? first : others; }

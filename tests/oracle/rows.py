@@ -4,10 +4,13 @@
 
 TABLE has one line a case: row, arity, dtype of the first operand, dtype of the others, dtype of the result, and "exact"
 or "inexact". RESULTS gets for each case, in order: the number of elements as uint64, the operands, the results. Results
-of inexact rows are in the next wider float (float64 for float32, long double for float64), computed there.
+of inexact rows are in the next wider float (float64 for float32, long double for float64), computed there; behind them,
+in the same float, stand their scales, 0 where an error is measured against the result alone.
 """
+import functools
 import itertools
 import math
+import os
 import sys
 
 import numpy as np
@@ -57,6 +60,44 @@ def operands(rng, dtypes):
     return [np.concatenate(c) for c in zip(*whole)]
 
 
+def exponents(rng, dtypes):
+    """Operands of ldexp: numbers, and powers of 2 that reach out of the floats and back."""
+    a, b = operands(rng, dtypes)
+    near = rng.integers(-2200 if dtypes[0].itemsize == 8 else -300, 2200 if dtypes[0].itemsize == 8 else 300, len(b))
+    return [np.concatenate([a, a]), np.concatenate([b, near])]
+
+
+def places(row):
+    """Operands of a row that stands in special_values.txt."""
+    def of_dtype(rng, dtypes):
+        x = np.array([x for x, _, _ in special_values()[row]])
+        return [x[np.isnan(x) | (x.astype(dtypes[0]) == x)].astype(dtypes[0])]
+    return of_dtype
+
+
+@functools.cache
+def special_values():
+    """Row -> (place, value, scale), as mpmath has them."""
+    rows = {}
+    with open(os.path.join(os.path.dirname(__file__), "special_values.txt")) as lines:
+        for line in lines:
+            row, x, value, *scale = line.split()
+            rows.setdefault(row, []).append(
+                (float.fromhex(x), np.longdouble(value), np.longdouble(scale[0] if scale else 0)))
+    return rows
+
+
+def looked_up(row, which):
+    """Values (1) or scales (2) at places of the row."""
+    def at(a):
+        known = {float(entry[0]).hex(): entry[which] for entry in special_values()[row]}
+        return np.array([known[float(x).hex()] for x in a], np.longdouble)
+    return at
+
+
+OPERANDS = {"ldexp": exponents} | {row: places(row) for row in special_values()}
+
+
 def power(a, b):
     if a.dtype.kind != "i":
         return np.power(a, b)
@@ -97,24 +138,93 @@ def astype(a, to):
     return out
 
 
+def logistic(a):
+    e = np.exp(-np.abs(a))
+    return np.where(a < 0, e, np.ones_like(a)) / (1 + e)
+
+
+def logit(a):
+    s = 2 * (a - a.dtype.type(0.5))
+    return np.where(np.abs(s) < 0.5, np.log1p(s) - np.log1p(-s), np.log(a / (1 - a)))
+
+
+def log_logistic(a):
+    e = np.log1p(np.exp(-np.abs(a)))
+    return np.where(a < 0, a - e, -e)
+
+
+def sinc(a):
+    """By what a is off the nearest integer, and with the sign that sin(pi a) / (pi a) has there."""
+    n = np.rint(a)
+    pi = np.arctan2(np.zeros((), a.dtype), -np.ones((), a.dtype))
+    y = np.sin((a - n) * pi) / (a * pi)
+    return np.where(a == 0, 1, np.where(np.fmod(n, 2) == 0, y, -y))
+
+
+def entropy(a):
+    return np.where(a == 0, 0, np.where(a < 0, -np.inf, -a * np.log(a)))
+
+
+def times_log(log):
+    return lambda a, b: np.where((a == 0) & ~np.isnan(b), 0, a * log(b))
+
+
+def relative_entropy(a, b):
+    off = (a - b) / b
+    ratio = np.where(np.abs(off) < 0.5, np.log1p(off), np.log(a) - np.log(b))
+    outside = np.where(np.isnan(a) | np.isnan(b), np.nan, np.inf)
+    return np.where((a > 0) & (b > 0), a * ratio, np.where((a == 0) & (b >= 0), 0, outside))
+
+
+def divergence(a, b):
+    y = relative_entropy(a, b)
+    return np.where((a >= 0) & (b >= 0), y - a + b, y)
+
+
+def greater(a, b):
+    return np.fmax(np.abs(a), np.abs(b))
+
+
 ROWS = {
     "clip": lambda a, lo, hi: np.minimum(np.maximum(a, lo), hi),
     "power": power,
     "reciprocal": reciprocal,
     "erf": erf,
     "ndtr": ndtr,
-}
+    "frexp_mantissa": lambda a: np.frexp(a)[0],
+    "frexp_exponent": lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0).astype(np.int32),
+    "ldexp": lambda a, b: np.ldexp(a, np.clip(b, -10000, 10000)),
+    "expit": logistic,
+    "logit": logit,
+    "log_expit": log_logistic,
+    "sinc": sinc,
+    "entr": entropy,
+    "xlogy": times_log(np.log),
+    "xlog1py": times_log(np.log1p),
+    "rel_entr": relative_entropy,
+    "kl_div": divergence,
+} | {row: looked_up(row, 1) for row in special_values()}
+
+# What a result may be as small as where its terms cancel.
+SCALES = {
+    "logaddexp": greater,
+    "logaddexp2": greater,
+    "kl_div": greater,
+} | {row: looked_up(row, 2) for row in special_values()}
 
 
 def reference(row, arguments, result, exact):
     if row == "astype":
-        return astype(arguments[0], result)
+        return (astype(arguments[0], result),)
     if not exact:
         wide = WIDER[arguments[0].dtype]
-        return ROWS.get(row, getattr(np, row, None))(*(a.astype(wide) for a in arguments)).astype(wide)
+        arguments = [a.astype(wide) for a in arguments]
+        scale = SCALES[row](*arguments) if row in SCALES else np.zeros(len(arguments[0]))
+        scale[~np.isfinite(scale)] = 0
+        return ROWS.get(row, getattr(np, row, None))(*arguments).astype(wide), scale.astype(wide)
     out = ROWS.get(row, getattr(np, row, None))(*arguments)
     assert out.dtype == result, f"{row} of {arguments[0].dtype} gives {out.dtype}, the table says {result}"
-    return out
+    return (out,)
 
 
 def main(table, results):
@@ -124,10 +234,10 @@ def main(table, results):
             row, arity, first, others, result, exact = line.split()
             rng = np.random.default_rng(number)
             dtypes = [np.dtype(first)] + [np.dtype(others)] * (int(arity) - 1)
-            arguments = operands(rng, dtypes)
-            answer = reference(row, arguments, np.dtype(result), exact == "exact")
-            out.write(np.uint64(len(answer)).tobytes())
-            for array in (*arguments, answer):
+            arguments = OPERANDS.get(row, operands)(rng, dtypes)
+            answers = reference(row, arguments, np.dtype(result), exact == "exact")
+            out.write(np.uint64(len(answers[0])).tobytes())
+            for array in (*arguments, *answers):
                 out.write(np.ascontiguousarray(array).tobytes())
 
 
