@@ -150,6 +150,9 @@ public:
         return *this;
     }
 
+    template <weak_scalar S>
+    array& operator=(S) = delete;  // every element: x.fill(value), or x(all) = value
+
     /// Bytes from one element to the next along each axis.
     detail::integer_list strides() const {
         const auto rank = static_cast<std::size_t>(leaf_.where().rank());
@@ -264,6 +267,11 @@ auto eval(const E& e) {
 template <array_expression E, array_expression F, array_expression... More>
 auto eval(const E& e, const F& f, const More&... more) {
     return detail::evaluate_together(detail::as_node(e), detail::as_node(f), detail::as_node(more)...);
+}
+/// Of a function's several results: `auto [q, r] = eval(divmod(a, b));`
+template <array_expression E, array_expression F, array_expression... More>
+auto eval(const std::tuple<E, F, More...>& several) {
+    return std::apply([](const auto&... e) { return eval(e...); }, several);
 }
 
 }  // namespace ingot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ingot/array.hpp>
+#include <ingot/composed_functions.hpp>
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>

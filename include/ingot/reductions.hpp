@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/composed_functions.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/nan_reductions.hpp>
 #include <ingot/reduction_nodes.hpp>
@@ -155,13 +156,11 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
 
-/// Whether every |a - b| <= absolute + relative * |b|; infinities are close to themselves, NaN to nothing.
+/// Whether every element is close to its counterpart, as isclose has it.
 template <array_expression A, array_expression B>
 auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8) {
     check_shapes("allclose", a, b);
-    const auto& x = with_fractions(a);
-    const auto& y = with_fractions(b);
-    return all_of({"allclose", nullptr}, (abs(x - y) <= absolute + relative * abs(y) && isfinite(y)) || x == y);
+    return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute));
 }
 /// Whether shapes and elements are the same.
 template <array_expression A, array_expression B>

@@ -2,12 +2,14 @@
 // axis and what is made of them are expressions of slices.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <ingot/array.hpp>
 #include <ingot/creation.hpp>
+#include <ingot/gradient.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
 
@@ -111,6 +113,21 @@ auto ediff1d(const E& e) {
     return differences("ediff1d", ravel(e), 0);
 }
 
+/// Angles without jumps: where neighbours along the axis are `discontinuity` apart or more, half a period if that is
+/// not given, whole periods are added to all that follow.
+template <array_expression E>
+auto unwrap(const E& e, std::optional<double> discontinuity = {}, index_t axis = -1,
+            double period = 6.283185307179586) {
+    const auto angles = with_fractions(e);
+    using T = typename decltype(angles)::value_type;
+    const int at = checked_axis("unwrap", axis, angles.ndim());
+    const T half = static_cast<T>(period / 2), jump = static_cast<T>(discontinuity.value_or(period / 2));
+    const auto step = angles - nearest("unwrap", angles, at, -1);
+    const auto within = remainder(step + half, static_cast<T>(period)) - half;
+    const auto shift = where(within == -half && step > 0, half, within) - step;
+    return angles + cumsum(where(abs(step) < jump, T(0), shift), at);
+}
+
 /// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector.
 template <class E, class D>
 auto trapezoids(const E& y, const D& widths, index_t axis) {
@@ -144,5 +161,6 @@ using detail::logcumsumexp;
 using detail::nancumprod;
 using detail::nancumsum;
 using detail::trapezoid;
+using detail::unwrap;
 
 }  // namespace ingot

@@ -27,6 +27,16 @@ const char* in_words(rule r) {
             return "bool";
         case rule::selection:
             return "the promoted type of the last two";
+        case rule::doubled:
+            return "float64";
+        case rule::special:
+            return "the promoted type, bool and integers as the float that holds them; computed in float64";
+        case rule::scaling:
+            return "the first's type, bool and integers as the float that holds them";
+        case rule::counting:
+            return "uint8";
+        case rule::exponent:
+            return "int32";
     }
     return "";
 }
@@ -39,12 +49,15 @@ std::string with_aliases(op o) {
 }
 
 std::string takes(const op_facts& row) {
-    if (row.rule == rule::floating || row.rule == rule::logical || row.rule == rule::division) return "all";
+    if (row.rule == rule::scaling) return "all, and an integer";
+    const bool converts = row.rule == rule::floating || row.rule == rule::special || row.rule == rule::exponent ||
+                          row.rule == rule::doubled;
+    if (converts || row.rule == rule::logical || row.rule == rule::division) return "all";
     std::string kinds;
     if (row.has(kind::boolean)) kinds += "bool ";
     if (row.has(kind::integer)) kinds += "integers ";
     if (row.has(kind::floating)) kinds += "floats ";
-    if (row.rule == rule::widened && row.has(kind::integer)) kinds = "bool " + kinds;
+    if ((row.rule == rule::widened || row.rule == rule::counting) && row.has(kind::integer)) kinds = "bool " + kinds;
     kinds.pop_back();
     return kinds == "bool integers floats" ? "all" : kinds;
 }
@@ -78,4 +91,22 @@ int main() {
         std::printf("| %s | %d | %s | %s | %d | %s | %s |\n", with_aliases(o).c_str(), row.arity, takes(row).c_str(),
                     in_words(row.rule), row.cost, bound(row, o, dtype::f4).c_str(), bound(row, o, dtype::f8).c_str());
     }
+    std::puts(
+        "\n## Functions written in the language\n\n"
+        "They take what the rows above take. Those with several results give a tuple of expressions, which `eval` "
+        "computes "
+        "in\none kernel: `auto [q, r] = eval(divmod(a, b));`.\n\n"
+        "| function | gives |\n|---|---|\n"
+        "| `divmod(a, b)` | `floor_divide(a, b)` and `remainder(a, b)` |\n"
+        "| `modf(x)` | fraction and whole part, both with the sign of x |\n"
+        "| `frexp(x)` | `frexp_mantissa(x)` and `frexp_exponent(x)`, whose product with a power of 2 is x |\n"
+        "| `round(x)` `round(x, decimals)` `around` | the nearest number of so many decimals, halves to the even one "
+        "|\n"
+        "| `isclose(a, b, relative, absolute, equal_nan)` | whether \\|a - b\\| <= absolute + relative * \\|b\\| |\n"
+        "| `isposinf(x)` `isneginf(x)` | whether x is that infinity |\n"
+        "| `nan_to_num(x, nan, posinf, neginf)` | x with numbers for NaN and infinities: 0 and the largest there are "
+        "|\n"
+        "| `unwrap(x, discontinuity, axis, period)` | angles without jumps along an axis |\n"
+        "| `relu(x)` `gelu(x)` `silu(x)` | `maximum(x, 0)`, `x * ndtr(x)`, `x * expit(x)` |\n"
+        "| `rsqrt(x)` | `1 / sqrt(x)` |");
 }

@@ -1,0 +1,172 @@
+// Elementwise functions that are written in the language: of arrays and expressions, and of C++ numbers alone. Those
+// with several results give a tuple of expressions, which eval() computes in one kernel.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/functions.hpp>
+#include <ingot/scalar_functions.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// An array or expression, or a number.
+template <class A>
+concept argument_like = array_expression<A> || std::is_arithmetic_v<std::remove_cvref_t<A>>;
+
+template <argument_like A>
+constexpr dtype type_of_argument() {
+    if constexpr (array_expression<A>)
+        return std::remove_cvref_t<A>::type;
+    else
+        return dtype_of<scalar_type<std::remove_cvref_t<A>>>;
+}
+
+/// The argument as the float that a function such as exp computes in.
+template <argument_like A>
+decltype(auto) as_float(A&& a) {
+    constexpr dtype given = type_of_argument<A>(), wanted = floating_of(given);
+    if constexpr (given == wanted)
+        return std::forward<A>(a);
+    else
+        return ingot::astype<type_of<wanted>>(std::forward<A>(a));
+}
+
+// ---- two results ------------------------------------------------------------------------------------------------
+
+/// floor_divide(a, b) and remainder(a, b).
+template <class A, class B>
+    requires argument_like<A> && argument_like<B>
+auto divmod(const A& a, const B& b) {
+    return std::tuple(ingot::floor_divide(a, b), ingot::remainder(a, b));
+}
+
+/// The fraction and the whole part, both with the argument's sign. An infinity's fraction is 0.
+template <argument_like A>
+auto modf(const A& a) {
+    const auto& x = as_float(a);
+    auto whole = ingot::trunc(x);
+    auto fraction = ingot::copysign(ingot::where(ingot::isinf(x), 0, x - whole), x);
+    return std::tuple(std::move(fraction), std::move(whole));
+}
+
+/// The mantissa, whose absolute value is 0.5 or more and less than 1, and the exponent of 2 as int32.
+template <argument_like A>
+auto frexp(const A& a) {
+    return std::tuple(ingot::frexp_mantissa(a), ingot::frexp_exponent(a));
+}
+
+// ---- rounding ---------------------------------------------------------------------------------------------------
+
+/// To the nearest integer, halves to the even one. An integer is one.
+template <argument_like A>
+auto round(const A& a) {
+    if constexpr (kind_of(type_of_argument<A>()) == kind::integer)
+        return ingot::real(a);
+    else
+        return ingot::rint(a);
+}
+/// To so many decimals, or with a negative number of them to tens, hundreds, ...
+template <argument_like A>
+auto round(const A& a, int decimals) {
+    double power = 1;
+    for (int k = decimals < 0 ? -decimals : decimals; k > 0; --k) power *= 10;
+    if constexpr (kind_of(type_of_argument<A>()) == kind::integer) {
+        using T = type_of<type_of_argument<A>()>;
+        return ingot::where(decimals >= 0, a, ingot::astype<T>(ingot::rint(a / power) * power));
+    } else {
+        // Multiplying by 1 and dividing by it leaves every number what it is.
+        const auto& x = as_float(a);
+        using T = type_of<type_of_argument<decltype(x)>()>;
+        const T up = decimals > 0 ? static_cast<T>(power) : T(1), down = decimals < 0 ? static_cast<T>(power) : T(1);
+        return ingot::rint(x * up / down) / up * down;
+    }
+}
+template <argument_like A>
+auto around(const A& a, int decimals = 0) {
+    return round(a, decimals);
+}
+
+// ---- about infinities and NaN -----------------------------------------------------------------------------------
+
+template <argument_like A>
+auto isposinf(const A& a) {
+    return ingot::logical_and(ingot::isinf(a), ingot::greater(a, 0));
+}
+template <argument_like A>
+auto isneginf(const A& a) {
+    return ingot::logical_and(ingot::isinf(a), ingot::less(a, 0));
+}
+
+/// The argument with numbers in the place of NaN and of the infinities: without others the largest there are.
+template <argument_like A>
+auto nan_to_num(const A& a, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
+    if constexpr (kind_of(type_of_argument<A>()) < kind::floating) {
+        return ingot::real(a);
+    } else {
+        using T = type_of<type_of_argument<A>()>;
+        constexpr T infinite = std::numeric_limits<T>::infinity(), greatest = std::numeric_limits<T>::max();
+        const T above = posinf ? static_cast<T>(*posinf) : greatest,
+                below = neginf ? static_cast<T>(*neginf) : -greatest;
+        return ingot::where(
+            ingot::isnan(a), static_cast<T>(nan),
+            ingot::where(ingot::equal(a, infinite), above, ingot::where(ingot::equal(a, -infinite), below, a)));
+    }
+}
+
+/// Whether |a - b| <= absolute + relative * |b|; infinities are close to themselves, NaN to nothing, or to NaN.
+template <class A, class B>
+    requires argument_like<A> && argument_like<B>
+auto isclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8, bool equal_nan = false) {
+    const auto& x = as_float(a);
+    const auto& y = as_float(b);
+    using T = type_of<promote(type_of_argument<decltype(x)>(), type_of_argument<decltype(y)>())>;
+    const auto near = ingot::less_equal(ingot::absolute(ingot::subtract(x, y)),
+                                        static_cast<T>(absolute) + static_cast<T>(relative) * ingot::absolute(y));
+    const auto same = ingot::logical_or(ingot::logical_and(near, ingot::isfinite(y)), ingot::equal(x, y));
+    const auto both = ingot::logical_and(ingot::isnan(x), ingot::isnan(y));
+    return ingot::logical_or(same, ingot::logical_and(equal_nan, both));
+}
+
+// ---- of learning ------------------------------------------------------------------------------------------------
+
+template <argument_like A>
+auto relu(const A& a) {
+    return ingot::maximum(a, 0);
+}
+/// a times the normal distribution's function.
+template <argument_like A>
+auto gelu(const A& a) {
+    return ingot::multiply(a, ingot::ndtr(a));
+}
+/// a times the logistic function.
+template <argument_like A>
+auto silu(const A& a) {
+    return ingot::multiply(a, ingot::expit(a));
+}
+template <argument_like A>
+auto rsqrt(const A& a) {
+    return ingot::reciprocal(ingot::sqrt(a));
+}
+
+}  // namespace detail
+
+using detail::around;
+using detail::divmod;
+using detail::frexp;
+using detail::gelu;
+using detail::isclose;
+using detail::isneginf;
+using detail::isposinf;
+using detail::modf;
+using detail::nan_to_num;
+using detail::relu;
+using detail::round;
+using detail::rsqrt;
+using detail::silu;
+
+}  // namespace ingot
