@@ -1,5 +1,6 @@
 // The elementwise functions and the C++ operators over expressions, made from the rows of the operator table.
-// An operator that the dtypes do not have (minus on bool, shift of a float) is no candidate: SFINAE sees it.
+// An operator that the dtypes do not have (minus on bool, shift of a float) is deleted: SFINAE sees it, and the
+// compiler's first line names function and operands.
 #pragma once
 
 #include <utility>
@@ -9,18 +10,29 @@
 namespace ingot {
 namespace detail {
 
+/// Operands of whose dtypes row O has no function.
+template <op O, class... A>
+concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A> && ...) &&
+                              (array_expression<A> || ...) && !signature_of<O, A...>().legal;
+
 #define INGOT_OPERATOR(name, arity, ...)                              \
     template <class... A>                                             \
         requires(sizeof...(A) == arity && applicable<op::name, A...>) \
     auto name(A&&... a) {                                             \
         return apply_operator<op::name>(std::forward<A>(a)...);       \
-    }
+    }                                                                 \
+    template <class... A>                                             \
+        requires not_of_these_dtypes<op::name, A...>                  \
+    auto name(A&&...) = delete;
 #define INGOT_ALIAS(alias, name)                                                      \
     template <class... A>                                                             \
         requires(sizeof...(A) == facts(op::name).arity && applicable<op::name, A...>) \
     auto alias(A&&... a) {                                                            \
         return apply_operator<op::name>(std::forward<A>(a)...);                       \
-    }
+    }                                                                                 \
+    template <class... A>                                                             \
+        requires not_of_these_dtypes<op::name, A...>                                  \
+    auto alias(A&&...) = delete;
 #include <ingot/operators.def>
 
 #define INGOT_BINARY(symbol, name)                                               \
@@ -28,13 +40,19 @@ namespace detail {
         requires applicable<op::name, A, B>                                      \
     auto operator symbol(A&& a, B&& b) {                                         \
         return apply_operator<op::name>(std::forward<A>(a), std::forward<B>(b)); \
-    }
+    }                                                                            \
+    template <class A, class B>                                                  \
+        requires not_of_these_dtypes<op::name, A, B>                             \
+    auto operator symbol(A&&, B&&) = delete;
 #define INGOT_UNARY(symbol, name)                            \
     template <class A>                                       \
         requires applicable<op::name, A>                     \
     auto operator symbol(A&& a) {                            \
         return apply_operator<op::name>(std::forward<A>(a)); \
-    }
+    }                                                        \
+    template <class A>                                       \
+        requires not_of_these_dtypes<op::name, A>            \
+    auto operator symbol(A&&) = delete;
 INGOT_BINARY(+, add)
 INGOT_BINARY(-, subtract)
 INGOT_BINARY(*, multiply)

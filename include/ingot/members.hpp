@@ -56,6 +56,16 @@ public:
         return index_into(static_cast<E&&>(*this), indices...);
     }
 
+    // What is deleted stays invisible to SFINAE; the compiler prints its line.
+    template <class... I>
+        requires(!(index_argument<I> && ...))
+    void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis; take() for others
+    template <class I>
+    void operator[](I) const = delete;  // an element or a view is x(i), x(i, j), x(slice(1, -1))
+    void begin() const = delete;        // elements may be on a device: for (auto v : x.to_host())
+    void end() const = delete;
+    explicit operator bool() const = delete;  // a condition is one truth: all(e).item(); elements: where(e, x, y)
+
     /// The axes reversed.
     auto T() const {
         shape_room room;
