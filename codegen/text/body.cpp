@@ -70,8 +70,9 @@ std::string body_writer::spell(node_id id) const {
 void body_writer::write(node_id id, source_writer& out) {
     const node& n = graph_.nodes[id];
     if (n.kind == node_kind::operand && (n.axes & loops_) != 0) {
+        const std::string element = from_->element_at_digits(id, out);
         names_[id] = "v" + std::to_string(next_++);
-        return out.line("const ", needs_.type(n.type), " ", names_[id], " = ", from_->element_at_digits(id), ";");
+        return out.line("const ", needs_.type(n.type), " ", names_[id], " = ", element, ";");
     }
     if (n.kind == node_kind::thread_scan) {
         fold_writer f(graph_, id, id, needs_);
@@ -154,6 +155,9 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
     for (const int a : axes) own |= std::uint64_t{1} << a;
     open_ |= own;
 
+    for (node_id i = 0; i < graph_.nodes.size(); ++i)
+        if (below[i] && (graph_.nodes[i].axes & own) != 0 && is_at_hand(i) && from_->is_drawn_in_groups(i))
+            from_->declare_group(i, out);
     for (node_id i = 0; i < graph_.nodes.size(); ++i)
         if (below[i] && graph_.nodes[i].kind == node_kind::thread_scan && is_at_hand(i)) {
             fold_writer f(graph_, i, i, needs_);

@@ -17,8 +17,11 @@ public:
     /// How many turns the loop over an axis has, and the type of its digit.
     virtual std::string turns(int axis) = 0;
     virtual std::string digit_type() = 0;
-    /// An array's element, or a random leaf's, at the digits of all loops.
-    virtual std::string element_at_digits(node_id operand) = 0;
+    /// An array's element, or a random leaf's, at the digits of all loops. Of a leaf that is drawn in groups the thread
+    /// keeps the last one, which is declared outside the loop that the leaf moves along.
+    virtual std::string element_at_digits(node_id operand, source_writer& out) = 0;
+    virtual bool is_drawn_in_groups(node_id operand) const = 0;
+    virtual void declare_group(node_id operand, source_writer& out) = 0;
     /// The loops of a thread_fold or thread_scan, outermost first, and whether all of them together are short.
     virtual std::vector<int> loops_of(node_id fold) const = 0;
     virtual bool is_short(node_id fold) const = 0;

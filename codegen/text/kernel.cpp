@@ -69,9 +69,36 @@ std::string kernel_builder::element(const array_argument& at, const std::string&
     return offset.empty() ? '*' + pointer(at) : "*(" + pointer(at) + offset + ')';
 }
 
-std::string kernel_builder::element_at_digits(node_id operand) {
+bool kernel_builder::is_drawn_in_groups(node_id operand) const {
+    const node& n = graph.nodes[operand];
+    return n.kind == node_kind::operand && key.operands[n.index].head.kind == operand_kind::generator &&
+           static_cast<detail::generator_kind>(n.code) != detail::generator_kind::position;
+}
+
+void kernel_builder::declare_group(node_id operand, source_writer& out) {
+    const node& n = graph.nodes[operand];
+    out.line(needs.type(n.type), ' ', names[n.index], "_group[", generator_group(n.type), "] = {};");
+    out.line(needs.type(dtype::u8), ' ', names[n.index], "_drawn = ~0ull;  // the group's number");
+}
+
+std::string kernel_builder::element_at_digits(node_id operand, source_writer& out) {
     const std::uint64_t axes = graph.nodes[operand].axes;
     const std::uint16_t index = graph.nodes[operand].index;
+    if (is_drawn_in_groups(operand)) {
+        const std::string &name = names[index], number = name + "_number", group = name + "_group";
+        const std::string size = std::to_string(generator_group(graph.nodes[operand].type));
+        const std::string at = generator_index(operand, axes), draw = generator_name(operand);
+        out.line("const ", needs.type(dtype::u8), ' ', number, " = ", at, ";");
+        out.open("if (", number, " / ", size, " != ", name, "_drawn)");
+        out.line(name, "_drawn = ", number, " / ", size, ";");
+        out.line(draw, '(', group, ", ", generator_key(operand), ", ", name, "_drawn);");
+        out.close();
+        const auto pair = [&](int first) {
+            return '(' + number + " & 1 ? " + group + '[' + std::to_string(first + 1) + "] : " + group + '[' +
+                   std::to_string(first) + "])";
+        };
+        return size == "4" ? '(' + number + " & 2 ? " + pair(2) + " : " + pair(0) + ')' : pair(0);
+    }
     if (key.operands[index].head.kind == operand_kind::generator)
         return generator_call(operand, generator_index(operand, axes));
     const array_argument at{&key.operands[index], names[index], index, false, operand};

@@ -59,7 +59,9 @@ struct kernel_builder : loop_source {
 
     std::string turns(int axis) override;
     std::string digit_type() override { return signed_index(); }
-    std::string element_at_digits(node_id operand) override;
+    std::string element_at_digits(node_id operand, source_writer& out) override;
+    bool is_drawn_in_groups(node_id operand) const override;
+    void declare_group(node_id operand, source_writer& out) override;
     std::vector<int> loops_of(node_id fold) const override;
     bool is_short(node_id fold) const override;
     /// An element by a plain load; `offset` begins with " + " or is empty.
