@@ -8,13 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+#include "mixed.hpp"
 
-inline std::uint64_t mixed(std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
+namespace bench {
 
 template <class T>
 std::vector<T> uniform(std::size_t n, std::uint64_t seed, double low, double high) {

@@ -190,7 +190,7 @@ parts time_parts(const inputs& in, std::size_t blocks, F expression) {
                                        {&result, 1},
                                        runtime::kinds_of(node::program)};
             at[2] = clock::now();
-            const runtime::place place = runtime::place_of(s);
+            const runtime::execution_context place = runtime::context_of(s);
             runtime::call_signature seen;
             const bool fits = node::binders != 0 && seen.take(detail::slot_of<float, node>::cache, s, place);
             runtime::dispatch_cache::entry* const known = fits ? recent.find(seen) : nullptr;

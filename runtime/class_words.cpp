@@ -18,6 +18,8 @@ namespace {
 
 /// Fewer results than this do not fill a large GPU with one block each: two for each of its 132 multiprocessors.
 constexpr index_t few_rows = 264;
+/// As many results as give a large GPU a quarter of the threads that it has room for.
+constexpr index_t many_results = index_t{1} << 15;
 constexpr index_t short_row = 32;
 
 }  // namespace
@@ -266,6 +268,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 const auto row = held ? detail::length_class::of_row(length, along && !has_eight_bytes())
                                       : detail::length_class::row_class{detail::length_class::of_length(length), 0};
                 axis.length_class = row.length_class, axis.subclass = row.subclass;
+                if (env.where == detail::target::cuda && reads_again(s, axis.owner))
+                    axis.flags |= detail::axis_flags::reads_again;
             }
             const std::size_t partner = axis.partner - std::size_t{1};
             if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
@@ -320,6 +324,33 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     }
     if ((kinds & has_texts) != 0) append_texts(s);
     if (!relations_.empty()) append_relations();
+}
+
+/// axis_flags::reads_again of the axes that a binder binds. What is folded moves along all axes that something beneath
+/// moves along, but for those bound beneath.
+bool classifier::reads_again(const statement& s, int owner) const {
+    const operand_range below = below_[static_cast<std::size_t>(owner - 1)];
+    const auto is_bound_beneath = [&](int other) {
+        const operand_range range = below_[static_cast<std::size_t>(other - 1)];
+        return other < owner && range.first >= below.first && range.last <= below.last;
+    };
+    index_t results = 1;
+    std::uint64_t along = 0;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const int of = owners_[static_cast<std::size_t>(axis_pool_[a])];
+        if (!moves(below, a) || (of != 0 && of != owner && is_bound_beneath(of))) continue;
+        along |= std::uint64_t{1} << a;
+        if (of != owner) results *= c_.extents[a];
+    }
+    if (results < many_results) return false;
+    for (std::size_t i = below.first; i < below.last; ++i) {
+        if (s.operands[i].kind != operand_kind::array) continue;
+        bool everywhere = true;
+        for (std::size_t a = 0; a < c_.extents.size(); ++a)
+            everywhere = everywhere && ((along >> a & 1u) == 0 || c_.strides_of(i)[a] != 0);
+        if (everywhere) return false;
+    }
+    return true;
 }
 
 /// Of rows across memory whose results are wanted along them. Whether few of them lie side by side.

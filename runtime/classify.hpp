@@ -185,6 +185,7 @@ private:
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
     bool is_scan(int owner) const;
+    bool reads_again(const statement&, int owner) const;
     void find_libraries(const statement&);
     bool is_library(int owner) const {
         return static_cast<std::size_t>(owner) < library_owners_.size() &&

@@ -161,7 +161,9 @@ private:
                 case node_kind::user:
                 case node_kind::text:
                 case node_kind::shifted:
-                    break;  // refused
+                case node_kind::thread_fold:
+                case node_kind::thread_scan:
+                    break;  // refused, or the planner's
             }
         }
     }

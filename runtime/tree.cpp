@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include <ingot/error.hpp>
 #include <ingot/kernel_text.hpp>
@@ -68,7 +69,7 @@ tree_ref make_number(word code, const operand& o) {
     auto* n = new_node<number>(code);
     n->device = detail::no_device;
     n->nodes = 1;
-    n->argument_bytes = detail::size_of(o.type) > 8 ? 16 : 8;
+    n->argument_bytes = narrow(static_cast<int>(detail::size_of(o.type)));
     n->value = {{o.bits[0], o.bits[1]}, o.serial};
     n->type = o.type;
     n->exponent = o.exponent;
@@ -107,8 +108,8 @@ piece_size size_by_walk(std::span<tree_ref> arguments) {
     while (!open.empty() && s.fits()) {
         const tree_node& n = *open.back();
         open.pop_back();
-        if (may_be_shared(n) && seen.insert(&n, 0, 0) != node_table::absent) continue;
         const int arity = arity_of(n);
+        if ((arity == 0 || may_be_shared(n)) && seen.insert(identity_of(n), 0, 0) != node_table::absent) continue;
         ++s.nodes;
         if (arity == 0)
             s.bytes += n.argument_bytes;
@@ -330,12 +331,45 @@ std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
 
 void throw_moved_from() { throw error("[lazy] this lazy was moved from and has no value"); }
 
+namespace {
+
+/// The nodes of a tree that is being made, by what they hold: what a static tree has several copies of is one node.
+class made_nodes {
+public:
+    explicit made_nodes(std::size_t nodes) : slots_(per_thread<std::vector<tree_node*>>::own()) {
+        slots_.assign(std::bit_ceil(2 * nodes), nullptr);
+    }
+    /// The node itself, or the one that was made before and is the same.
+    void join(tree_ref& made) {
+        std::size_t i = made->hash.low;
+        for (;; ++i) {
+            tree_node*& known = slots_[i & (slots_.size() - 1)];
+            if (known == nullptr) {
+                known = made.get();
+                return;
+            }
+            if (known->hash == made->hash) {
+                made = tree_ref::share(known);
+                return;
+            }
+        }
+    }
+
+private:
+    std::vector<tree_node*>& slots_;
+};
+
+}  // namespace
+
 tree_ref make_tree(std::span<const word> program, std::span<const operand> operands, std::span<const word> attributes) {
     const std::vector<bool> beneath = attributes.empty() ? std::vector<bool>() : beneath_binders(program);
     // One operator is a few words; it should not allocate beside its nodes.
     std::array<tree_ref, 6> few;
     std::vector<tree_ref> many(program.size() > few.size() ? program.size() : 0);
     const std::span<tree_ref> stack = many.empty() ? std::span<tree_ref>(few) : many;
+    constexpr std::size_t worth_joining = 16;
+    std::optional<made_nodes> known;
+    if (program.size() > worth_joining) known.emplace(program.size());
     std::size_t height = 0, next_operand = 0, next_attribute = 0;
     for (std::size_t w = 0; w < program.size(); ++w) {
         const word code = program[w];
@@ -372,6 +406,7 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
             case word_kind::reference:
                 throw error("[lazy] a program that is spliced already");
         }
+        if (known) known->join(result);
         stack[height++] = std::move(result);
     }
     return std::move(stack[0]);

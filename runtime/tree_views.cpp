@@ -90,9 +90,9 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
         has_layouts = true;
         return true;
     };
-    // A tree that fills a kernel would be walked again for every view: it is kept instead. Beneath a binder its axes
-    // are not the result's alone, and it is not worth an array.
-    if (bound == 0 && tree->nodes >= piece_nodes) return rebuilt(make_kept(tree), bound, composed);
+    // A large tree would be walked again for every view: it is kept instead. Beneath a binder its axes are not the
+    // result's alone, and it is not worth an array.
+    if (bound == 0 && tree->nodes >= viewed_nodes) return rebuilt(make_kept(tree), bound, composed);
     tree_ref seen = rebuilt(tree, bound, composed);
     if (has_layouts || bound != 0) return seen;
     // Of scalars alone: the shape is that of a reshape whose place is not read.

@@ -139,12 +139,12 @@ void cuda_kernel::open_unrolled(const char* variable, std::uint32_t n) {
 }
 
 bool cuda_kernel::has_quick_bodies() const {
-    return key.header.math != detail::math_mode::fast &&
+    return key.header.math != detail::math_mode::fast && loops == 0 &&  // a loop is not made twice
            std::ranges::any_of(graph.nodes, [](const node& n) { return n.axes != 0 && has_quick_body(n); });
 }
 
 int cuda_kernel::folded_axis() const {
-    if (!unravellings.empty() || !generators.empty()) return -1;
+    if (!unravellings.empty() || !generators.empty() || loops != 0) return -1;
     for (int a = 0; a < rank; ++a)
         if ((key.folded_before & axis_bit(a)) != 0 &&
             std::ranges::all_of(outputs, [&](const array_argument& z) { return moves_along(z, axis_bit(a)); }) &&

@@ -26,7 +26,7 @@ struct cuda_kernel : kernel_builder {
     reading reading_of(const array_argument& in, std::uint64_t axes) const;
 
     /// One element by a scalar load; `offset` begins with " + " or is empty.
-    std::string element(const array_argument& in, const std::string& offset);
+    std::string element(const array_argument& in, const std::string& offset) override;
     void store_element(const array_argument& out, const std::string& offset, const std::string& value);
     /// The name of a function, put into the prelude, that loads a vector: name<word>(array, from).
     std::string loader(reading how, std::string_view word);

@@ -46,6 +46,8 @@ std::string label(const node& n, const key& k) {
         case node_kind::text:
         case node_kind::store:
         case node_kind::shifted:  // the planner's
+        case node_kind::thread_fold:
+        case node_kind::thread_scan:
             break;
     }
     return "";

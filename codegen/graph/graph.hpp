@@ -29,6 +29,9 @@ enum class node_kind : std::uint8_t {
     text,      // the text `index` itself; gone when the graph is made
     shifted,   // of the reduction `arguments[0]`, of rule `shifted`, the sum for c = `arguments[1]`; where `pick` is 1,
                // for the row's sum divided by that; where 2, the greatest element of a sum of exponentials
+    // Made by a loop of the thread that wants the value (plan/thread_folds.hpp).
+    thread_fold,  // as reduce
+    thread_scan,  // as scan, of all prefixes: in a loop along its axis the prefix up to there
     // Of library functions. What they take and give lies in memory.
     library,  // the whole result of function `code` of `arguments`; `index` is the binder of its axes
     view,     // the result of the library `arguments[0]` at the place of pick operand `pick`

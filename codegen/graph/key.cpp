@@ -210,10 +210,10 @@ key decode(std::span<const std::uint32_t> words) {
         const std::uint32_t both[axis_words] = {in.next(), in.next()};
         const axis_class& axis = k.axes.emplace_back(axis_class::read(both));
         require(axis.partner <= a, "pairs an axis with a later one");
-        const std::uint16_t bound_flags =
-            axis.owner < of_library.size() && of_library[axis.owner] ? axis_flags::short_inner : 0;
+        const bool binds_library = axis.owner < of_library.size() && of_library[axis.owner];
+        const std::uint16_t bound_flags = binds_library ? axis_flags::short_inner : axis_flags::reads_again;
         require(axis.owner == 0 ? axis.flags <= axis_flags::all && axis.length_class == 0 && axis.subclass == 0
-                                : axis.flags <= bound_flags && axis.extent == 0,
+                                : (axis.flags & ~bound_flags) == 0 && axis.extent == 0,
                 "says of an axis what is another's to say");
         require(axis.length_class <= length_class::looped, "has no such length class");
         require(axis.subclass <= (axis.length_class == 1 ? 6 : 2), "has no such part of a length class");

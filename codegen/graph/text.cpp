@@ -53,7 +53,7 @@ infix infix_of(const op_facts& row) {
 /// "sum", or "l2.fold" of a user's.
 std::string fold_name(const node& n, const graph& g) {
     const auto of = static_cast<fold>(n.code);
-    if (of == fold::user && n.kind == node_kind::reduce) return g.texts[n.pick].name + ".fold";
+    if (of == fold::user && n.kind != node_kind::scan) return g.texts[n.pick].name + ".fold";
     return std::string(facts(of).name);
 }
 
@@ -83,8 +83,10 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
         case node_kind::cast:
             return {"astype<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
         case node_kind::reduce:
+        case node_kind::thread_fold:
             return {call(fold_name(n, g), n, values)};
         case node_kind::scan:
+        case node_kind::thread_scan:
             return {"cum" + call(fold_name(n, g), n, values)};
         case node_kind::gather:
             return {call("take", n, values)};

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "codegen/graph/reduction.hpp"
+#include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
@@ -21,7 +22,7 @@ constexpr int no_axis = -1;
 class cutting {
 public:
     cutting(const key& k, const graph& g, const row_uses& uses)
-        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()), outer_(outputs_axes(k)) {
+        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()), outer_(outputs_axes(k)), short_axes_(short_axes(k)), thread_loops_(thread_loops(k, g)) {
         std::vector<int> users(g.nodes.size());
         for (const node& n : g.nodes)
             for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
@@ -60,6 +61,7 @@ private:
         bool reduces = false;   // a reduction at or beneath it, with no cut between
         int scans = no_axis;    // the same of scans: the loop along which they go
         bool reshapes = false;  // and of reshapes
+        bool loops = false;     // and of folds that a thread makes by loops of its own
         int temporary = -1;
         std::uint32_t level = 0;  // of the first stage in which it can be computed
         bool folds() const { return reduces || scans != no_axis; }
@@ -138,7 +140,9 @@ private:
         const state &one = nodes_[a], &other = nodes_[b];
         if (one.folds() && other.folds())
             return (one.reduces == other.reduces && one.scans == other.scans) || uses_.share_rows(a, b);
-        return !(one.folds() && other.reshapes) && !(other.folds() && one.reshapes);
+        const auto apart = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
+        return !apart(one, other) && !apart(other, one) && !(one.loops && other.reshapes) &&
+               !(one.reshapes && other.loops);
     }
 
     void find_cuts() {
@@ -152,6 +156,10 @@ private:
                 const bool elsewhere = (folds || axes_of(of) != n.axes) && use != row_uses::use::held;
                 if (nodes_[of].folds() && (elsewhere || use == row_uses::use::parted)) cut(of);
                 if (nodes_[of].reshapes && folds) cut(of);
+                // A thread's loop is not made again for each place of a long axis.
+                const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
+                if (nodes_[of].loops && (folds || repeats)) cut(of);
+                if (n.kind == node_kind::thread_fold && nodes_[of].reshapes) cut(of);
             }
             for (const node_id of : arguments)
                 for (const node_id other : arguments)
@@ -159,6 +167,7 @@ private:
             state& now = nodes_[i];
             now.reduces = n.kind == node_kind::reduce;
             now.reshapes = n.kind == node_kind::unravel;
+            now.loops = n.kind == node_kind::thread_fold;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {
                 const bool read = is_cut(of) && !is_at_hand(of, n);
@@ -166,12 +175,14 @@ private:
                 if (read) continue;
                 now.reduces = now.reduces || nodes_[of].reduces;
                 now.reshapes = now.reshapes || nodes_[of].reshapes;
+                now.loops = now.loops || nodes_[of].loops;
                 if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
             }
             if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0)) cut(i);
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
-            if (nodes_[graph_.roots[k]].folds() && is_broadcast(k)) cut(graph_.roots[k]);
+            if ((nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].loops) && is_broadcast(k))
+                cut(graph_.roots[k]);
     }
 
     /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
@@ -197,7 +208,7 @@ private:
     part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
         for (part& p : parts_) {
             if (p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
-            if (nodes_[n].folds() || nodes_[n].reshapes) p.folds = n;
+            if (nodes_[n].folds() || nodes_[n].reshapes || nodes_[n].loops) p.folds = n;
             return p;
         }
         return parts_.emplace_back(part{level, axes, n, {}, {}, graph_.nodes[n].kind == node_kind::library});
@@ -258,7 +269,8 @@ private:
     /// The part whose stage comes by all places of `p`, which is to write outputs without a reduction.
     part* folding_over(const part& p) {
         const auto folds = [&](std::uint16_t k) {
-            return nodes_[graph_.roots[k]].folds() || nodes_[graph_.roots[k]].reshapes;
+            const state& root = nodes_[graph_.roots[k]];
+            return root.folds() || root.reshapes || root.loops;
         };
         if (!p.temporaries.empty() || std::ranges::any_of(p.outputs, folds)) return nullptr;
         for (part& other : parts_)
@@ -389,7 +401,9 @@ private:
         bool scans = false, long_rows = false;
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
-            const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan || n.kind == node_kind::unravel;
+            const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan ||
+                               n.kind == node_kind::unravel || n.kind == node_kind::thread_fold ||
+                               n.kind == node_kind::thread_scan;
             if (!needed[i] || !binds || is_read(i, p.level)) continue;
             scans = scans || n.kind == node_kind::scan;
             const auto owner = static_cast<std::uint16_t>(n.index + 1);
@@ -551,6 +565,7 @@ private:
     std::vector<bool> written_;   // outputs that a library's function writes itself
     std::vector<part> parts_;
     std::uint64_t outer_;
+    std::uint64_t short_axes_, thread_loops_;
 };
 
 }  // namespace

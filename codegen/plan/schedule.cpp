@@ -12,6 +12,7 @@
 #include "codegen/graph/scan.hpp"
 #include "codegen/host/rows.hpp"
 #include "codegen/plan/stages.hpp"
+#include "codegen/plan/thread_folds.hpp"
 
 namespace ingot::codegen {
 
@@ -97,7 +98,9 @@ bool holds_rows(const key& k, const graph& g, const row_program& r) {
 /// The one kernel of a graph without temporaries.
 void emit(const key& k, const graph& g, plan& p) {
     const bool cuda = k.header.where == target::cuda;
-    if (const auto r = find_row_program(k, g)) {
+    if (has(g, node_kind::thread_fold)) {
+        emit_map_cuda(k, g, p);
+    } else if (const auto r = find_row_program(k, g)) {
         cuda ? emit_row_cuda(k, g, *r, choose_row(k, g, *r).value(), p) : emit_row_host(k, g, *r, p);
     } else if (has(g, node_kind::reduce)) {
         const folding f = find_folding(k, g);
@@ -189,12 +192,13 @@ plan make_plan(const key& k) {
         plan_missing(k, g, p, "");
     } else {
         if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
+        const bool loops = use_thread_folds(k, g);
         staging s = cut_into_stages(k, g, holds_rows);
         if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
         const bool rows = find_row_program(k, g).has_value();
         p.pattern = has(g, node_kind::library)                               ? "library"
                     : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
-                    : !has(g, node_kind::reduce) && !rows                    ? "map"
+                    : !has(g, node_kind::reduce) && !rows                    ? (loops ? "reduction" : "map")
                     : rows                                                   ? "row program"
                                                                              : "reduction";
         s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);

@@ -11,11 +11,29 @@
 
 namespace ingot::codegen {
 
+/// What a loop of a thread's own asks of its kernel.
+class loop_source {
+public:
+    /// How many turns the loop over an axis has, and the type of its digit.
+    virtual std::string turns(int axis) = 0;
+    virtual std::string digit_type() = 0;
+    /// An array's element, or a random leaf's, at the digits of all loops.
+    virtual std::string element_at_digits(node_id operand) = 0;
+    /// The loops of a thread_fold or thread_scan, outermost first, and whether all of them together are short.
+    virtual std::vector<int> loops_of(node_id fold) const = 0;
+    virtual bool is_short(node_id fold) const = 0;
+
+protected:
+    ~loop_source() = default;
+};
+
 class body_writer {
 public:
     using names = std::vector<std::string>;
 
     body_writer(const graph& g, prelude& needs);
+    /// Where there are thread_folds: the axes that their loops walk.
+    void set_loops(std::uint64_t axes, loop_source& from) { loops_ = axes, from_ = &from; }
 
     /// From here on the node's value is read as this text.
     void name(node_id id, std::string as) { names_[id] = std::move(as); }
@@ -35,12 +53,19 @@ public:
 private:
     std::string spell(node_id id) const;
     void write(node_id id, source_writer& out);
+    /// Whether a node can be written where we are: what moves along a loop of the thread's own, inside that.
+    bool is_at_hand(node_id id) const { return (graph_.nodes[id].axes & loops_ & ~open_) == 0; }
+    void write_needed(const std::vector<node_id>& roots, node_id last, source_writer& out);
+    std::vector<node_id> made_together(node_id fold, const std::vector<bool>& wanted) const;
+    void write_loop(const std::vector<node_id>& folds, source_writer& out);
 
     const graph& graph_;
     prelude& needs_;
     names names_;
     std::vector<std::uint32_t> uses_;
     int next_ = 0;
+    std::uint64_t loops_ = 0, open_ = 0;  // of thread_folds: all, and those inside which we are
+    loop_source* from_ = nullptr;
 };
 
 /// Which nodes lie below `roots` (these included), not looking beneath reductions and scans.

@@ -56,7 +56,8 @@ std::string fold_writer::value_start_in(dtype t) {
     if (row_.start == fold_start::zero || row_.start == fold_start::one) {
         value = spell_constant(t, row_.start == fold_start::one ? 1 : 0, needs_);
         // A prefix of negative zeros is one: to add it to nothing leaves any number as it is.
-        const bool prefix = graph_.nodes[reduction_].kind == node_kind::scan;
+        const node_kind kind = graph_.nodes[reduction_].kind;
+        const bool prefix = kind == node_kind::scan || kind == node_kind::thread_scan;
         if (prefix && row_.start == fold_start::zero && kind_of(t) == kind::floating) value = '-' + value;
     } else if (kind_of(t) == kind::floating) {
         const bool single = t == dtype::f4, cuda = needs_.where() == target::cuda;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/graph/rows.hpp"
+#include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
@@ -12,12 +14,16 @@ using detail::operand_kind;
 
 kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     : key(k), graph(g), names(operand_names(g, k)), needs(k.header.where), body(g, needs), code(1) {
+    loops = thread_loops(k, g);
+    if (loops != 0) body.set_loops(loops, *this);
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
         if (n.kind != node_kind::operand) continue;
         const operand_class& o = k.operands[n.index];
-        if (o.head.kind == operand_kind::array) inputs.push_back({&o, names[n.index], n.index, false, i});
-        if (o.head.kind == operand_kind::generator) generators.push_back(i);
+        const bool in_loop = (n.axes & loops) != 0;
+        if (o.head.kind == operand_kind::array)
+            (in_loop ? looped : inputs).push_back({&o, names[n.index], n.index, false, i});
+        if (o.head.kind == operand_kind::generator && !in_loop) generators.push_back(i);
     }
     for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
         const node& n = g.nodes[i];
@@ -38,14 +44,48 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
     rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
-    for (const array_argument& in : inputs) {  // a view that two loops read counts once
-        const std::uint16_t view = in.at->head.same_as;
-        if (std::find(step.reads.begin(), step.reads.end(), view) == step.reads.end()) step.reads.push_back(view);
-    }
+    for (const auto* arrays : {&inputs, &looped})
+        for (const array_argument& in : *arrays) {  // a view that two loops read counts once
+            const std::uint16_t view = in.at->head.same_as;
+            if (std::find(step.reads.begin(), step.reads.end(), view) == step.reads.end()) step.reads.push_back(view);
+        }
     for (const array_argument& out : outputs) step.writes.push_back(out.index);
     cost = cost_of(g, g.roots);
-    for (const auto* places : {&inputs, &outputs})
+    for (const node& n : g.nodes)
+        if (n.kind == node_kind::thread_fold) {
+            const std::uint32_t turn = cost_of(g, {n.arguments[0]});
+            step.work.push_back({g.nodes[n.arguments[0]].axes, turn});
+            cost += turn;
+        }
+    for (const auto* places : {&inputs, &looped, &outputs})
         for (const array_argument& at : *places) pointer(at);
+}
+
+std::string kernel_builder::turns(int axis) {
+    return signed_index() + '(' + count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
+}
+
+std::string kernel_builder::element(const array_argument& at, const std::string& offset) {
+    return offset.empty() ? '*' + pointer(at) : "*(" + pointer(at) + offset + ')';
+}
+
+std::string kernel_builder::element_at_digits(node_id operand) {
+    const std::uint64_t axes = graph.nodes[operand].axes;
+    const std::uint16_t index = graph.nodes[operand].index;
+    if (key.operands[index].head.kind == operand_kind::generator)
+        return generator_call(operand, generator_index(operand, axes));
+    const array_argument at{&key.operands[index], names[index], index, false, operand};
+    return element(at, offset(at, axes));
+}
+
+std::vector<int> kernel_builder::loops_of(node_id fold) const {
+    return loops_of_binder(key, graph, graph.nodes[fold].index);
+}
+
+bool kernel_builder::is_short(node_id fold) const {
+    for (const axis_class& a : key.axes)
+        if (a.owner == graph.nodes[fold].index + 1 && a.length_class > 1) return false;
+    return true;
 }
 
 std::string kernel_builder::pointer(const array_argument& at) {
@@ -82,7 +122,7 @@ std::string kernel_builder::offset(const array_argument& at, std::uint64_t axes)
         const stride_class s = at.at->strides[static_cast<std::size_t>(a)];
         const int loop = graph.loop_axis[static_cast<std::size_t>(a)];
         if ((axes & axis_bit(loop)) == 0 || s == stride_class::broadcast) continue;
-        out += " + " + digit(loop);
+        out += " + " + (loop == element_axis ? '(' + digit(loop) + " + " + element_number + ')' : digit(loop));
         ++terms;
         if (s == stride_class::unit) continue;
         const bool wide_stride = at.at->head.wide;

@@ -27,7 +27,7 @@ struct unravelling {
     std::string name;  // of the variable that holds the place
 };
 
-struct kernel_builder {
+struct kernel_builder : loop_source {
     kernel_builder(const key& k, const graph& g);
 
     const codegen::key& key;
@@ -36,6 +36,12 @@ struct kernel_builder {
     std::vector<array_argument> inputs;       // arrays that the graph reads, once each
     std::vector<array_argument> outputs;
     std::vector<node_id> generators;
+    /// The axes of the loops of thread_folds, and the arrays that are read inside these.
+    std::uint64_t loops = 0;
+    std::vector<array_argument> looped;
+    /// Where a thread has several elements along an axis: the axis, and which of them it is, added to its digit.
+    int element_axis = -1;
+    std::string element_number;
     std::vector<unravelling> unravellings;  // each after those whose digits its place needs
     prelude needs;
     argument_struct arguments;
@@ -50,6 +56,14 @@ struct kernel_builder {
     /// Type of a linear index, and of a digit or an offset.
     std::string linear() { return needs.type(wide() ? dtype::u8 : dtype::u4); }
     std::string signed_index() { return needs.type(wide() ? dtype::i8 : dtype::i4); }
+
+    std::string turns(int axis) override;
+    std::string digit_type() override { return signed_index(); }
+    std::string element_at_digits(node_id operand) override;
+    std::vector<int> loops_of(node_id fold) const override;
+    bool is_short(node_id fold) const override;
+    /// An element by a plain load; `offset` begins with " + " or is empty.
+    virtual std::string element(const array_argument& at, const std::string& offset);
 
     /// "p.x0"
     std::string pointer(const array_argument& at);

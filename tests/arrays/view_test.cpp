@@ -85,7 +85,7 @@ TEST_CASE("a view of a scalar, of a tree or a lazy over scalars has its shape") 
     expect_threes(broadcast_to(sum(scalar<double>(3)), {2, 3}));
     expect_threes(broadcast_to(lazy<double>(scalar<double>(3)), {2, 3}));
     expect_threes(broadcast_to(lazy<double>(scalar<double>(1)) + 2, {2, 3}));
-    expect_threes(transpose(broadcast_to(broadcast_to(scalar<double>(3), {3}), {3, 3}))(slice(2)));
+    expect_threes(transpose(broadcast_to(broadcast_to(scalar<double>(3), {3}), {3, 3}))(slice(0, 2)));
     CHECK(expand_dims(scalar<int>(7), 0).shape() == shape_like({1}));
     CHECK(sum(broadcast_to(scalar<int>(7), {4, 5}), 0).eval().to_host() == std::vector<std::int64_t>(5, 28));
 }

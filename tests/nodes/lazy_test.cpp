@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include <ingot/functions.hpp>
@@ -186,18 +187,18 @@ TEST_CASE("a long chain is cut at fixed distances from its leaves") {
         for (int k = 0; k < n; ++k) x = x * 0.5 + a;
         return x;
     };
-    const interpreted long_one(chain(100)), longer(chain(164));
+    const interpreted long_one(chain(1600)), longer(chain(2400));
     REQUIRE(long_one.programs.size() > 4);
     REQUIRE(longer.programs.size() > long_one.programs.size());
     for (std::size_t p = 0; p + 1 < long_one.programs.size(); ++p) {
-        CHECK(long_one.programs[p].size() <= runtime::piece_nodes + 1);
+        CHECK(long_one.programs[p].size() <= 4 * runtime::piece_nodes / 3 + 1);  // and references
         CHECK(long_one.programs[p] == longer.programs[p]);
-        CHECK(long_one.programs[p] == long_one.programs[p % 2]);  // an even number of nodes: cuts after + and * in turn
+        if (p > 3) CHECK(long_one.programs[p] == long_one.programs[p - 3]);
     }
     double expected[3];
     for (std::size_t j = 0; j < 3; ++j) {
         expected[j] = m.data()[j];
-        for (int k = 0; k < 100; ++k) expected[j] = expected[j] * 0.5 + m.data()[j];
+        for (int k = 0; k < 1600; ++k) expected[j] = expected[j] * 0.5 + m.data()[j];
     }
     const auto values = long_one.evaluated().values();
     for (std::size_t j = 0; j < 3; ++j) CHECK(values[j] == expected[j]);
@@ -207,12 +208,12 @@ TEST_CASE("a chain that squares itself counts shared nodes once") {
     reference::memory<double> m(3);
     const auto a = m.as({3});
     lazy<double> x = a * 0.01;
-    for (int k = 0; k < 200; ++k) x = 0.1 * x * (1 - x);
+    for (int k = 0; k < 300; ++k) x = 0.1 * x * (1 - x);
     const interpreted i(x);
-    CHECK(i.programs.size() <= 25);  // of 1000 nodes
+    CHECK(i.programs.size() <= 12);  // of 1500 nodes
     for (const auto& p : i.programs) CHECK(p.size() <= 2 * runtime::piece_nodes);
     double expected = m.data()[1] * 0.01;
-    for (int k = 0; k < 200; ++k) expected = 0.1 * expected * (1 - expected);
+    for (int k = 0; k < 300; ++k) expected = 0.1 * expected * (1 - expected);
     CHECK(i.evaluated().values()[1] == expected);
 }
 
@@ -228,10 +229,13 @@ TEST_CASE("a view of a tree that fills a kernel reads it as an array") {
 
 TEST_CASE("trees with large layouts are cut by the room their arguments take") {
     reference::memory<double> m(1);
+    std::deque<reference::memory<double>> others;
     lazy<double> x = m.as({1});
     const std::vector<index_t> ones(60, 1);
-    const detail::leaf<double> wide(m.as({1}).memory(), detail::contiguous_layout(ones));
-    for (int k = 0; k < 30; ++k) x = x + wide;
+    for (int k = 0; k < 30; ++k) {
+        const auto other = others.emplace_back(1).as({1});
+        x = x + detail::leaf<double>(other.memory(), detail::contiguous_layout(ones));
+    }
     const interpreted i(x);
     CHECK(i.programs.size() > 4);
     for (const auto& p : i.programs)
@@ -250,7 +254,7 @@ TEST_CASE("a million nodes are built, viewed, spliced and released on a small st
         const auto g = reference::gather(last);
         pieces = runtime::pieces_of({g.program, g.operands, g.attributes, {}}).size();
     });
-    CHECK(pieces > 10'000);
+    CHECK(pieces > 400);
     CHECK(a.memory().use_count() == (1u << 20) + 1);
 }
 

@@ -76,8 +76,7 @@ public:
             const auto arity = static_cast<std::size_t>(arity_of_word(w));
             n.arguments.assign(stack.end() - static_cast<std::ptrdiff_t>(arity), stack.end());
             stack.resize(stack.size() - arity);
-            if (kind_of_word(w) == word_kind::reference) n = nodes_.at(code_of_word(w));
-            stack.push_back(nodes_.size());
+            stack.push_back(kind_of_word(w) == word_kind::reference ? code_of_word(w) : nodes_.size());
             nodes_.push_back(n);
         }
         if (next_operand != g_.operands.size() || next_attribute != g_.attributes.size())
@@ -130,7 +129,13 @@ private:
         return a;
     }
 
+    /// Of nodes that others share once, or a tree that squares itself would take for ever.
     indices shape_of(const node& n) const {
+        if (kind_of_word(n.code) != word_kind::map) return new_shape_of(n);
+        const auto known = shapes_.find(&n);
+        return known != shapes_.end() ? known->second : shapes_.emplace(&n, new_shape_of(n)).first->second;
+    }
+    indices new_shape_of(const node& n) const {
         switch (kind_of_word(n.code)) {
             case word_kind::leaf:
             case word_kind::generator:
@@ -212,8 +217,10 @@ private:
             case word_kind::scalar:
             case word_kind::generator:
                 return read(g_.operands[n.operand], i);
-            case word_kind::map:
-                return map_value(n, i);
+            case word_kind::map: {
+                const auto known = values_.find({&n, i});
+                return known != values_.end() ? known->second : values_[{&n, i}] = map_value(n, i);
+            }
             case word_kind::reduce: {
                 const node& of = argument(n, 0);
                 indices bound = shape_of(of);
@@ -278,6 +285,8 @@ private:
     std::vector<node> nodes_;
     std::vector<std::size_t> roots_;
     mutable std::map<const buffer*, std::vector<std::byte>> copies_;
+    mutable std::map<const node*, indices> shapes_;
+    mutable std::map<std::pair<const node*, indices>, double> values_;
 };
 
 template <class E>

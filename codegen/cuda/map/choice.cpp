@@ -21,6 +21,13 @@ std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
     return most;
 }
 
+/// Loops of threads that a few more elements would make too few.
+bool has_long_loops(const cuda_kernel& b) {
+    for (node_id i = 0; i < b.graph.nodes.size(); ++i)
+        if (b.graph.nodes[i].kind == node_kind::thread_fold && !b.is_short(i)) return true;
+    return false;
+}
+
 bool moves_inside(const array_argument& at, int inner) { return inner_class(at, inner) != stride_class::broadcast; }
 
 /// Whether every array that moves along the inner axis does so by one element and is aligned.
@@ -79,7 +86,7 @@ map_choice choose_map(const cuda_kernel& b) {
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
-    c.each = b.rank == 0 ? 1 : elements_within(b, packs ? vector : std::max(4u, vector));
+    c.each = b.rank == 0 ? 1 : elements_within(b, has_long_loops(b) ? 1 : packs ? vector : b.loops != 0 ? 1 : std::max(4u, vector));
     if (packs && c.each > 1) {
         c.how = layout::packed;
         return c;

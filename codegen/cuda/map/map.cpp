@@ -157,8 +157,10 @@ private:
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
         open_unrolled_elements();
+        number_elements();
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
+        b_.element_axis = -1;
         out.close();
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
@@ -178,11 +180,19 @@ private:
             write_random_element(g, "const " + b_.needs.type(b_.graph.nodes[g.node].type) + ' ' + g.name);
             b_.body.name(g.node, g.name);
         }
+        number_elements();
         // Every value is there before the first is written: an output may be an operand.
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line("const ", b_.needs.type(b_.outputs[k].at->head.type), ' ', b_.outputs[k].name, " = ",
                      b_.body.value(b_.graph.roots[k], out), ";");
+        b_.element_axis = -1;
         for (const array_argument& z : b_.outputs) out.line(z.name, "_at[e] = ", z.name, ";");
+    }
+    /// What loops of the thread's own read is read at its element e.
+    void number_elements() {
+        if (b_.loops == 0) return;
+        b_.element_axis = inner_;
+        b_.element_number = b_.wide() ? "e" : "int(e)";
     }
 
     /// Which elements this thread owns: those from `i` on the inner axis, whose extent is `n`.
@@ -219,7 +229,7 @@ private:
         source_writer& out = b_.code;
         const formula all = points_of(axis_range(0, b_.rank));
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
-        const std::string q = "first + e * " + std::to_string(threads) + 'u';
+        const std::string q = number_of_element();
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
         for (const array_argument& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
@@ -253,12 +263,19 @@ private:
         b_.step.grid[0] = ceil_divide(all, threads * each_);
     }
 
+    static std::string number_of_element() { return "first + e * " + std::to_string(threads) + 'u'; }
+
     /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements() {
         source_writer& out = b_.code;
         for (const array_argument& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
+            if (b_.loops != 0) {
+                out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
+                out.line("if (q >= ", b_.count(points_of(axis_range(0, b_.rank)), "n"), ") continue;");
+                b_.write_digits("q", outer_axes(b_.rank));
+            }
             for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
@@ -350,7 +367,7 @@ void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
     b.step.kernel = "map";
     b.step.threads = threads;
     b.step.pattern = "map";
-    b.step.work = {{axis_range(0, b.rank), b.cost}};
+    b.step.work.push_back({axis_range(0, b.rank), cost_of(b.graph, b.graph.roots)});
     b.step.shape = c.shape();
     b.step.reason = c.reason();
     p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +

@@ -1,0 +1,258 @@
+// Two hundred statements that nobody thought of, drawn (statements/draw.hpp): each is checked against double, timed,
+// and compared with the roof for the bytes of its inputs and outputs and with the count of its operations. A lamp, not
+// a gate: prints the share of each, and of the twenty worst what they are and how they were planned.
+//   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]
+// --only K does number K alone and prints its plan; --shrink N divides the sizes by 2^N, on the host 10 if not given.
+// What is not checked within so many seconds (90) is left out and counted.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include <ingot/ingot.hpp>
+
+#include "host_data.hpp"
+#include "report.hpp"
+#include "roofs.hpp"
+#include "session.hpp"
+#include "statements/build.hpp"
+#include "statements/draw.hpp"
+#include "statements/exact.hpp"
+#include "statements/judge.hpp"
+#include "statements/stopwatch.hpp"
+
+namespace {
+
+using namespace ingot;
+using bench::promise;
+using bench::statement;
+using bench::statement_trees;
+
+struct options {
+    const char* path = nullptr;
+    std::uint64_t seed = 1, count = 200;
+    std::optional<std::uint64_t> only;
+    int shrink = 0;
+    std::chrono::seconds checking{90};
+};
+
+/// A statement, and what became of it.
+struct drawn {
+    std::uint64_t number = 0;
+    statement what;
+    bool checked = false;
+    std::string failure = {};
+    double closest = 0, blunt = 0;  // of the verdicts on its results, the greatest
+    std::uint64_t kernels = 0;
+    double time = 0, by_bytes = 0, by_operations = 0;
+    double by_bytes_again = 0;  // where arrays are read again after folds that no chip holds
+
+    bool bytes_bound() const { return by_bytes >= by_operations; }
+    double share() const { return std::max(by_bytes, by_operations) / time; }
+    double share_again() const { return std::max(by_bytes_again, by_operations) / time; }
+    std::string name() const { return std::to_string(number) + ": " + shape_text(what); }
+};
+
+void check(drawn& d, const bench::statement_pools& pools) {
+    bench::with_type_of(d.what, [&]<class T>(T) {
+        std::vector<std::vector<T>> got;
+        for (const array<T>& result : statement_trees<T>(d.what, pools, 0).evaluate())
+            got.push_back(ravel(result).to_host());
+        const bench::exact_results exact(d.what, pools.values());
+        for (std::size_t k = 0; k < got.size(); ++k) {
+            const bench::verdict v = bench::judge<T>(exact, k, got[k]);
+            d.closest = std::max(d.closest, v.closest);
+            d.blunt = std::max(d.blunt, v.blunt);
+        }
+    });
+}
+
+/// All at once: kernels are compiled and results computed in double on all cores, what takes longest first.
+void check_all(std::vector<drawn>& all, const bench::statement_pools& pools, std::chrono::seconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    std::ranges::sort(all, std::greater{}, [](const drawn& d) { return d.what.operations(); });
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t i; (i = next.fetch_add(1)) < all.size() && std::chrono::steady_clock::now() < end;) {
+            all[i].checked = true;
+            try {
+                check(all[i], pools);
+            } catch (const std::exception& reason) {
+                all[i].failure = reason.what();
+            }
+        }
+    };
+    std::vector<std::jthread> workers;
+    for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 12u); ++i) workers.emplace_back(work);
+}
+
+void measure(drawn& d, const bench::statement_pools& pools, const bench::roofs& roof, const bench::stopwatch& watch) {
+    const std::uint64_t read = d.what.bytes_read(), written = d.what.bytes_written();
+    d.by_bytes = roof.time_of(read, written) + watch.smallest_kernel();
+    d.by_bytes_again = roof.time_of(d.what.bytes_read_again(), written) + watch.smallest_kernel();
+    d.by_operations =
+        watch.time_of(d.what.operations() * (d.what.type == bench::dtype::f8 ? 2 : 1)) + watch.smallest_kernel();
+    bench::with_type_of(d.what, [&]<class T>(T) {
+        const auto before = counters().kernel_launches;
+        statement_trees<T>(d.what, pools, 0).evaluate();
+        d.kernels = counters().kernel_launches - before;
+        // Results of some calls stay, so that they too are written elsewhere than in a cache.
+        std::vector<std::vector<array<T>>> kept(std::clamp<std::size_t>((std::size_t{1} << 28) / written, 1, 16));
+        d.time = watch.time(
+            [&](std::uint64_t turn) { kept[turn % kept.size()] = statement_trees<T>(d.what, pools, turn).evaluate(); },
+            std::max(d.by_bytes, d.by_operations) < 100 ? 4 : 2);
+    });
+}
+
+std::string plan_of(const drawn& d, const bench::statement_pools& pools) {
+    std::ostringstream text;
+    bench::with_type_of(d.what, [&]<class T>(T) { text << statement_trees<T>(d.what, pools, 0).explain(); });
+    return text.str();
+}
+
+void print_plan(const drawn& d, const bench::statement_pools& pools) {
+    std::printf("\n%.3f  %s, %.1f us; bytes %.1f us, operations %.1f us; %d kernels\n%s\n%s", d.share(),
+                d.name().c_str(), d.time, d.by_bytes, d.by_operations, static_cast<int>(d.kernels),
+                text_of(d.what).c_str(), plan_of(d, pools).c_str());
+    std::fflush(stdout);
+}
+
+/// The median share, the twentieth, the least, and how many statements they are of.
+void summarise(bench::report& out, const std::string& what, std::vector<double> shares, double goal) {
+    if (shares.empty()) return;
+    std::ranges::sort(shares);
+    const auto add = [&](const char* name, double share, promise kind, double wanted) {
+        out.add({.section = "statements",
+                 .name = std::to_string(shares.size()) + " drawn, " + what + ": " + name,
+                 .unit = "of the roof",
+                 .time = share,
+                 .kind = kind,
+                 .reached = share,
+                 .goal = wanted});
+    };
+    add("median", shares[shares.size() / 2], goal > 0 ? promise::share : promise::none, goal);
+    add("5th percentile", shares[shares.size() / 20], promise::none, 0);
+    add("least", shares[0], promise::none, 0);
+}
+
+void add_row(bench::report& out, const drawn& d) {
+    out.add(
+        {.section = "drawn whole",
+         .name = d.name(),
+         .unit = "us",
+         .time = d.time,
+         .baseline = d.bytes_bound() ? "roof of its bytes" : "its operations",
+         .baseline_time = std::max(d.by_bytes, d.by_operations),
+         .bytes = d.what.bytes_read() + d.what.bytes_written(),
+         .note = std::to_string(d.kernels) + " kernels, share " + std::to_string(d.share()) + ": " + text_of(d.what)});
+}
+
+void report_all(bench::report& out, std::vector<drawn> all, const bench::statement_pools& pools, double smallest,
+                double goal) {
+    constexpr std::size_t worst = 20;
+    std::erase_if(all, [](const drawn& d) { return !d.failure.empty(); });
+    std::vector<double> by_bytes, by_bytes_again, by_operations, small;
+    std::array<int, 6> kernels{};
+    int blunt = 0;
+    for (const drawn& d : all) {
+        // Where the roof itself is little more than a launch, the launch is what is measured.
+        (std::max(d.by_bytes, d.by_operations) < 4 * smallest ? small
+         : d.bytes_bound()                                    ? by_bytes
+                                                              : by_operations)
+            .push_back(d.share());
+        if (by_bytes_again.size() < by_bytes.size()) by_bytes_again.push_back(d.share_again());
+        ++kernels[std::min<std::size_t>(d.kernels, kernels.size() - 1)];
+        blunt += d.blunt > 0.01;
+    }
+    std::ranges::sort(all, {}, [](const drawn& d) { return d.share(); });
+    std::printf("\nshare, share where arrays are read again, us, us by bytes, us by operations, kernels:\n");
+    for (const drawn& d : all)
+        std::printf("%.3f %.3f %9.1f %9.1f %9.1f %3d  %s  %s\n", d.share(), d.share_again(), d.time, d.by_bytes,
+                    d.by_operations, static_cast<int>(d.kernels), d.name().c_str(),
+                    text_of(d.what).substr(0, 160).c_str());
+    std::printf("\nThe worst, with their plans:\n");
+    for (std::size_t i = 0; i < std::min(worst, all.size()); ++i) print_plan(all[i], pools);
+    std::printf("\nkernels a statement:");
+    for (std::size_t k = 1; k < kernels.size(); ++k)
+        std::printf(" %d of %d%s", kernels[k], static_cast<int>(k), k + 1 == kernels.size() ? " and more" : ",");
+    std::printf("; %d statements whose error may be over 1%%\n", blunt);
+    for (std::size_t i = 0; i < std::min(worst, all.size()); ++i) add_row(out, all[i]);
+    summarise(out, "bound by bytes", by_bytes, goal);
+    summarise(out, "read again after folds that no chip holds", by_bytes_again, 0);
+    summarise(out, "bound by operations", by_operations, 0);
+    summarise(out, "hardly more than a launch", small, 0);
+}
+
+options parse(int argc, char** argv) {
+    options o;
+    if (current_device().is_host()) o.shrink = 10;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view name = argv[i];
+        if (!name.starts_with("--")) {
+            o.path = argv[i];
+            continue;
+        }
+        if (i + 1 == argc) throw std::runtime_error(std::string(name) + " wants a number");
+        const std::uint64_t value = std::strtoull(argv[++i], nullptr, 10);
+        if (name == "--seed")
+            o.seed = value;
+        else if (name == "--count")
+            o.count = value;
+        else if (name == "--only")
+            o.only = value;
+        else if (name == "--shrink")
+            o.shrink = static_cast<int>(std::min<std::uint64_t>(value, 12));
+        else if (name == "--seconds")
+            o.checking = std::chrono::seconds(value);
+        else
+            throw std::runtime_error("there is no option " + std::string(name));
+    }
+    if (o.path == nullptr)
+        throw std::runtime_error(
+            "usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]");
+    return o;
+}
+
+int run(int argc, char** argv) {
+    const options o = parse(argc, argv);
+    const std::size_t bytes = std::size_t{1} << (30 - o.shrink);
+    const bench::statement_pools pools(
+        bench::uniform<float>(bytes / 4, 201, -bench::pool_range, bench::pool_range),
+        bench::uniform<double>(bytes / 8, 202, -bench::pool_range, bench::pool_range),
+        bench::uniform<std::int32_t>(bytes / 4, 203, -bench::integer_range, bench::integer_range));
+    bench::report out(o.path);
+    const array<float>& floats = pools.on_device<float>();
+    const bench::roofs roof(out, floats, floats);
+    bench::session s{out, roof};
+    const bench::stopwatch watch(out);
+
+    std::vector<drawn> all;
+    const bench::statement_limits limits{20.0 - o.shrink, 27.0 - o.shrink};
+    for (std::uint64_t k = o.only.value_or(0); k < (o.only ? *o.only + 1 : o.count); ++k)
+        all.push_back({.number = k, .what = bench::statement_draw(o.seed, k, limits).next()});
+    check_all(all, pools, o.checking);
+    if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)
+        std::printf("%d statements are left out: there was no time to check them\n", static_cast<int>(left_out));
+    std::ranges::sort(all, {}, &drawn::number);
+    for (drawn& d : all)
+        s.attempt("seed " + std::to_string(o.seed) + ", " + d.name() + ", " + text_of(d.what), [&] {
+            if (!d.failure.empty()) throw std::runtime_error(d.failure);
+            measure(d, pools, roof, watch);
+        });
+    report_all(out, std::move(all), pools, watch.smallest_kernel(), o.shrink == 0 ? 0.80 : 0);
+    return s.failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::exception& reason) {
+    std::fprintf(stderr, "statements: %s\n", reason.what());
+    return 1;
+}

@@ -1,0 +1,109 @@
+// Folds inside folds and maps, which on a GPU the thread that wants the value makes by a loop of its own.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include <ingot/ingot.hpp>
+
+using namespace ingot;
+
+namespace {
+
+/// The same numbers as float on the current device and as double on the host.
+struct numbers {
+    array<float> here;
+    array<double> there;
+
+    numbers(const shape_like& shape, double scale) {
+        const auto n = static_cast<std::size_t>(zeros<bool>(shape).size());
+        std::vector<float> values(n);
+        for (std::size_t i = 0; i < n; ++i)
+            values[i] = static_cast<float>(scale * std::sin(0.7 + 1.37 * static_cast<double>(i % 8191) + 0.1 * scale));
+        here = asarray(values, shape);
+        const with_device host(device::host());
+        there = asarray(std::vector<double>(values.begin(), values.end()), shape);
+    }
+};
+
+/// What f makes of numbers, against the same of doubles on the host; on a GPU in so many kernels.
+template <class F, class... N>
+void check(F f, int kernels, double tolerance, const N&... of) {
+    const auto e = f(of.here...);
+    const auto before = counters().kernel_launches;
+    const auto found = eval(e);
+    if (current_device().is_cuda()) {
+        CHECK(counters().kernel_launches - before == kernels);
+        const auto how = explain(e);
+        CAPTURE(how.expression);
+        CAPTURE(how.kernels.back().reason);
+        CHECK(how.kernels.size() == static_cast<std::size_t>(kernels));
+    }
+    const auto seen = found.to_host();
+    const with_device host(device::host());
+    const auto wanted = f(of.there...).to_host();
+    REQUIRE(seen.size() == wanted.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        const double a = static_cast<double>(seen[i]), b = static_cast<double>(wanted[i]);
+        if (!(std::abs(a - b) <= tolerance * (1 + std::abs(b)))) ++wrong;
+    }
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a fold over a short axis of what is broadcast together is a loop of each result's thread") {
+    const numbers v({40000}, 3), mean_of({16}, 2), spread({16}, 0.3);
+    const auto likelihood = [](const auto& x, const auto& mu, const auto& s) {
+        const auto z = (x(all, newaxis) - mu) * exp(-s);
+        return logsumexp(-0.5f * z * z - s, 1);
+    };
+    check(likelihood, 1, 1e-5, v, mean_of, spread);
+    check([](const auto& x, const auto& mu) { return var(x(all, newaxis) * mu, 1) + x; }, 1, 1e-5, v, mean_of);
+    check([](const auto& x, const auto& mu) { return argmax(x(all, newaxis) * mu - mu * mu, 1); }, 1, 0, v, mean_of);
+    check([](const auto& x, const auto& mu) { return min(abs(mu(all, newaxis) - x), 0) < 0.5f; }, 1, 0, v, mean_of);
+}
+
+TEST_CASE("the nearest of some centres is one kernel") {
+    const numbers points({33000, 5}, 1), centres({11, 5}, 0.8);
+    const auto nearest = [](const auto& x, const auto& c) {
+        return argmin(sum(square(x(all, newaxis, all) - c), -1), 1);
+    };
+    check(nearest, 1, 0, points, centres);
+    const auto distance = [](const auto& x, const auto& c) {
+        return sqrt(min(sum(square(x(all, newaxis, all) - c), -1), 1));
+    };
+    check(distance, 1, 1e-5, points, centres);
+}
+
+TEST_CASE("forces between bodies are one kernel, whose sums are made of parts") {
+    const numbers p({190, 3}, 5);
+    const auto forces = [](const auto& x) {
+        const auto d = x(newaxis) - x(all, newaxis);
+        return sum(d * power(sum(d * d, -1) + 1e-3f, -1.5f)(all, all, newaxis), 1);
+    };
+    check(forces, current_device().is_cuda() ? 2 : 0, 1e-4, p);  // of few bodies
+}
+
+TEST_CASE("what a fold of a fold makes is wanted elsewhere as well") {
+    const numbers v({35000}, 3), w({9}, 2);
+    check([](const auto& x, const auto& y) { return sum(square(sum(x(all, newaxis) * y, 1))); }, 2, 1e-4, v, w);
+    const auto both = [](const auto& x, const auto& y) {
+        const auto r = sum(exp(x(all, newaxis) * y * 0.1f), 1);
+        return r(all, newaxis) * y;
+    };
+    check(both, 1, 1e-5, v, w);
+}
+
+TEST_CASE("paths of random numbers are folded as they are drawn") {
+    const auto paths = random::generator(7).normal<float>({33000, 20});
+    const auto payoff = maximum(mean(100 * exp(cumsum(0.01f * paths - 5e-5f, 1)), 1) - 100, 0);
+    const auto launched = counters().kernel_launches;
+    const float price = mean(payoff).item();
+    if (current_device().is_cuda()) CHECK(counters().kernel_launches - launched == 2);
+    const array<float> drawn = paths;
+    const array<float> steps = cumsum(0.01f * drawn - 5e-5f, 1);
+    const float again = mean(maximum(mean(100 * exp(steps), 1) - 100, 0)).item();
+    CHECK(price == doctest::Approx(again).epsilon(1e-5));
+}
