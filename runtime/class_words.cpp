@@ -8,6 +8,7 @@
 #include <ingot/kernel_text.hpp>
 
 #include "runtime/classify.hpp"
+#include "runtime/environment.hpp"
 
 namespace ingot::runtime {
 
@@ -18,8 +19,14 @@ namespace {
 
 /// Fewer results than this do not fill a large GPU with one block each: two for each of its 132 multiprocessors.
 constexpr index_t few_rows = 264;
-/// As many results as give a large GPU a quarter of the threads that it has room for.
-constexpr index_t many_results = index_t{1} << 15;
+/// As many results as give a large GPU an eighth of the threads that it has room for. Random trees have few.
+index_t many_results() {
+    static const index_t wanted = [] {
+        const std::optional<std::string> given = environment_text("INGOT_TEST_MANY_RESULTS");
+        return given ? std::atoll(given->c_str()) : index_t{1} << 15;
+    }();
+    return wanted;
+}
 constexpr index_t short_row = 32;
 
 }  // namespace
@@ -342,7 +349,7 @@ bool classifier::reads_again(const statement& s, int owner) const {
         along |= std::uint64_t{1} << a;
         if (of != owner) results *= c_.extents[a];
     }
-    if (results < many_results) return false;
+    if (results < many_results()) return false;
     for (std::size_t i = below.first; i < below.last; ++i) {
         if (s.operands[i].kind != operand_kind::array) continue;
         bool everywhere = true;

@@ -118,7 +118,7 @@ TEST_CASE("the example Horner: polynomials of one degree are one kernel, long on
     CHECK(numbers_after(text, "sin, degree 17").at(0) == 0);
     CHECK(numbers_after(text, "cos, degree 17").at(0) == 0);
     CHECK(numbers_after(text, "x^1000").at(0) <= 4);
-    CHECK(numbers_after(text, "x^1000").at(1) > 40);
+    CHECK(numbers_after(text, "x^1000").at(1) >= 2);
     CHECK(numbers_after(text, "x^1000").at(3) < 1e-13);
 }
 

@@ -93,6 +93,7 @@ private:
             index_t& largest = *std::ranges::max_element(shape_);
             largest = largest / 3 + 1;
         }
+        outer_ = shape_.size() > 1 && chance(random_, 40);
     }
 
     std::vector<index_t> any_order(std::size_t rank) {
@@ -108,6 +109,7 @@ private:
         extents stored = shape_;
         for (index_t& extent : stored)
             if (chance(random_, 20)) extent = 1;
+        if (outer_ && std::ranges::count(stored, index_t{1}) == 0) stored[below(stored.size())] = 1;
         if (chance(random_, 25))
             stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(below(stored.size())));
         std::vector<index_t> order = any_order(stored.size());
@@ -374,6 +376,7 @@ private:
     random_engine random_;
     std::uint64_t seed_;
     extents shape_;
+    bool outer_ = false;  // no leaf has all axes: all are broadcast together
     std::vector<value<T>> values_;
     std::string evaluated_;
 };

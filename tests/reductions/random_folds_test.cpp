@@ -27,19 +27,21 @@ void check(const Leaf& leaf, const F& f) {
 template <class Leaf>
 void check_folds(const Leaf& leaf, int axis) {
     const array<typename Leaf::value_type> x = leaf;
-    const auto [mean_of_leaf, place_of_leaf, variance_of_leaf] =
-        eval(mean(leaf, axis), argmax(leaf, axis), var(leaf * leaf - 2, axis));
-    check(mean_of_leaf, eval(mean(x, axis)));
-    check(place_of_leaf, eval(argmax(x, axis)));
-    check(variance_of_leaf, eval(var(x * x - 2, axis)));
+    const auto folds = [&](const auto& e) { return eval(mean(e, axis), argmax(e, axis), var(e * e - 2, axis)); };
+    const auto [mean_of_leaf, place_of_leaf, variance_of_leaf] = folds(leaf);
+    const auto [mean_of_array, place_of_array, variance_of_array] = folds(x);
+    check(mean_of_leaf, mean_of_array);
+    check(place_of_leaf, place_of_array);
+    check(variance_of_leaf, variance_of_array);
 }
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("rows and columns of random numbers, of every length and beginning", T, float, double) {
     random::generator g(3);
-    for (const index_t columns : {1, 4, 37, 260})
+    for (const index_t columns : {4, 37, 260})
         for (const index_t rows : {2, 45}) {
+            if (rows == 2 && columns != 37) continue;
             const auto leaf = g.uniform<T>({rows, columns});
             check_folds(leaf, 0);
             check_folds(leaf, 1);

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <random>
 #include <vector>
 
 #include <ingot/ingot.hpp>
@@ -83,7 +85,7 @@ TEST_CASE("forces between bodies are one kernel, whose sums are made of parts") 
         const auto d = x(newaxis) - x(all, newaxis);
         return sum(d * power(sum(d * d, -1) + 1e-3f, -1.5f)(all, all, newaxis), 1);
     };
-    check(forces, current_device().is_cuda() ? 2 : 0, 1e-4, p);  // of few bodies
+    check(forces, std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1 : 2, 1e-4, p);  // of few bodies else
 }
 
 TEST_CASE("what a fold of a fold makes is wanted elsewhere as well") {
@@ -106,4 +108,76 @@ TEST_CASE("paths of random numbers are folded as they are drawn") {
     const array<float> steps = cumsum(0.01f * drawn - 5e-5f, 1);
     const float again = mean(maximum(mean(100 * exp(steps), 1) - 100, 0)).item();
     CHECK(price == doctest::Approx(again).epsilon(1e-5));
+}
+
+namespace {
+
+/// Whole numbers from -4 to 4.
+template <class T>
+lazy<T> whole_numbers(std::mt19937& random, const std::vector<index_t>& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> values(static_cast<std::size_t>(n));
+    for (T& v : values) v = static_cast<T>(static_cast<int>(random() % 9) - 4);
+    return asarray(values, shape);
+}
+
+template <class T>
+lazy<T> folded(unsigned which, const lazy<T>& e, const axes& over) {
+    switch (which % 6) {
+        case 0:
+            return astype<T>(sum(e, over));
+        case 1:
+            return max(e, over);
+        case 2:
+            return min(e, over);
+        case 3:
+            return astype<T>(count_nonzero(e > 1, over));
+        case 4:
+            return astype<T>(any(e == 2, over));
+        default:
+            if (over.size() == 1) return astype<T>(argmax(e, over.begin()[0]));
+            return astype<T>(sum(e * e, over));
+    }
+}
+
+/// A fold over j of a map of a fold over k of what x(i, k), y(j, k) and w(j) make together, evaluated at the end or
+/// after each step. `launches`: those of the end.
+template <class T>
+void check_drawn(unsigned seed, std::uint64_t& launches) {
+    std::mt19937 random(seed);
+    const index_t i = 100 + static_cast<index_t>(random() % 200), j = 1 + static_cast<index_t>(random() % 70),
+                  k = 1 + static_cast<index_t>(random() % 40);
+    const auto inner = static_cast<unsigned>(random()), outer = static_cast<unsigned>(random()),
+               shape = static_cast<unsigned>(random());
+    const lazy<T> x = whole_numbers<T>(random, {i, 1, k}), y = whole_numbers<T>(random, {j, k}),
+                  w = whole_numbers<T>(random, {j});
+    const auto statement = [&](auto keep) {
+        const lazy<T> product = keep(shape % 2 == 0 ? lazy<T>(x * y - x) : lazy<T>(abs(x - y) + y));
+        const lazy<T> within = keep(folded<T>(inner, product, shape % 7 == 0 ? axes{1, 2} : axes{2}));
+        if (shape % 7 == 0) return keep(within * 2 + lazy<T>(x(all, 0, 0)));
+        const lazy<T> again = shape % 5 == 0 ? lazy<T>(within - folded<T>(0, y, 1)) : within;
+        return keep(folded<T>(outer, lazy<T>(again * w), 1));
+    };
+    const lazy<T> whole = statement([](const lazy<T>& e) { return e; });
+    const auto before = counters().kernel_launches;
+    const array<T> found = whole;
+    launches += counters().kernel_launches - before;
+    const array<T> wanted = statement([](const lazy<T>& e) { return lazy<T>(eval(e)); });
+    CAPTURE(seed);
+    CAPTURE(explain(whole).expression);
+    CHECK(found.to_host() == wanted.to_host());
+}
+
+}  // namespace
+
+TEST_CASE("drawn folds of folds are what they are one by one") {
+    std::uint64_t launches = 0;
+    for (unsigned seed = 0; seed < 12; ++seed) {
+        check_drawn<float>(3 * seed, launches);
+        check_drawn<std::int32_t>(3 * seed + 1, launches);
+        check_drawn<double>(3 * seed + 2, launches);
+    }
+    // The emulated GPU's results count as many from 100 on; then most of the 36 are one kernel.
+    if (std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr && current_device().is_cuda()) CHECK(launches <= 50);
 }

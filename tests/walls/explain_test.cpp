@@ -105,10 +105,10 @@ TEST_CASE("several outputs read what they share once") {
 
 TEST_CASE("what is evaluated in several pieces is explained as all of them") {
     const array<float> x = counted<float>(n);
-    CHECK(cost_of(chain(x, 1000)).kernels > 10);
+    CHECK(cost_of(chain(x, 5000)).kernels > 10);
     const array<float> m = ones<float>({40, 50});
     const lazy<float> centred = chain(m, 100) - mean(chain(m, 100), 1, keepdims);
-    CHECK(cost_of(sum(centred * centred, 0)).kernels > 3);
+    CHECK(cost_of(sum(centred * centred, 0)).kernels == 3);
     CHECK(cost_of(sum(reshape(m.T() + 1, {20, 100}), 1)).kernels == 2);  // what it is read from lies elsewhere
 }
 

@@ -136,7 +136,8 @@ std::string map_choice::reason() const {
         case layout::spread:
             break;
     }
-    return n + " elements a thread, a block apart: coalesced at any alignment and stride";
+    return n + (each == 1 ? " element" : " elements") +
+           " a thread, a block apart: coalesced at any alignment and stride";
 }
 
 }  // namespace ingot::codegen
