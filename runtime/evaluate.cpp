@@ -197,7 +197,8 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
 }
 
 /// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
-bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s, const execution_context& where) {
+bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s,
+                    const execution_context& where) {
     dispatch_cache::entry* const known = own.recent.find(seen);
     if (known == nullptr) return false;
     if (known->found == nullptr) {

@@ -12,10 +12,10 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/joint_outputs.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/plan_steps.hpp"
-#include "runtime/joint_outputs.hpp"
 
 namespace ingot {
 

@@ -113,7 +113,8 @@ void host_walk::put(const folded_space& s, std::span<const std::string> values) 
 void host_walk::close_outputs(const folded_space& s) {
     if (packed_)
         for (const std::size_t k : s.outputs)
-            if (const array_argument& z = b_.outputs[k]; !(staged_ && is_staged(z, s))) scatter(z, kept_axes() | s.bits());
+            if (const array_argument& z = b_.outputs[k]; !(staged_ && is_staged(z, s)))
+                scatter(z, kept_axes() | s.bits());
     if (s.outputs.empty() || !has_runs(s)) return;
     over_runs(s, [&] {
         for (const std::size_t k : s.outputs) {

@@ -24,7 +24,8 @@ bool host_map::can_stream() const {
 
 void host_map::declare_large() {
     std::uint32_t bytes = 0;
-    for (const array_argument& out : b_.outputs) bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
+    for (const array_argument& out : b_.outputs)
+        bytes += static_cast<std::uint32_t>(detail::size_of(out.at->head.type));
     const std::string size = b_.rank == 1 ? "n0" : "size";
     b_.code.line("const bool large = ", b_.count(points_of(axis_range(0, b_.rank)), size),
                  " >= ", streamed_bytes / bytes, ";");

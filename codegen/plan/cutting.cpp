@@ -23,7 +23,13 @@ constexpr int no_axis = -1;
 class cutting {
 public:
     cutting(const key& k, const graph& g, const row_uses& uses)
-        : key_(k), graph_(g), uses_(uses), nodes_(g.nodes.size()), outer_(outputs_axes(k)), short_axes_(short_axes(k)), thread_loops_(thread_loops(k, g)) {
+        : key_(k),
+          graph_(g),
+          uses_(uses),
+          nodes_(g.nodes.size()),
+          outer_(outputs_axes(k)),
+          short_axes_(short_axes(k)),
+          thread_loops_(thread_loops(k, g)) {
         std::vector<int> users(g.nodes.size());
         for (const node& n : g.nodes)
             for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
@@ -169,7 +175,7 @@ private:
         std::uint32_t sum = 0;
         for (node_id i = 0; i < graph_.nodes.size(); ++i) {
             const node& n = graph_.nodes[i];
-            operations[i] = n.kind == node_kind::map ? facts(static_cast<op>(n.code)).cost
+            operations[i] = n.kind == node_kind::map    ? facts(static_cast<op>(n.code)).cost
                             : n.kind == node_kind::user ? cost_of_user(graph_.texts[n.index], n.code)
                                                         : 0;
             sum += operations[i];
@@ -620,10 +626,10 @@ private:
     const graph& graph_;
     const row_uses& uses_;
     std::vector<state> nodes_;
-    std::vector<node_id> cut_;    // the node of each temporary
+    std::vector<node_id> cut_;          // the node of each temporary
     std::vector<const char*> reasons_;  // and why it is one
-    std::vector<node_id> views_;  // of libraries' results
-    std::vector<bool> written_;   // outputs that a library's function writes itself
+    std::vector<node_id> views_;        // of libraries' results
+    std::vector<bool> written_;         // outputs that a library's function writes itself
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;

@@ -32,8 +32,8 @@ struct kernel_builder : loop_source {
 
     const codegen::key& key;
     const codegen::graph& graph;
-    std::vector<std::string> names;  // of the key's operands
-    std::vector<array_argument> inputs;       // arrays that the graph reads, once each
+    std::vector<std::string> names;      // of the key's operands
+    std::vector<array_argument> inputs;  // arrays that the graph reads, once each
     std::vector<array_argument> outputs;
     std::vector<node_id> generators;
     /// The axes of the loops of thread_folds, and the arrays that are read inside these.

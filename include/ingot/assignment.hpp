@@ -83,7 +83,8 @@ struct joint_assignment {
 };
 /// All of them together, as if every right-hand side had been computed first. `trees` has no outputs yet. Throws
 /// shape_error where targets differ in shape, or where two of them have an element in common.
-INGOT_API void assign_together(const char* operation, slot&, const joint_outputs& trees, std::span<const joint_assignment>);
+INGOT_API void assign_together(const char* operation, slot&, const joint_outputs& trees,
+                               std::span<const joint_assignment>);
 
 /// Whether values of one dtype may be assigned to another: all but complex to real.
 constexpr bool converts(dtype from, dtype to) {

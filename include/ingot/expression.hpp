@@ -365,7 +365,7 @@ public:
         for (std::size_t k = 1; k < sizeof...(N); ++k)
             alike = alike && same_extents(shapes_[0], shapes_[k]) && devices_[0] == devices_[k];
         joint_outputs s{program, operands_, {attributes_, static_cast<std::size_t>((N::binders + ...))},
-                  outputs, {},        devices_};
+                        outputs, {},        devices_};
         if (!alike) s.shapes = shapes_;
         return s;
     }

@@ -90,8 +90,7 @@ public:
 /// Whether nothing in a tree has a layout that a view could change: its leaves are scalars.
 template <class N>
 consteval bool has_scalars_alone() {
-    for (const word w : N::program)
-        switch (kind_of_word(w)) {
+    for (const word w : N::program) switch (kind_of_word(w)) {
             case word_kind::leaf:
             case word_kind::generator:
             case word_kind::lazy:

@@ -15,7 +15,8 @@ using layout = map_choice::layout;
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t fewest_chunks = 2, most_chunks = 4;  // of a flat map
 
-/// So many elements a thread, of which all values lie in registers, as hold `bytes` of the widest array, while the compiler digests their statements.
+/// So many elements a thread, of which all values lie in registers, as hold `bytes` of the widest array, while the
+/// compiler digests their statements.
 std::uint32_t elements_within(const cuda_kernel& b, std::uint32_t most) {
     constexpr std::size_t large_graph = 64;
     constexpr std::uint32_t most_registers = 160;  // of 255: addresses and numbers of loops want some
@@ -40,8 +41,9 @@ bool can_pack(const cuda_kernel& b, int inner) {
     const auto fits = [&](const array_argument& at) {
         return !moves_inside(at, inner) || (inner_class(at, inner) == stride_class::unit && at.at->head.vector);
     };
-    return std::ranges::all_of(b.inputs, fits) &&
-           std::ranges::all_of(b.outputs, [&](const array_argument& at) { return moves_inside(at, inner) && fits(at); });
+    return std::ranges::all_of(b.inputs, fits) && std::ranges::all_of(b.outputs, [&](const array_argument& at) {
+               return moves_inside(at, inner) && fits(at);
+           });
 }
 
 /// Of the arrays that `moves` selects, in bytes.
@@ -89,7 +91,11 @@ map_choice choose_map(const cuda_kernel& b) {
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
-    c.each = b.rank == 0 ? 1 : elements_within(b, has_long_loops(b) ? 1 : packs ? vector : b.loops != 0 ? 1 : std::max(4u, vector));
+    c.each = b.rank == 0 ? 1
+                         : elements_within(b, has_long_loops(b) ? 1
+                                              : packs           ? vector
+                                              : b.loops != 0    ? 1
+                                                                : std::max(4u, vector));
     if (packs && c.each > 1) {
         c.how = layout::packed;
         return c;

@@ -139,7 +139,8 @@ private:
     }
 
     /// Reads, computes and writes by vectors, and returns unless a value was rare.
-    void write_vector(const std::vector<const array_argument*>& vectors, const std::vector<array_argument>& generators) {
+    void write_vector(const std::vector<const array_argument*>& vectors,
+                      const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
         for (const array_argument* in : vectors) {
             const std::uint32_t bytes = bytes_of(*in) * each_;
@@ -170,7 +171,8 @@ private:
         if (quick) out.close();
     }
 
-    void write_one_by_one(const std::vector<const array_argument*>& vectors, const std::vector<array_argument>& generators) {
+    void write_one_by_one(const std::vector<const array_argument*>& vectors,
+                          const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
         for (const array_argument* in : vectors) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
@@ -268,7 +270,8 @@ private:
     /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements() {
         source_writer& out = b_.code;
-        for (const array_argument& z : b_.outputs) out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        for (const array_argument& z : b_.outputs)
+            out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             if (b_.loops != 0) {

@@ -156,7 +156,8 @@ std::string row_elements::one(const array_argument& leaf, std::uint64_t axes) {
     return b_.element(leaf, b_.offset(leaf, axes));
 }
 
-std::vector<std::vector<const array_argument*>> row_elements::by_fit(const std::vector<const array_argument*>& places) const {
+std::vector<std::vector<const array_argument*>> row_elements::by_fit(
+    const std::vector<const array_argument*>& places) const {
     std::vector<std::vector<const array_argument*>> groups;
     for (const array_argument* at : places)
         if (!choice_.shifted && !groups.empty())
@@ -166,7 +167,8 @@ std::vector<std::vector<const array_argument*>> row_elements::by_fit(const std::
     return groups;
 }
 
-void row_elements::load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix, bool streamed) {
+void row_elements::load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix,
+                                 bool streamed) {
     source_writer& out = b_.code;
     open_elements();
     if (choice_.each > 1) out.line("const ", u4(), " own = ", is_inside(), " ? at + e : 0;");

@@ -81,13 +81,15 @@ protected:
     }
     /// Loads of one chunk into `name + suffix`, element by element. Beside the row's elements stand others of it, so
     /// that nothing is computed from what is not there.
-    void load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix, bool streamed = false);
+    void load_elements(const std::vector<const array_argument*>& leaves, const std::string& suffix,
+                       bool streamed = false);
     static bool is_array_of_words(const array_argument& leaf);
     /// Whether an element is loaded by an instruction that the compiler leaves where it is, before all uses.
     bool is_streamed(const array_argument& leaf) const;
     std::string streamed_element(const array_argument& leaf);
     /// Opens the loads of a chunk by vectors.
-    void open_vectors(const std::vector<const array_argument*>& leaves, const std::string& suffix, const std::string& test);
+    void open_vectors(const std::vector<const array_argument*>& leaves, const std::string& suffix,
+                      const std::string& test);
     /// Whether an array's chunk is accessed as a vector.
     std::string is_vector(const array_argument& at) { return and_fits(at, is_whole()); }
     std::string and_fits(const array_argument& at, const std::string& test) const;
@@ -119,8 +121,8 @@ protected:
     const row_program& r_;
     const register_rows& choice_;
     const std::vector<array_argument> leaves_;  // arrays and random leaves
-    const std::string lane_, along_;   // this thread's lane; the element at which loops stand, "[u][e]"
-    const std::string leader_;         // of shifted rows: the array that says where they begin
+    const std::string lane_, along_;            // this thread's lane; the element at which loops stand, "[u][e]"
+    const std::string leader_;                  // of shifted rows: the array that says where they begin
 };
 
 }  // namespace ingot::codegen

@@ -310,7 +310,8 @@ private:
     }
 
     void write_results() {
-        if (std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const array_argument& z) { return along(z); })) return;
+        if (std::all_of(b_.outputs.begin(), b_.outputs.end(), [&](const array_argument& z) { return along(z); }))
+            return;
         if (choice_.shares_rows) b_.code.open("if (lane == 0)");
         for (std::size_t o = 0; o < b_.outputs.size(); ++o) {
             if (along(b_.outputs[o])) continue;
