@@ -443,8 +443,7 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, row(5)).bound_axis(1, row(64)).leaf(f4, "s10").leaf(f4, "01s");
              b.map("subtract").map("square").reduce(fold::sum, f4).reduce(fold::argmin, i8);
              key k = b.output(i8, "1").done();
-             for (const std::size_t a : {1, 2})
-                 k.axes[a].flags = t == target::cuda ? detail::axis_flags::reads_again : 0;
+             k.axes[1].flags = k.axes[2].flags = t == target::cuda ? detail::axis_flags::reads_again : 0;
              return k;
          }},
         {"cummax_of_short_rows",
