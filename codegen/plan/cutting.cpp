@@ -8,9 +8,9 @@
 #include <span>
 
 #include "codegen/graph/reduction.hpp"
+#include "codegen/plan/kernel_size.hpp"
 #include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/kernel.hpp"
-#include "codegen/text/user_text.hpp"
 
 namespace ingot::codegen {
 
@@ -164,32 +164,6 @@ private:
                !(one.reshapes && other.loops);
     }
 
-    /// Behind which nodes the values that are still wanted go through memory, for one kernel would hold more operations
-    /// than a compiler digests in good time: where there are fewest of them.
-    std::vector<bool> find_ends_of_kernels() const {
-        constexpr std::uint32_t most_operations = 1500;
-        std::vector<bool> ends(graph_.nodes.size());
-        const std::vector<std::uint32_t> live = live_values(graph_);
-        std::vector<std::uint32_t> operations(graph_.nodes.size());
-        node_id begin = 0;
-        std::uint32_t sum = 0;
-        for (node_id i = 0; i < graph_.nodes.size(); ++i) {
-            const node& n = graph_.nodes[i];
-            operations[i] = n.kind == node_kind::map    ? facts(static_cast<op>(n.code)).cost
-                            : n.kind == node_kind::user ? cost_of_user(graph_.texts[n.index], n.code)
-                                                        : 0;
-            sum += operations[i];
-            if (sum <= most_operations) continue;
-            node_id best = i;
-            std::uint32_t behind = 0, behind_best = 0;
-            for (node_id p = i; p > begin && behind < most_operations / 2; behind += operations[p--])
-                if (live[p] < live[best]) best = p, behind_best = behind;
-            ends[best] = true;
-            begin = best;
-            sum = behind_best;
-        }
-        return ends;
-    }
     /// Cuts off all that nodes behind this one still want.
     void cut_behind(node_id last, const std::vector<node_id>& last_user) {
         for (node_id i = 0; i <= last; ++i) {
@@ -201,7 +175,7 @@ private:
     }
 
     void find_cuts() {
-        const std::vector<bool> ends = find_ends_of_kernels();
+        const std::vector<bool> ends = ends_of_kernels(graph_);
         std::vector<node_id> last_user(graph_.nodes.size());
         for (node_id i = 0; i < graph_.nodes.size(); ++i)
             for (int a = 0; a < graph_.nodes[i].arity; ++a) last_user[graph_.nodes[i].arguments[a]] = i;
