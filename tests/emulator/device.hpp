@@ -298,8 +298,13 @@ inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int sum) {
 
 // ---- Numbers.
 
+/// NVRTC has min and max of two integers of one size, or two floats; others are ambiguous to it.
 template <class A, class B>
-    requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+concept compared_by_cuda = (std::integral<A> && std::integral<B> && sizeof(A) == sizeof(B)) ||
+                           (std::floating_point<A> && std::floating_point<B>);
+
+template <class A, class B>
+    requires compared_by_cuda<A, B>
 auto min(A a, B b) {
     using common = std::common_type_t<A, B>;
     if constexpr (std::is_floating_point_v<common>)
@@ -308,7 +313,7 @@ auto min(A a, B b) {
         return common(b) < common(a) ? common(b) : common(a);
 }
 template <class A, class B>
-    requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+    requires compared_by_cuda<A, B>
 auto max(A a, B b) {
     using common = std::common_type_t<A, B>;
     if constexpr (std::is_floating_point_v<common>)
