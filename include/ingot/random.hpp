@@ -53,12 +53,18 @@ private:
     device_id device_;
 };
 
+/// float's numbers, rounded.
+template <half_float T, class E>
+auto as_half(E&& numbers) {
+    return make_node<op::astype, dtype_of<T>>("astype", std::forward<E>(numbers));
+}
+
 }  // namespace detail
 
 namespace random {
 
 template <class T>
-concept floating_element = element_type<T> && std::floating_point<T>;
+concept floating_element = element_type<T> && (std::floating_point<T> || detail::half_float<T>);
 
 /// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads.
 class generator {
@@ -72,15 +78,21 @@ public:
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
     }
-    /// 0 <= u < 1.
+    /// 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded.
     template <floating_element T>
     auto uniform(const shape_like& shape) {
-        return make<T, detail::generator_kind::uniform>("uniform", shape);
+        if constexpr (detail::half_float<T>)
+            return detail::as_half<T>(uniform<float>(shape));
+        else
+            return make<T, detail::generator_kind::uniform>("uniform", shape);
     }
     /// Mean 0, deviation 1.
     template <floating_element T>
     auto normal(const shape_like& shape) {
-        return make<T, detail::generator_kind::normal>("normal", shape);
+        if constexpr (detail::half_float<T>)
+            return detail::as_half<T>(normal<float>(shape));
+        else
+            return make<T, detail::generator_kind::normal>("normal", shape);
     }
 
 private:

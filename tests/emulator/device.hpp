@@ -405,6 +405,21 @@ inline void ptx_rcp_approx_ftz_f32(float& to, float a) { to = emulator::flushed(
 inline void ptx_rcp_approx_ftz_f64(double& to, double a) { to = emulator::rough(1 / emulator::rough(a)); }
 inline void ptx_rsqrt_approx_ftz_f32(float& to, float a) { to = rsqrtf(emulator::flushed(a)); }
 inline void ptx_lg2_approx_ftz_f32(float& to, float a) { to = std::log2(emulator::flushed(a)); }
+inline void ptx_cvt_f32_f16(float& to, unsigned short bits) {
+    _Float16 half;
+    __builtin_memcpy(&half, &bits, 2);
+    to = static_cast<float>(half);
+}
+inline void ptx_cvt_rn_f16_f32(unsigned short& to, float a) {
+    const auto half = static_cast<_Float16>(a);
+    __builtin_memcpy(&to, &half, 2);
+    if (a != a) to = 0x7fff;
+}
+inline void ptx_cvt_rn_bf16_f32(unsigned short& to, float a) {
+    unsigned int bits;
+    __builtin_memcpy(&bits, &a, 4);
+    to = a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
 inline void ptx_ex2_approx_ftz_f32(float& to, float a) { to = emulator::flushed(std::exp2(a)); }
 
 inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int bytes) {
