@@ -1,6 +1,7 @@
 #include "runtime/bodies.hpp"
 
 #include <array>
+#include <complex>
 #include <utility>
 
 #include <ingot/bodies.hpp>
@@ -20,6 +21,12 @@ void run_map(const void* a, const void* b, const void* c, void* out, std::size_t
     for (std::size_t i = 0; i < n; ++i)
         static_cast<R*>(out)[i] =
             apply<O, R, T>(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i], static_cast<const T*>(c)[i]);
+}
+
+/// A part of complex numbers.
+template <class T, bool Imaginary>
+void run_part(const void* a, const void*, const void*, void* out, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = static_cast<const T*>(a)[2 * i + (Imaginary ? 1 : 0)];
 }
 
 template <class To, class From>
@@ -42,7 +49,9 @@ constexpr map_block map_of() {
     using R = std::conditional_t<question, bool,
                                  std::conditional_t<r == rule::counting, std::uint8_t,
                                                     std::conditional_t<r == rule::exponent, std::int32_t, T>>>;
-    if constexpr (O == op::astype || !detail::facts(O).has(detail::kind_of(D)))
+    if constexpr (O == op::complex_of && (D == dtype::f4 || D == dtype::f8))
+        return run_map<O, std::complex<T>, T, T, T>;
+    else if constexpr (O == op::astype || !detail::facts(O).has(detail::kind_of(D)))
         return nullptr;
     else if constexpr (r == rule::selection)
         return run_map<O, R, T, bool, T>;
@@ -82,6 +91,11 @@ map_block map_for(op o, dtype first, dtype others) {
     }(std::make_index_sequence<detail::op_count>{});
     if (detail::facts(o).rule == rule::comparison && first != others)
         return first == dtype::i8 ? mixed_of<std::int64_t, std::uint64_t>(o) : mixed_of<std::uint64_t, std::int64_t>(o);
+    if (detail::kind_of(first) == detail::kind::complex) {
+        const bool imaginary = o == op::imag;
+        if (first == dtype::c8) return imaginary ? run_part<float, true> : run_part<float, false>;
+        return imaginary ? run_part<double, true> : run_part<double, false>;
+    }
     const dtype deciding = detail::facts(o).rule == rule::scaling ? first : others;
     return table[static_cast<std::size_t>(o)][static_cast<std::size_t>(deciding)];
 }

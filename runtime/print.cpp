@@ -257,6 +257,38 @@ std::vector<std::string> words_of_halves(const shown_elements& shown) {
     return shown.shape.empty() ? std::vector{alone(values[0])} : aligned(values);
 }
 
+/// Parts apart, each aligned; an imaginary part has a sign always, and a j behind its digits.
+template <class T>
+std::vector<std::string> words_of_complex(const shown_elements& shown) {
+    const std::size_t n = shown.bytes.size() / (2 * sizeof(T));
+    std::vector<T> re(n), im(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        T parts[2];
+        std::memcpy(parts, shown.bytes.data() + i * sizeof(parts), sizeof(parts));
+        re[i] = parts[0], im[i] = parts[1];
+    }
+    const auto with_sign = [](std::string word) { return word[0] == '-' ? word : '+' + word; };
+    if (shown.shape.empty()) {
+        const auto brief = [](T x) {
+            const std::string word = alone(x);
+            return word.ends_with(".0") ? word.substr(0, word.size() - 2) : word;
+        };
+        return {'(' + brief(re[0]) + with_sign(brief(im[0])) + "j)"};
+    }
+    std::vector<std::string> words = aligned(re), imaginary = aligned(im);
+    std::size_t width = 0;
+    for (std::string& word : imaginary) {
+        word = with_sign(word.substr(word.find_first_not_of(' ')));
+        width = std::max(width, word.size());
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        std::string word = padded_left(imaginary[i], width);
+        word.insert(word.find_last_not_of(' ') + 1, "j");
+        words[i] += word;
+    }
+    return words;
+}
+
 std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
     switch (type) {
         case dtype::b1:
@@ -285,6 +317,10 @@ std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
             return words_of<float>(shown);
         case dtype::f8:
             return words_of<double>(shown);
+        case dtype::c8:
+            return words_of_complex<float>(shown);
+        case dtype::c16:
+            return words_of_complex<double>(shown);
         default:
             throw dtype_error("[print] no way to print " + std::string(name(type)));
     }

@@ -33,6 +33,15 @@ std::string_view word_of(std::uint32_t bytes, dtype of) {
     return bytes == 16 && of == dtype::f8 ? "double2" : word_of(bytes);
 }
 
+namespace {
+
+/// Whether CUDA's own functions load and store it.
+bool has_intrinsics(dtype t) {
+    return detail::kind_of(t) == detail::kind::integer || detail::kind_of(t) == detail::kind::floating;
+}
+
+}  // namespace
+
 bool cuda_kernel::moves_along(const array_argument& at, std::uint64_t axes) const {
     for (std::size_t a = 0; a < at.at->strides.size(); ++a)
         if ((axes >> a & 1u) != 0 && at.at->strides[a] != stride_class::broadcast) return true;
@@ -47,14 +56,15 @@ reading cuda_kernel::reading_of(const array_argument& in, std::uint64_t axes) co
 
 std::string cuda_kernel::element(const array_argument& in, const std::string& offset) {
     const std::string from = pointer(in) + offset;
-    // The intrinsic has no overload for bool; the compiler sees that the array is only read all the same.
-    if (in.at->head.aliased || in.at->head.type == dtype::b1) return offset.empty() ? '*' + from : "*(" + from + ')';
+    // The intrinsic has overloads for numbers; the compiler sees that the array is only read all the same.
+    if (in.at->head.aliased || !has_intrinsics(in.at->head.type))
+        return offset.empty() ? '*' + from : "*(" + from + ')';
     return "__ldg(" + from + ')';
 }
 
 void cuda_kernel::store_element(const array_argument& out, const std::string& offset, const std::string& value) {
     const std::string to = pointer(out) + offset;
-    if (out.at->head.type == dtype::b1) {
+    if (!has_intrinsics(out.at->head.type)) {
         code.line(offset.empty() ? '*' + to : "*(" + to + ')', " = ", value, ";");
     } else {
         code.line("__stcs(", to, ", ", value, ");");

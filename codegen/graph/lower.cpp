@@ -2,11 +2,12 @@
 // nodes one number, so a subtree that was written three times is one node; casts are nodes like any other.
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include <ingot/error.hpp>
 #include <ingot/folds.hpp>
 
+#include "codegen/graph/builder.hpp"
+#include "codegen/graph/complex_parts.hpp"
 #include "codegen/graph/graph.hpp"
 #include "codegen/graph/halves.hpp"
 #include "codegen/graph/key_loops.hpp"
@@ -17,24 +18,7 @@ namespace {
 
 using namespace detail;
 
-/// The row of this name. The lowerer rewrites a few operators into others, which it finds by what they are called.
-op row_named(std::string_view wanted) {
-    for (std::size_t i = 0; i < op_count; ++i)
-        if (op_table[i].name == wanted) return static_cast<op>(i);
-    throw error("[lower] the operator table has no row " + std::string(wanted));
-}
-
-struct node_hash {
-    std::size_t operator()(const node& n) const noexcept {
-        std::uint64_t h = static_cast<std::uint64_t>(n.kind) | static_cast<std::uint64_t>(n.type) << 8 |
-                          static_cast<std::uint64_t>(n.code) << 16 | static_cast<std::uint64_t>(n.index) << 32 |
-                          static_cast<std::uint64_t>(n.pick) << 48;
-        for (const node_id a : n.arguments) h = (h ^ a) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
-        return static_cast<std::size_t>((h ^ std::hash<double>{}(n.value)) * 0x9e3779b97f4a7c15u);
-    }
-};
-
-class lowering {
+class lowering : graph_builder {
 public:
     lowering(const key& k, loops l) : key_(k), walked_(l), loops_(k) {
         if (l == loops::shared) loops_.share();
@@ -53,6 +37,7 @@ public:
         for (std::size_t i = 0; i < stack_.size(); ++i)
             graph_.roots.push_back(cast(stack_[i], key_.outputs[i].head.type));
         drop_unused(graph_);
+        split_complex(graph_);
         widen_halves(graph_, key_.header.math == math_mode::strict);
         return std::move(graph_);
     }
@@ -71,53 +56,12 @@ private:
         return static_cast<std::uint16_t>(next_operand_++);
     }
 
-    node_id intern(const node& n) {
-        const auto [place, inserted] = numbers_.try_emplace(n, static_cast<node_id>(graph_.nodes.size()));
-        if (inserted) graph_.nodes.push_back(n);
-        return place->second;
-    }
-
-    const node& at(node_id id) const { return graph_.nodes[id]; }
-
     node_id operand(std::uint16_t index, std::uint32_t code = 0) {
         node n;
         n.code = static_cast<std::uint16_t>(code);
         n.index = loops_.first_same(index);
         n.type = key_.operands[index].head.type;
         n.axes = loops_.in_loops(loops_.axes_of(n.index));
-        return intern(n);
-    }
-
-    node_id constant(dtype type, double value) {
-        node n;
-        n.kind = node_kind::constant;
-        n.type = type;
-        n.value = value;
-        return intern(n);
-    }
-
-    node_id cast(node_id from, dtype type) {
-        if (at(from).type == type) return from;
-        if (at(from).kind == node_kind::constant) return constant(type, at(from).value);
-        node n;
-        n.kind = node_kind::cast;
-        n.type = type;
-        n.arity = 1;
-        n.arguments[0] = from;
-        n.axes = at(from).axes;
-        return intern(n);
-    }
-
-    /// A row over arguments that already have the dtypes it computes in.
-    node_id map(op o, dtype type, std::initializer_list<node_id> arguments) {
-        node n;
-        n.kind = node_kind::map;
-        n.type = type;
-        n.code = static_cast<std::uint16_t>(o);
-        for (const node_id a : arguments) {
-            n.arguments[n.arity++] = a;
-            n.axes |= at(a).axes;
-        }
         return intern(n);
     }
 
@@ -346,8 +290,6 @@ private:
     const key& key_;
     const loops walked_;
     key_loops loops_;
-    graph graph_;
-    std::unordered_map<node, node_id, node_hash> numbers_;
     std::vector<node_id> stack_, value_of_word_;
     std::size_t next_operand_ = 0, binders_ = 0;
 };

@@ -183,12 +183,6 @@ plan make_plan(const key& k) {
     p.contract = k.header.math != math_mode::strict;
     p.approximate = k.header.math == math_mode::fast;
     const bool cuda = k.header.where == target::cuda;
-    const auto unspelled =
-        std::find_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return !has_spelling(n.type); });
-    if (unspelled != g.nodes.end()) {
-        plan_missing(k, g, p, "dtype " + std::string(name(unspelled->type)));
-        return p;
-    }
     if (has(g, node_kind::gather)) {
         plan_missing(k, g, p, "");
     } else {

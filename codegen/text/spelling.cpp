@@ -286,8 +286,23 @@ std::string type_name(dtype t) {
     return std::string(name(t));
 }
 
+namespace {
+
+/// A complex number as it lies in memory. Nothing is computed with it: its parts are.
+std::string spell_complex(dtype t, std::string_view function) {
+    const std::string type = type_name(t), part = type_name(part_of(t)), head = std::string(function) + ' ';
+    const std::string inside(function.starts_with("static ") ? "" : head);
+    return "struct alignas(" + std::to_string(size_of(t)) + ") " + type + " {\n    " + part + " re, im;\n    " + type +
+           "() = default;\n    " + inside + type + '(' + part + " a, " + part + " b) : re(a), im(b) {}\n};\n" + head +
+           part + " real(const " + type + "& z) { return z.re; }\n" + head + part + " imag(const " + type +
+           "& z) { return z.im; }\n";
+}
+
+}  // namespace
+
 std::string prelude::type(dtype t) {
     if (is_integer(t) || is_half(t)) types_.insert(t);
+    if (kind_of(t) == kind::complex) add(type_name(t), spell_complex(t, function_prefix()));
     return type_name(t);
 }
 
@@ -348,6 +363,14 @@ std::string prelude::text() const {
 }
 
 std::string spell_constant(dtype t, double value, prelude& needs) {
+    if (kind_of(t) == kind::complex) {
+        const dtype part = part_of(t);
+        return needs.type(t) + '(' + spell_constant(part, value, needs) + ", " + spell_constant(part, 0, needs) + ')';
+    }
+    if (is_half(t)) {
+        const unsigned bits = t == dtype::f2 ? float16(value).bits() : bfloat16(value).bits();
+        return needs.type(t) + '(' + std::to_string(bits) + ')';
+    }
     if (t == dtype::b1) return value != 0 ? "true" : "false";
     char digits[40];
     if (is_integer(t)) {

@@ -17,7 +17,7 @@ namespace ingot::codegen {
 
 /// "float", "double", "bool"; integers by NumPy's names (int32), which the prelude defines.
 std::string type_name(dtype t);
-/// Whether generated code has it: bool, the integers, floats. Those of 16 bits are their bits, and only converted.
+/// Whether a user's text can compute in it.
 constexpr bool has_spelling(dtype t) { return detail::kind_of(t) <= detail::kind::floating; }
 /// The type of linear indices and offsets.
 constexpr std::string_view index_name(bool wide) { return wide ? "int64" : "int"; }

@@ -79,7 +79,9 @@ inline layout empty_layout() {
 /// An n-dimensional array of T on a device; rank and shape are dynamic.
 template <class T>
 class array : public detail::expression_members<array<T>> {
-    static_assert(element_type<T>, "array<T>: T must be bool, an integer, float or double");
+    static_assert(
+        element_type<T>,
+        "array<T>: T must be bool, an integer, a float of 16, 32 or 64 bits, or std::complex of one of 32 or 64");
 
 public:
     using value_type = T;

@@ -99,14 +99,18 @@ constexpr bool same_kind(dtype from, dtype to) {
 
 /// What may stand on the right of an assignment to elements of type T.
 template <class E, class T>
-concept assignable_to = (array_expression<E> && converts(operand_type_of<E>().type, dtype_of<T>)) || weak_scalar<E>;
+concept assignable_to = (array_expression<E> || weak_scalar<E>) && converts(operand_type_of<E>().type, dtype_of<T>);
 
 /// A scalar as an element of type T: floats saturate. Throws dtype_error where an integer does not fit.
 template <class T, class S>
 T element_value(const char* operation, S scalar) {
     const auto value = plain_number(scalar);
     using number = std::remove_const_t<decltype(value)>;
-    if constexpr (std::is_integral_v<number> && !std::is_same_v<number, bool>) {
+    if constexpr (complex_number<number>) {
+        return static_cast<T>(value);
+    } else if constexpr (complex_number<T>) {
+        return T(static_cast<typename T::value_type>(value));
+    } else if constexpr (std::is_integral_v<number> && !std::is_same_v<number, bool>) {
         if (!fits(value, dtype_of<T>))
             throw_does_not_fit(operation, static_cast<long long>(value), std::is_unsigned_v<number>, dtype_of<T>);
         return static_cast<T>(value);
@@ -121,7 +125,7 @@ T element_value(const char* operation, S scalar) {
 }
 template <class T, class S>
 strong_leaf<T> element_leaf(const char* operation, S scalar) {
-    return {bits_of_value(element_value<T>(operation, scalar)), dtype_of<T>};
+    return {words_of_value(element_value<T>(operation, scalar)), dtype_of<T>};
 }
 
 /// The node of a right-hand side.

@@ -37,6 +37,15 @@ decltype(auto) as_float(A&& a) {
         return ingot::astype<type_of<wanted>>(std::forward<A>(a));
 }
 
+// ---- complex numbers --------------------------------------------------------------------------------------------
+
+/// re + i im: complex64 of what float32 holds, else complex128.
+template <class A, class B>
+    requires applicable<op::complex_of, A, B>
+auto complex_of(A&& re, B&& im) {
+    return apply_operator<op::complex_of>(std::forward<A>(re), std::forward<B>(im));
+}
+
 // ---- two results ------------------------------------------------------------------------------------------------
 
 /// floor_divide(a, b) and remainder(a, b).
@@ -108,6 +117,9 @@ template <argument_like A>
 auto nan_to_num(const A& a, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
     if constexpr (kind_of(type_of_argument<A>()) < kind::floating) {
         return ingot::real(a);
+    } else if constexpr (kind_of(type_of_argument<A>()) == kind::complex) {
+        return complex_of(nan_to_num(ingot::real(a), nan, posinf, neginf),
+                          nan_to_num(ingot::imag(a), nan, posinf, neginf));
     } else {
         using T = type_of<type_of_argument<A>()>;
         constexpr T infinite = std::numeric_limits<T>::infinity(), greatest = std::numeric_limits<T>::max();
@@ -125,7 +137,8 @@ template <class A, class B>
 auto isclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8, bool equal_nan = false) {
     const auto& x = as_float(a);
     const auto& y = as_float(b);
-    using T = type_of<promote(type_of_argument<decltype(x)>(), type_of_argument<decltype(y)>())>;
+    constexpr dtype common = promote(type_of_argument<decltype(x)>(), type_of_argument<decltype(y)>());
+    using T = type_of<kind_of(common) == kind::complex ? part_of(common) : common>;
     const auto near = ingot::less_equal(ingot::absolute(ingot::subtract(x, y)),
                                         static_cast<T>(absolute) + static_cast<T>(relative) * ingot::absolute(y));
     const auto same = ingot::logical_or(ingot::logical_and(near, ingot::isfinite(y)), ingot::equal(x, y));
@@ -157,6 +170,7 @@ auto rsqrt(const A& a) {
 }  // namespace detail
 
 using detail::around;
+using detail::complex_of;
 using detail::divmod;
 using detail::frexp;
 using detail::gelu;

@@ -184,6 +184,8 @@ struct type_of_dtype<dtype::c16> {
 
 /// Whether it is float16 or bfloat16: computed in as float32, and rounded to where it is kept.
 constexpr bool is_half(dtype t) { return t == dtype::f2 || t == dtype::bf; }
+/// The dtype of a complex one's parts.
+constexpr dtype part_of(dtype t) { return t == dtype::c8 ? dtype::f4 : dtype::f8; }
 /// What a dtype is computed in within a kernel.
 constexpr dtype computed_in(dtype t) { return is_half(t) ? dtype::f4 : t; }
 
@@ -193,10 +195,17 @@ using type_of = typename type_of_dtype<D>::type;
 
 }  // namespace detail
 
-/// A type that an array can have: bool, the integers, float16, bfloat16, float, double.
+namespace detail {
+
 template <class T>
-concept element_type =
-    (std::integral<T> && sizeof(T) <= 8) || std::same_as<T, float> || std::same_as<T, double> || detail::half_float<T>;
+concept complex_number = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+}  // namespace detail
+
+/// A type that an array can have: bool, the integers, float16, bfloat16, float, double, std::complex of these two.
+template <class T>
+concept element_type = (std::integral<T> && sizeof(T) <= 8) || std::same_as<T, float> || std::same_as<T, double> ||
+                       detail::half_float<T> || detail::complex_number<T>;
 
 /// NumPy's name of a dtype: "float32".
 constexpr std::string_view name(dtype t) { return detail::facts(t).name; }

@@ -50,6 +50,7 @@ concept array_expression =
 /// A C++ number: beside an array it has only its kind.
 template <class S>
 concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> || detail::half_float<std::remove_cvref_t<S>> ||
+                      detail::complex_number<std::remove_cvref_t<S>> ||
                       (std::is_enum_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, long long>);
 
 template <class A>
@@ -299,7 +300,7 @@ weak_leaf as_scalar_operand(S scalar, dtype d) {
                 throw_does_not_fit(facts(O).name.data(), static_cast<long long>(value), std::is_unsigned_v<number>, d);
             d = fits(value, dtype::i8) ? dtype::i8 : dtype::u8;  // compares exactly, out of range as it is
         }
-    return weak_leaf(scalar_bits(value, d), d, exponent);
+    return weak_leaf(scalar_words(value, d), d, exponent);
 }
 
 /// What a node stores for operand number I of an application with signature `s`.

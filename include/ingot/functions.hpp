@@ -33,6 +33,7 @@ concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A>
     template <class... A>                                                             \
         requires not_of_these_dtypes<op::name, A...>                                  \
     auto alias(A&&...) = delete;
+#define INGOT_PART(...)
 #include <ingot/operators.def>
 
 #define INGOT_BINARY(symbol, name)                                               \
@@ -90,13 +91,14 @@ auto astype(E&& e) {
 
 #define INGOT_OPERATOR(name, ...) using detail::name;
 #define INGOT_ALIAS(alias, name) using detail::alias;
+#define INGOT_PART(...)
 #include <ingot/operators.def>
 using detail::astype;
 
 /// A value with a dtype of its own: promotes as a 0-d array does.
 template <element_type T>
 auto scalar(T value) {
-    return detail::strong_leaf<T>(detail::bits_of_value(value), detail::dtype_of<T>);
+    return detail::strong_leaf<T>(detail::words_of_value(value), detail::dtype_of<T>);
 }
 
 }  // namespace ingot

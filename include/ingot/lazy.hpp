@@ -91,7 +91,9 @@ INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 
 template <class T>
 class lazy : public detail::expression_members<lazy<T>> {
-    static_assert(element_type<T>, "lazy<T>: T must be bool, an integer, float or double");
+    static_assert(
+        element_type<T>,
+        "lazy<T>: T must be bool, an integer, a float of 16, 32 or 64 bits, or std::complex of one of 32 or 64");
 
 public:
     using value_type = T;

@@ -270,8 +270,8 @@ public:
     scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
         : single_leaf(t, scalar_value{{bits, 0}, next_serial()}, exponent) {}
     /// Of 16 bytes, the first eight first.
-    scalar_leaf(const std::uint64_t (&bits)[2], dtype t) noexcept
-        : single_leaf(t, scalar_value{{bits[0], bits[1]}, next_serial()}, exponent_class::none) {}
+    scalar_leaf(std::array<std::uint64_t, 2> words, dtype t, exponent_class exponent = exponent_class::none) noexcept
+        : single_leaf(t, scalar_value{{words[0], words[1]}, next_serial()}, exponent) {}
 };
 
 /// A weak scalar inside a node.
@@ -297,6 +297,13 @@ std::uint64_t bits_of_value(T value) noexcept {
     std::memcpy(&bits, &value, sizeof(T));
     return bits;
 }
+/// Of up to 16 bytes.
+template <class T>
+std::array<std::uint64_t, 2> words_of_value(T value) noexcept {
+    std::array<std::uint64_t, 2> words{};
+    std::memcpy(words.data(), &value, sizeof(T));
+    return words;
+}
 
 /// The bits of `value` as dtype D, by C++'s conversions; integers must fit (checked by the caller).
 template <class S>
@@ -320,6 +327,23 @@ std::uint64_t scalar_bits(S value, dtype d) {
                 return bits_of_value(static_cast<std::int64_t>(value)) &
                        (size_of(d) == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size_of(d))) - 1);
     }
+}
+
+/// The same of every dtype, complex ones too.
+template <class S>
+std::array<std::uint64_t, 2> scalar_words(S value, dtype d) {
+    if (kind_of(d) == kind::complex) {
+        std::complex<double> z;
+        if constexpr (complex_number<S>)
+            z = std::complex<double>(value);
+        else
+            z = static_cast<double>(value);
+        return d == dtype::c16 ? words_of_value(z) : words_of_value(static_cast<std::complex<float>>(z));
+    }
+    if constexpr (complex_number<S>)
+        return {};  // beside any dtype it computes in a complex one: never here
+    else
+        return {scalar_bits(value, d), 0};
 }
 
 /// Whether an integer value is in the range of integer dtype D.
@@ -347,6 +371,8 @@ constexpr auto plain_number(S value) {
         return static_cast<double>(value);
     else if constexpr (half_float<S>)
         return static_cast<float>(value);
+    else if constexpr (complex_number<S>)
+        return value;
     else if constexpr (std::is_floating_point_v<S>)
         return value;
     else if constexpr (std::is_signed_v<S>)
@@ -376,7 +402,9 @@ template <class S>
 exponent_class exponent_class_of(S value, dtype d) {
     if (value == S(2)) return exponent_class::two;
     if (value == S(3)) return exponent_class::three;
-    if (kind_of(d) == kind::floating) {
+    if constexpr (complex_number<S>) {
+        return exponent_class::none;
+    } else if (kind_of(d) == kind::floating) {
         const double e = static_cast<double>(value);
         return e == 0.5    ? exponent_class::half
                : e == -0.5 ? exponent_class::minus_half
@@ -384,7 +412,7 @@ exponent_class exponent_class_of(S value, dtype d) {
                            : exponent_class::none;
     }
     if constexpr (std::is_signed_v<S>)
-        if (value < 0) throw_negative_exponent(static_cast<long long>(value), d);
+        if (value < 0 && kind_of(d) != kind::complex) throw_negative_exponent(static_cast<long long>(value), d);
     return exponent_class::none;
 }
 

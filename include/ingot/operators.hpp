@@ -32,23 +32,23 @@ enum class rule : std::uint8_t {
     scaling,     // first operand a float as in `floating`, second an integer, computed in as i8
     counting,    // an integer as it is, bool as i1, result u1
     exponent,    // a float as in `floating`, result i4
+    part,        // of no function's name: a part of a complex function, over the parts of its arguments
 };
 
-/// Bodies over complex dtypes, and what they give.
-struct complex_body {
-    enum class result : std::uint8_t { same, real };
+/// What a row gives over complex dtypes.
+enum class complex_result : std::uint8_t { none, same, real };
+struct complex_row {
     op of;
-    result gives;
-    std::string_view text;
+    complex_result gives;
 };
-inline constexpr complex_body complex_table[] = {
-#define INGOT_COMPLEX(name, r, body) {op::name, complex_body::result::r, #body},
+inline constexpr complex_row complex_table[] = {
+#define INGOT_COMPLEX(name, gives) {op::name, complex_result::gives},
 #include <ingot/operators.def>
 };
-constexpr complex_body complex_body_of(op o) {
-    for (const complex_body& b : complex_table)
-        if (b.of == o) return b;
-    return {o, complex_body::result::same, "none"};
+constexpr complex_result complex_result_of(op o) {
+    for (const complex_row& b : complex_table)
+        if (b.of == o) return b.gives;
+    return complex_result::none;
 }
 
 struct op_facts {
@@ -58,20 +58,22 @@ struct op_facts {
     std::uint16_t cost;
     float ulp;
     std::string_view boolean, integer, floating;
-    complex_body complex;
+    complex_result complex;
 
+    /// Of a kind that is not complex.
     constexpr std::string_view body(kind k) const {
-        if (k == kind::complex) return complex.text;
         return k == kind::boolean ? boolean : k == kind::integer ? integer : floating;
     }
-    constexpr bool has(kind k) const { return body(k) != "none"; }
+    constexpr bool has(kind k) const {
+        return k == kind::complex ? complex != complex_result::none : body(k) != "none";
+    }
 };
 
 inline constexpr op_facts op_table[] = {
 #define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) \
-    {#name, arity, rule::r, cost, float(ulp), #b, #i, #f, complex_body_of(op::name)},
+    {#name, arity, rule::r, cost, float(ulp), #b, #i, #f, complex_result_of(op::name)},
 #include <ingot/operators.def>
-    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;", complex_body_of(op::astype)},
+    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;", complex_result::same},
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
@@ -145,6 +147,8 @@ constexpr body_text body_of(op o, evaluator where, dtype first, dtype second) {
     if (first != second && facts(o).rule == rule::comparison)
         for (const mixed_facts& m : mixed_table)
             if (m.of == o) return {m.body, 0};
+    // Of complex numbers only the parts are taken.
+    if (kind_of(first) == kind::complex) return {o == op::imag ? "return imag(a);" : "return real(a);", 0};
     for (const spelling_facts& s : spelling_table)
         if (s.of == o && s.type == first &&
             (s.where == spelling_facts::reach::all || static_cast<int>(s.where) == static_cast<int>(where)))
@@ -219,7 +223,8 @@ constexpr signature resolve(op o, const operand_type* operands) {
     const int n = row.arity;
     const bool select = row.rule == rule::selection;
     dtype common = promote_operands(operands, select ? 1 : 0, n);
-    const bool to_float = row.rule == rule::floating || row.rule == rule::special || row.rule == rule::exponent;
+    const bool to_float =
+        row.rule == rule::floating || row.rule == rule::special || row.rule == rule::exponent || row.rule == rule::part;
     if (row.rule == rule::scaling) common = floating_of(operands[0].type);
     if (to_float) common = floating_of(promote_floats(operands, n));
     if ((row.rule == rule::widened || row.rule == rule::counting) && common == dtype::b1) common = dtype::i1;
@@ -274,8 +279,13 @@ constexpr signature resolve(op o, const operand_type* operands) {
     if (row.rule == rule::scaling &&
         (kind_of(operands[1].type) > kind::integer || (operands[1].type == dtype::u8 && !operands[1].weak)))
         s.legal = false;
-    if (body_kind == kind::complex && row.complex.gives == complex_body::result::real)
-        s.result = common == dtype::c8 ? dtype::f4 : dtype::f8;
+    if (body_kind == kind::complex && row.complex == complex_result::real) s.result = part_of(common);
+    if (o == op::complex_of && s.legal) {
+        s.computes = {computed_in(common), computed_in(common)};
+        s.result = common == dtype::f8 ? dtype::c16 : dtype::c8;
+    }
+    // The next number is that of 16 bits.
+    if ((o == op::nextafter || o == op::spacing) && is_half(common)) s.legal = false;
     return s;
 }
 

@@ -19,7 +19,7 @@ namespace detail {
 
 /// What can be subtracted: all but bool.
 template <class E>
-concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
+concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
 
 /// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
 #define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag)
@@ -38,7 +38,7 @@ concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::typ
     }
 #define INGOT_REDUCED(name, how, e) \
     in_float32(std::forward<E>(e), [&](auto&& x) { return name##_of(how, std::forward<decltype(x)>(x)); })
-#define INGOT_FOLD(name, ...) INGOT_REDUCTION(name, keeps_tag)
+#define INGOT_FOLD(name, ...) INGOT_REDUCTION_OF(foldable_expression<fold::name>, name, keeps_tag)
 #define INGOT_FOLD_OBJECT(...)
 #define INGOT_FOLD_OF_SCANS(...)
 #include <ingot/folds.def>
@@ -47,16 +47,16 @@ INGOT_REDUCTION(var, variance_tag)
 INGOT_REDUCTION(stddev, variance_tag)
 INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
 INGOT_REDUCTION(norm, keeps_tag)
-INGOT_REDUCTION(logsumexp, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag)
 INGOT_REDUCTION(nansum, keeps_tag)
-INGOT_REDUCTION(nanprod, keeps_tag)
-INGOT_REDUCTION(nanmax, keeps_tag)
-INGOT_REDUCTION(nanmin, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanprod, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanmax, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanmin, keeps_tag)
 INGOT_REDUCTION(nanmean, keeps_tag)
 INGOT_REDUCTION(nanvar, variance_tag)
 INGOT_REDUCTION(nanstddev, variance_tag)
-INGOT_REDUCTION(nanargmax, keeps_tag)
-INGOT_REDUCTION(nanargmin, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
 #undef INGOT_REDUCTION_OF
 #undef INGOT_REDUCED
@@ -141,9 +141,13 @@ template <array_expression A, array_expression B>
 auto dot(A&& a, B&& b) {
     return product_sum("dot", std::forward<A>(a), std::forward<B>(b));
 }
+/// The first conjugated, if it is complex.
 template <array_expression A, array_expression B>
 auto vdot(A&& a, B&& b) {
-    return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
+    if constexpr (complex_number<typename node_of<A>::value_type>)
+        return product_sum("vdot", conjugate(std::forward<A>(a)), std::forward<B>(b));
+    else
+        return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
 }
 template <array_expression A, array_expression B>
 auto inner(A&& a, B&& b) {
@@ -177,7 +181,7 @@ lazy<bool> array_equal(const A& a, const B& b) {
 // ---- along an axis and back ------------------------------------------------------------------------------------
 
 /// exp(e) over its sum along the axes. A row with +inf or NaN is NaN, as one of -inf alone.
-template <array_expression E>
+template <real_expression E>
 auto softmax(const E& e, const axes& over = -1) {
     const reduction how{"softmax", &over, true};
     return in_float32(with_fractions(e), [&](const auto& x) {
@@ -186,7 +190,7 @@ auto softmax(const E& e, const axes& over = -1) {
     });
 }
 /// Its logarithm, and it does not overflow. In a row with +inf, that is NaN and what is finite -inf.
-template <array_expression E>
+template <real_expression E>
 auto log_softmax(const E& e, const axes& over = -1) {
     const reduction how{"log_softmax", &over, true};
     return in_float32(with_fractions(e), [&](const auto& x) {

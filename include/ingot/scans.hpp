@@ -31,11 +31,11 @@ auto scanned(const char* operation, E&& e, index_t axis) {
 
 /// name(e, axis) and name(e), which flattens. `made` turns e into what is folded.
 #define INGOT_SCAN(name, of, made)                                           \
-    template <array_expression E>                                            \
+    template <foldable_expression<fold::of> E>                               \
     auto name(E&& e, index_t axis) {                                         \
         return scanned<fold::of>(#name, made(std::forward<E>(e)), axis);     \
     }                                                                        \
-    template <array_expression E>                                            \
+    template <foldable_expression<fold::of> E>                               \
     auto name(E&& e) {                                                       \
         return scanned<fold::of>(#name, ravel(made(std::forward<E>(e))), 0); \
     }

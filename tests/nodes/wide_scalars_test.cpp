@@ -1,7 +1,8 @@
-// Scalars of 16 bytes on their way from a leaf into a kernel, bit for bit. No kernel computes in their dtype yet.
+// Scalars of 16 bytes on their way from a leaf into a kernel, bit for bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct wide_leaf : detail::scalar_leaf {
     using scalar_leaf::scalar_leaf;
 };
 
-constexpr std::uint64_t value[2] = {0x0123456789abcdef, 0xfedcba9876543210};
+constexpr std::array<std::uint64_t, 2> value{0x0123456789abcdef, 0xfedcba9876543210};
 constexpr index_t elements = 5;
 
 /// A statement that fills an array with a scalar.
@@ -40,7 +41,7 @@ struct filling {
     bool is_full() const {
         const auto* const words = static_cast<const std::uint64_t*>(memory->data);
         for (index_t i = 0; i < 2 * elements; ++i)
-            if (words[i] != value[i % 2]) return false;
+            if (words[i] != value[static_cast<std::size_t>(i % 2)]) return false;
         return true;
     }
 
@@ -100,7 +101,7 @@ TEST_CASE("a scalar of 16 bytes is an argument of a kernel, aligned as its type 
 }
 
 TEST_CASE("scalars that differ in their last eight bytes are different scalars") {
-    const std::uint64_t other[2] = {value[0], value[1] + 1};
+    const std::array<std::uint64_t, 2> other{value[0], value[1] + 1};
     const wide_leaf a(value, dtype::c16), b(other, dtype::c16);
     operand one = reference::gather(a).operands[0], two = one;
     CHECK(runtime::have_one_origin(one, two));
@@ -117,7 +118,7 @@ TEST_CASE("a run-time tree keeps a scalar of 16 bytes") {
     REQUIRE(out.operands.size() == 1);
     CHECK(out.program == g.program);
     CHECK(out.operands[0].type == dtype::c16);
-    CHECK(std::equal(value, value + 2, out.operands[0].bits));
+    CHECK(std::equal(value.begin(), value.end(), out.operands[0].bits));
     CHECK(out.operands[0].serial == g.operands[0].serial);
 
     std::vector<operand> changed = g.operands;

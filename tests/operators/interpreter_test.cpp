@@ -96,7 +96,7 @@ TEST_CASE("a row with another row's body fails its sweep") {
         for (std::size_t k = 0; k < detail::op_count; ++k) {
             const op row = static_cast<op>(i), other = static_cast<op>(k);
             const detail::op_facts &own = detail::facts(row), &its = detail::facts(other);
-            if (row == other || row == op::astype || other == op::astype) continue;
+            if (row == other || row == op::astype || other == op::astype || own.rule == detail::rule::part) continue;
             if (own.rule != its.rule || own.arity != its.arity) continue;
             if (own.integer == its.integer && own.floating == its.floating) continue;  // `real` and `positive`
             CHECK_MESSAGE(notices(row, other), own.name, " computed as ", its.name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <span>
@@ -63,7 +64,84 @@ std::vector<std::vector<std::byte>> evaluate_together(std::span<const sweep_case
     return values;
 }
 
+/// Elements of one dtype as another's, by C++'s conversions.
+template <class To, class From>
+std::vector<std::byte> converted(const std::vector<std::byte>& from) {
+    std::vector<std::byte> to(from.size() / sizeof(From) * sizeof(To));
+    for (std::size_t i = 0; i < from.size() / sizeof(From); ++i) {
+        From x;
+        std::memcpy(&x, from.data() + i * sizeof(From), sizeof(From));
+        const To y(x);
+        std::memcpy(to.data() + i * sizeof(To), &y, sizeof(To));
+    }
+    return to;
+}
+
+/// Elements of T that differ, NaN aside; of inexact results by more than a last place.
+template <class T>
+std::size_t count_different(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool exact) {
+    std::size_t different = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < a.size() / sizeof(T); ++i) {
+        T x, y;
+        std::memcpy(&x, a.data() + i * sizeof(T), sizeof(T));
+        std::memcpy(&y, b.data() + i * sizeof(T), sizeof(T));
+        if constexpr (detail::half_float<T>) {
+            const int apart = std::abs(static_cast<int>(x.bits()) - static_cast<int>(y.bits()));
+            different += (x != x && y != y) || apart <= (exact ? 0 : 1) ? 0u : 1u;
+        } else {
+            different += std::memcmp(&x, &y, sizeof(T)) == 0 ? 0u : 1u;
+        }
+    }
+    return different;
+}
+
+/// NumPy's cases of float32 with their operands rounded to T: as T's, and as float32's, which T's are compared with.
+template <class T>
+void check_rows_of_halves() {
+    constexpr dtype half = detail::dtype_of<T>;
+    std::vector<sweep_case> narrow, wide;
+    for (const sweep_case& c : testing::sweep_cases()) {
+        if (c.computes() != dtype::f4 || c.row == detail::op::astype) continue;
+        sweep_case n = c, w = c;
+        detail::operand_type types[3];
+        for (int i = 0; i < c.arity(); ++i) {
+            if (c.type_of_operand(i) == dtype::f4) {
+                n.operands[i] = converted<T, float>(c.operands[i]);
+                w.operands[i] = converted<float, T>(n.operands[i]);
+            }
+            types[i] = {c.type_of_operand(i) == dtype::f4 ? half : c.type_of_operand(i)};
+        }
+        if (!detail::resolve(c.row, types).legal) continue;
+        n.first = types[0].type, n.others = c.arity() > 1 ? types[1].type : half;
+        n.result = c.result == dtype::f4 ? half : c.result;
+        narrow.push_back(std::move(n)), wide.push_back(std::move(w));
+    }
+    CHECK(narrow.size() > 80);
+    std::map<std::size_t, std::vector<std::size_t>> by_size;
+    for (std::size_t k = 0; k < narrow.size(); ++k) by_size[narrow[k].count].push_back(k);
+    for (const auto& [count, all] : by_size)
+        for (std::size_t first = 0; first < all.size(); first += together) {
+            const auto some = std::span(all).subspan(first, std::min(together, all.size() - first));
+            std::vector<const sweep_case*> of_halves, of_floats;
+            for (const std::size_t k : some) of_halves.push_back(&narrow[k]), of_floats.push_back(&wide[k]);
+            const auto got = evaluate_together(of_halves), in_float32 = evaluate_together(of_floats);
+            for (std::size_t k = 0; k < some.size(); ++k) {
+                const sweep_case& c = *of_halves[k];
+                // Special functions are rounded from float64, here by way of float32.
+                const bool exact = detail::facts(c.row).rule != detail::rule::special;
+                const std::size_t different =
+                    c.result == half ? count_different<T>(got[k], converted<T, float>(in_float32[k]), exact)
+                                     : count_different<std::byte>(got[k], in_float32[k], true);
+                CHECK_MESSAGE(different == 0, c.name(), ": ", different, " of ", count);
+            }
+        }
+}
+
 }  // namespace
+
+TEST_CASE_TEMPLATE("every row of 16-bit floats computes what float32 computes, rounded", T, float16, bfloat16) {
+    check_rows_of_halves<T>();
+}
 
 TEST_CASE("every row compiled for the current device computes what NumPy computes, in every dtype") {
     std::map<std::size_t, std::vector<const sweep_case*>> by_size;

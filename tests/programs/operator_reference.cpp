@@ -37,6 +37,8 @@ const char* in_words(rule r) {
             return "uint8";
         case rule::exponent:
             return "int32";
+        case rule::part:
+            return "a part";
     }
     return "";
 }
@@ -49,17 +51,19 @@ std::string with_aliases(op o) {
 }
 
 std::string takes(const op_facts& row) {
-    if (row.rule == rule::scaling) return "all, and an integer";
+    if (row.rule == rule::scaling) return "real, and an integer";
     const bool converts = row.rule == rule::floating || row.rule == rule::special || row.rule == rule::exponent ||
                           row.rule == rule::doubled;
-    if (converts || row.rule == rule::logical || row.rule == rule::division) return "all";
+    if (row.rule == rule::logical) return "all";
+    if (converts || row.rule == rule::division) return row.has(kind::complex) ? "all" : "real";
     std::string kinds;
     if (row.has(kind::boolean)) kinds += "bool ";
     if (row.has(kind::integer)) kinds += "integers ";
     if (row.has(kind::floating)) kinds += "floats ";
+    if (row.has(kind::complex)) kinds += "complex ";
     if ((row.rule == rule::widened || row.rule == rule::counting) && row.has(kind::integer)) kinds = "bool " + kinds;
     kinds.pop_back();
-    return kinds == "bool integers floats" ? "all" : kinds;
+    return kinds == "bool integers floats complex" ? "all" : kinds == "bool integers floats" ? "real" : kinds;
 }
 
 std::string bound(const op_facts& row, op o, dtype type) {
@@ -86,7 +90,8 @@ int main() {
         "|---|---|---|---|---|---|---|");
     for (std::size_t i = 0; i < op_count; ++i) {
         const op o = static_cast<op>(i);
-        if (o == op::astype) continue;  // astype<T>(e) is no function of the table's kind
+        // astype<T>(e) is no function of the table's kind, nor are the parts of complex functions.
+        if (o == op::astype || facts(o).rule == rule::part) continue;
         const op_facts& row = facts(o);
         std::printf("| %s | %d | %s | %s | %d | %s | %s |\n", with_aliases(o).c_str(), row.arity, takes(row).c_str(),
                     in_words(row.rule), row.cost, bound(row, o, dtype::f4).c_str(), bound(row, o, dtype::f8).c_str());

@@ -67,8 +67,9 @@ struct grower {
         std::vector<word> fitting;
         for (std::size_t i = 0; i < op_count; ++i) {
             const auto o = static_cast<op>(i);
-            if (facts(o).arity != arity || facts(o).ulp != 0) continue;  // only exact or correctly rounded results
-            if (o == op::signbit || o == op::copysign) continue;         // a computed NaN has either sign
+            if (facts(o).arity != arity || facts(o).ulp != 0 || facts(o).rule == rule::part)
+                continue;                                         // only exact or correctly rounded results
+            if (o == op::signbit || o == op::copysign) continue;  // a computed NaN has either sign
             if (chooses_between_zeros(o) && kind_of(resolve(o, types).result) == kind::floating) continue;
             signature s = resolve(o, types);
             if (o == op::astype) s = {true, {}, grown_dtypes[random() % std::size(grown_dtypes)]};

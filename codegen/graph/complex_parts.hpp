@@ -1,0 +1,12 @@
+// A complex node is two real ones, its parts: so every schedule, fold and scan takes complex numbers, and knows none.
+#pragma once
+
+#include "codegen/graph/graph.hpp"
+
+namespace ingot::codegen {
+
+/// Leaves complex nodes only where they lie in memory or are passed: operands, library functions and roots. Throws
+/// dtype_error where a node has no parts (a user's function, a fold other than a sum).
+void split_complex(graph& g);
+
+}  // namespace ingot::codegen
