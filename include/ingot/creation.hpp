@@ -89,9 +89,10 @@ array<T> empty(const shape_like& shape) {
 }
 /// Zeros of this shape, float64 where no other type is named. Throws what `empty` does.
 ///
-///     std::cout << zeros({2, 2}) << ' ' << zeros<int>(3);
-///     // prints: [[0. 0.]
-///     //           [0. 0.]] [0 0 0]
+///     std::cout << zeros<int>(3) << '\n' << zeros({2, 2});
+///     // prints: [0 0 0]
+///     //          [[0. 0.]
+///     //           [0. 0.]]
 template <element_type T = double>
 array<T> zeros(const shape_like& shape) {
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
@@ -108,9 +109,10 @@ array<T> ones(const shape_like& shape) {
 /// One value everywhere; of the value's own type where no other is named. Throws what `empty` does, and dtype_error
 /// where an integer does not fit the type.
 ///
-///     std::cout << full({2, 2}, 7) << ' ' << full<float>({}, 0.5);
-///     // prints: [[7 7]
-///     //           [7 7]] 0.5
+///     std::cout << full<float>({}, 0.5) << '\n' << full({2, 2}, 7);
+///     // prints: 0.5
+///     //          [[7 7]
+///     //           [7 7]]
 template <class T = void, weak_scalar S>
 auto full(const shape_like& shape, S value) {
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
@@ -158,8 +160,9 @@ auto full_like(const E& e, S value) {
 /// other is named. Throws shape_error where the shape has another number of elements.
 ///
 ///     const std::vector<int> values{1, 2, 3, 4};
-///     std::cout << asarray(values) << ' ' << asarray<float>(values, {2, 2});
-///     // prints: [1 2 3 4] [[1. 2.]
+///     std::cout << asarray(values) << '\n' << asarray<float>(values, {2, 2});
+///     // prints: [1 2 3 4]
+///     //          [[1. 2.]
 ///     //           [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
@@ -298,9 +301,10 @@ array<T> identity(index_t n) {
 /// Of one axis: a matrix with e on the diagonal `offset` above the main one and zeros elsewhere. Of two: that diagonal
 /// of e, as an array. Of e's type. Throws shape_error where e has another number of axes.
 ///
-///     std::cout << diag(array<int>{1, 2}) << ' ' << diag(array<int>{{1, 2}, {3, 4}}, 1);
-///     // prints: [[1 0]
-///     //           [0 2]] [2]
+///     std::cout << diag(array<int>{{1, 2}, {3, 4}}) << '\n' << diag(array<int>{1, 2});
+///     // prints: [1 4]
+///     //          [[1 0]
+///     //           [0 2]]
 template <array_expression E>
 auto diag(const E& e, index_t offset = 0) {
     using T = typename E::value_type;
