@@ -73,12 +73,12 @@ class Reader:
 
     def scope(self, access="public", owner=None):
         """The declarations up to the brace that closes, or to the end."""
-        found, inner = [], False
+        found, inner, shared = [], False, []
         while self.at < len(self.text):
             space = SPACE.match(self.text, self.at)
             if space:
                 if space.group().count("\n") > 1:
-                    inner, self.comment = False, []
+                    inner, self.comment, shared = False, [], []
                 self.at = space.end()
                 continue
             rest = self.text[self.at:self.at + 400]
@@ -120,8 +120,11 @@ class Reader:
                 end = self.balanced(self.at + macro.end() - 1)
                 arguments = self.text[self.at + macro.end():end - 1]
                 line, self.at = self.line(), end
-                if not inner:
-                    found += self.expanded(macro.group(1), arguments, line, owner)
+                self.comment = self.comment or shared
+                made = [] if inner else self.expanded(macro.group(1), arguments, line, owner)
+                found += made
+                # Operators in a row have one comment.
+                shared = self.comment if made and made[0].name.startswith("operator") else []
                 self.comment = []
                 continue
             made = self.declaration(owner)
@@ -234,7 +237,7 @@ class Reader:
         if concept:
             return Declaration("concept", concept.group(1), head, comment, line)
         head = re.sub(r"\)((?:\s*noexcept|\s*const)*)\s*:\s(?!:).*", r")\1", head, flags=re.DOTALL)
-        bare = re.sub(r"\brequires\s*\(", "requires (", without_template(head))
+        bare = before_braces(without_template(head))
         function = re.search(rf"(operator\s*(?:\(\)|[^\s\w(]+|\w+)|~?{NAME})\s*\($", before_arguments(bare))
         if function and "=" not in at_depth_0(re.sub(r"operator\s*[^\s\w(]+|=\s*(default|0)\s*$", "", bare)):
             name = re.sub(r"^operator\s*(?=\W)", "operator", function.group(1))
@@ -272,6 +275,16 @@ def without_template(head):
         head = head[at:].lstrip()
     clause = re.match(r"requires\b[^\n]*(?:\n\s{8,}[^\n]*)*\n", head)
     return head[clause.end():].lstrip() if clause else head
+
+
+def before_braces(text):
+    """Up to a brace that stands in no parenthesis."""
+    depth = 0
+    for at, c in enumerate(text):
+        if c == "{" and depth == 0:
+            return text[:at].rstrip()
+        depth += (c == "(") - (c == ")")
+    return text
 
 
 def at_depth_0(text):
@@ -324,7 +337,7 @@ class Entry:
         return every
 
 
-def members_of(declaration):
+def members_of(declaration, scope=""):
     """The public members of a class, by name; functions that are not special ones, and data."""
     functions, data = {}, []
     for m in declaration.members:
@@ -335,9 +348,9 @@ def members_of(declaration):
                 data.append(m)
         elif m.name == declaration.name or m.name == "operator=" or m.name.startswith("operator "):
             if m.comment or declaration.name in functions or m.name in functions:
-                functions.setdefault(m.name, Entry(m.name, declaration.name + "::", m)).declarations.append(m)
+                functions.setdefault(m.name, Entry(m.name, scope + declaration.name + "::", m)).declarations.append(m)
         else:
-            functions.setdefault(m.name, Entry(m.name, declaration.name + "::", m)).declarations.append(m)
+            functions.setdefault(m.name, Entry(m.name, scope + declaration.name + "::", m)).declarations.append(m)
     for e in functions.values():
         e.declarations = e.declarations[1:]
     return functions, data
@@ -354,7 +367,6 @@ def public_entries(declarations, scope="", inside=None):
         else:
             entries[d.name] = Entry(d.name, scope, d)
 
-    last = None
     for d in declarations:
         if d.kind == "namespace":
             parts = [p for p in d.name.split("::") if p != "ingot"]
@@ -362,9 +374,8 @@ def public_entries(declarations, scope="", inside=None):
                 entries.update(public_entries(d.members, scope, inside))
             elif parts == ["detail"]:
                 for one in d.members:
-                    if one.kind == "function" and one.name.startswith("operator"):
-                        last = one if one.comment else last
-                        if one.comment or (last is not None and one.name in entries):
+                    if one.kind == "function" and one.name.startswith("operator"):  # found by what its operands are
+                        if one.comment or one.name in entries:
                             add(one)
                     elif one.kind == "type" and one.name in PUBLIC_BASES:
                         add(one)
@@ -430,12 +441,14 @@ def missing_of(entry):
     for line, lines, shown in examples:
         if not shown:
             yield f"{entry.title}: the example does not say what it prints"
-    if entry.kind in ("function", "using") and not examples:
+    if entry.kind == "function" and not examples:
         yield f"{entry.title} has no example"
     for d in entry.declarations:
         if d.kind != "type" or d.text.lstrip().startswith("enum"):
             continue
-        functions, _ = members_of(d)
+        functions, _ = members_of(d, entry.scope)
+        if functions and not examples:
+            yield f"{entry.title} has no example"
         for name, member in functions.items():
             if name in (d.name, "operator=") or name.startswith("operator "):
                 continue
@@ -470,10 +483,14 @@ def one_line_each(lines):
     for line in lines:
         if joined and not re.match(r"template\b|requires\b", line.lstrip()) and not (
                 re.match(r"template\b|requires\b", joined[-1]) and not line.startswith(" ")):
-            joined[-1] += " " + line.strip()
+            if len(joined[-1] + line) > 110:
+                joined.append("    " + line.strip())
+            else:
+                joined[-1] += " " + line.strip()
         else:
             joined.append(line.strip())
-    return [re.sub(r"\(\s+", "(", line) for line in joined]
+    return [re.sub(r"(\w) &&(?= \w)", r"\1&&", re.sub(r"operator (\W)", r"operator\1", re.sub(r"\(\s+", "(", line)))
+            if "operator" in line else re.sub(r"\(\s+", "(", line) for line in joined]
 
 
 def prose(words):
@@ -528,15 +545,28 @@ def code_block(declarations):
     return "```cpp\n" + "\n".join(texts) + "\n```"
 
 
+def overloads(declarations):
+    """Signatures with their comments; one without a comment of its own goes with what is above it."""
+    groups, seen = [], None
+    for d in declarations:
+        words = [w for _, w in d.comment]
+        if not groups or (words and words != seen):
+            groups.append([])
+            seen = words
+        groups[-1].append(d)
+    out = []
+    for group in groups:
+        out += [code_block(group), "", text_of(group[0].comment or next((d.comment for d in group if d.comment), [])), ""]
+    return out
+
+
 def section_text(section):
     first = section[0]
-    out = [f"## {title_of(section)}", "", code_block([d for e in section for d in e.declarations]), ""]
-    for comment in first.comments():
-        out += [text_of(comment), ""]
+    out = [f"## {title_of(section)}", "", *overloads([d for e in section for d in e.declarations])]
     for d in first.declarations:
         if d.kind != "type":
             continue
-        functions, data = members_of(d)
+        functions, data = members_of(d, first.scope)
         if data:
             out += ["| member | |", "|---|---|"]
             for m in data:
@@ -547,9 +577,7 @@ def section_text(section):
         for member in functions.values():
             name = "constructors" if member.name == d.name else member.name
             out += [f"### {first.title}::{name}" if name != "constructors" else f"### {first.title}: constructors", "",
-                    code_block(member.declarations), ""]
-            for comment in member.comments():
-                out += [text_of(comment), ""]
+                    *overloads(member.declarations)]
     return "\n".join(out).rstrip("\n") + "\n"
 
 

@@ -52,6 +52,7 @@ template <class S>
 concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> ||
                       (std::is_enum_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, long long>);
 
+/// What an operator takes: an expression or a number.
 template <class A>
 concept operand_like = array_expression<A> || weak_scalar<A>;
 

@@ -30,8 +30,8 @@ auto scanned(const char* operation, E&& e, index_t axis) {
 }
 
 // `made` turns e into what is folded.
-/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left. Throws
-/// shape_error where e does not have the axis.
+/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left.
+/// Throws shape_error where e does not have the axis.
 #define INGOT_SCAN(name, of, made)                                           \
     template <array_expression E>                                            \
     auto name(E&& e, index_t axis) {                                         \

@@ -14,6 +14,7 @@
 
 namespace ingot {
 
+/// What extents, axes, indices and offsets are: 64 bits with a sign.
 using index_t = detail::index_t;
 
 namespace detail {
