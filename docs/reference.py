@@ -3,6 +3,7 @@
     reference.py                    writes the pages
     reference.py --check            fails where they are not what it would write
     reference.py --tests FILE...    writes the examples as test cases, spread over these files
+    reference.py --check --headers FOLDER    reads other headers
 
 Any of them fails where something public has no comment or no example.
 
@@ -685,6 +686,9 @@ def write_tests(by_header, files):
 
 
 def main(arguments):
+    global HEADERS
+    if "--headers" in arguments:
+        HEADERS = pathlib.Path(arguments[arguments.index("--headers") + 1])
     by_header, texts = {}, {}
     for path in sorted(HEADERS.glob("*.hpp")):
         texts[path.name] = path.read_text(encoding="utf-8")
@@ -695,10 +699,9 @@ def main(arguments):
                for entry in entries for what in missing_of(entry)]
     if missing:
         print("\n".join(missing), file=sys.stderr)
-        if "--anyway" not in arguments:
-            return 1
+        return 1
     if arguments[:1] == ["--tests"]:
-        write_tests(by_header, [a for a in arguments[1:] if a != "--anyway"])
+        write_tests(by_header, arguments[1:])
         return 0
     pages = {h.removesuffix(".hpp") + ".md": page(h, texts[h], entries) for h, entries in by_header.items()}
     pages["index.md"] = index(by_header)
