@@ -84,9 +84,9 @@ inline layout empty_layout() {
 ///     copy += 10;
 ///     std::cout << m << '\n' << copy;
 ///     // prints: [[1. 2. 3.]
-///     //           [4. 5. 6.]]
-///     //          [[11. 12. 13.]
-///     //           [14. 15. 16.]]
+///     //          [4. 5. 6.]]
+///     //         [[11. 12. 13.]
+///     //          [14. 15. 16.]]
 template <class T>
 class array : public detail::expression_members<array<T>> {
     static_assert(element_type<T>, "array<T>: T must be bool, an integer, float or double");
@@ -226,7 +226,7 @@ public:
     ///     a.set({1, 2, 3, 4});
     ///     std::cout << a;
     ///     // prints: [[1 2]
-    ///     //           [3 4]]
+    ///     //          [3 4]]
     template <detail::values_of_host R>
         requires std::constructible_from<T, detail::value_of<R>>
     void set(const R& values);

@@ -250,7 +250,7 @@ INGOT_COMPOUND(>>=, right_shift)
 ///     assign(m(0), 7);
 ///     std::cout << m;
 ///     // prints: [[7 7 7]
-///     //           [1 2 3]]
+///     //          [1 2 3]]
 template <class D, class E>
     requires writable<D> && assignable_to<E, typename written_type<D>::type>
 void assign(D&& to, E&& e) {

@@ -59,7 +59,7 @@ INGOT_API void settle_references() noexcept;
 ///     std::cout << b->bytes << ' ' << (*b).unowned << ' ' << (b.get() == same.get()) << '\n';
 ///     std::cout << b.use_count() << ' ' << b.unique();
 ///     // prints: 64 0 1
-///     //          2 0
+///     //         2 0
 class buffer_ref {
 public:
     constexpr buffer_ref() noexcept = default;

@@ -82,7 +82,7 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 ///     a.fill(7);
 ///     std::cout << a;
 ///     // prints: [[7 7 7]
-///     //           [7 7 7]]
+///     //          [7 7 7]]
 template <element_type T = double>
 array<T> empty(const shape_like& shape) {
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
@@ -91,8 +91,8 @@ array<T> empty(const shape_like& shape) {
 ///
 ///     std::cout << zeros<int>(3) << '\n' << zeros({2, 2});
 ///     // prints: [0 0 0]
-///     //          [[0. 0.]
-///     //           [0. 0.]]
+///     //         [[0. 0.]
+///     //          [0. 0.]]
 template <element_type T = double>
 array<T> zeros(const shape_like& shape) {
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
@@ -101,7 +101,7 @@ array<T> zeros(const shape_like& shape) {
 ///
 ///     std::cout << ones<int>({2, 3});
 ///     // prints: [[1 1 1]
-///     //           [1 1 1]]
+///     //          [1 1 1]]
 template <element_type T = double>
 array<T> ones(const shape_like& shape) {
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
@@ -111,8 +111,8 @@ array<T> ones(const shape_like& shape) {
 ///
 ///     std::cout << full<float>({}, 0.5) << '\n' << full({2, 2}, 7);
 ///     // prints: 0.5
-///     //          [[7 7]
-///     //           [7 7]]
+///     //         [[7 7]
+///     //          [7 7]]
 template <class T = void, weak_scalar S>
 auto full(const shape_like& shape, S value) {
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
@@ -162,8 +162,8 @@ auto full_like(const E& e, S value) {
 ///     const std::vector<int> values{1, 2, 3, 4};
 ///     std::cout << asarray(values) << '\n' << asarray<float>(values, {2, 2});
 ///     // prints: [1 2 3 4]
-///     //          [[1. 2.]
-///     //           [3. 4.]]
+///     //         [[1. 2.]
+///     //          [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
 auto asarray(const R& values, const shape_like& shape) {
@@ -275,9 +275,9 @@ array<T> logspace(double start, double stop, index_t count = 50, bool endpoint =
 ///
 ///     std::cout << eye<int>(2, 3, 1) << '\n' << eye(2);
 ///     // prints: [[0 1 0]
-///     //           [0 0 1]]
-///     //          [[1. 0.]
-///     //           [0. 1.]]
+///     //          [0 0 1]]
+///     //         [[1. 0.]
+///     //          [0. 1.]]
 template <element_type T = double>
 array<T> eye(index_t rows, index_t columns, index_t offset = 0) {
     array<T> a = zeros<T>({rows, columns});
@@ -292,7 +292,7 @@ array<T> eye(index_t n) {
 ///
 ///     std::cout << identity<int>(2);
 ///     // prints: [[1 0]
-///     //           [0 1]]
+///     //          [0 1]]
 template <element_type T = double>
 array<T> identity(index_t n) {
     return eye<T>(n, n);
@@ -303,8 +303,8 @@ array<T> identity(index_t n) {
 ///
 ///     std::cout << diag(array<int>{{1, 2}, {3, 4}}) << '\n' << diag(array<int>{1, 2});
 ///     // prints: [1 4]
-///     //          [[1 0]
-///     //           [0 2]]
+///     //         [[1 0]
+///     //          [0 2]]
 template <array_expression E>
 auto diag(const E& e, index_t offset = 0) {
     using T = typename E::value_type;
@@ -323,9 +323,9 @@ auto diag(const E& e, index_t offset = 0) {
 ///
 ///     std::cout << tri<int>(2, 3, 1) << '\n' << tri(2);
 ///     // prints: [[1 1 0]
-///     //           [1 1 1]]
-///     //          [[1. 0.]
-///     //           [1. 1.]]
+///     //          [1 1 1]]
+///     //         [[1. 0.]
+///     //          [1. 1.]]
 template <element_type T = double>
 array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
     const index_t extents[] = {rows, columns};
@@ -345,9 +345,9 @@ array<T> tri(index_t n) {
 ///     auto [x, y] = meshgrid(array<int>{1, 2, 3}, array<double>{0.5, 1});
 ///     std::cout << x << '\n' << y;
 ///     // prints: [[1 2 3]
-///     //           [1 2 3]]
-///     //          [[0.5 0.5 0.5]
-///     //           [1.  1.  1. ]]
+///     //          [1 2 3]]
+///     //         [[0.5 0.5 0.5]
+///     //          [1.  1.  1. ]]
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 auto meshgrid(const E&... e) {

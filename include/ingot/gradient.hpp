@@ -39,8 +39,8 @@ inline auto position_along(index_t extent, int behind) {
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << gradient(array<double>{1, 4, 9, 16}) << '\n' << gradient(m, 0.5, 1);
 ///     // prints: [3. 4. 6. 7.]
-///     //          [[2. 2. 2.]
-///     //           [2. 2. 2.]]
+///     //         [[2. 2. 2.]
+///     //          [2. 2. 2.]]
 template <array_expression E>
 auto gradient(const E& e, double spacing, index_t axis) {
     const int rank = e.ndim(), at = checked_axis("gradient", axis, rank);

@@ -90,7 +90,7 @@ struct slice_end {
 ///     std::cout << arange(8)(s) << ' ' << arange(4)(slice(none, none, -1)) << '\n';
 ///     std::cout << s.start() << ' ' << s.stop() << ' ' << s.step();
 ///     // prints: [1 3 5] [3 2 1 0]
-///     //          1 -1 2
+///     //         1 -1 2
 class slice {
 public:
     constexpr explicit slice(detail::slice_end start, detail::slice_end stop = none, index_t step = 1)

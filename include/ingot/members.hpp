@@ -76,8 +76,8 @@ public:
     ///     m(all, 0) = 9;
     ///     std::cout << m << '\n' << m(1, slice(none, none, 2));
     ///     // prints: [[9 2 3]
-    ///     //           [9 5 6]]
-    ///     //          [9 6]
+    ///     //          [9 5 6]]
+    ///     //         [9 6]
     template <index_argument... I>
     auto operator()(I... indices) const& {
         return index_into(self(), indices...);
@@ -105,8 +105,8 @@ public:
     ///
     ///     std::cout << array<int>{{1, 2, 3}, {4, 5, 6}}.T();
     ///     // prints: [[1 4]
-    ///     //           [2 5]
-    ///     //           [3 6]]
+    ///     //          [2 5]
+    ///     //          [3 6]]
     auto T() const {
         shape_room room;
         view_room view;

@@ -69,7 +69,7 @@ concept floating_element = element_type<T> && std::floating_point<T>;
 ///     g.seed(42);
 ///     std::cout << first << ' ' << g.uniform<float>({3}) << '\n' << round(g.normal<double>({2}), 4);
 ///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
-///     //          [-0.486  -1.9756]
+///     //         [-0.486  -1.9756]
 class generator {
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}

@@ -47,8 +47,8 @@ concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::typ
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << mean(m) << ' ' << mean(m, 0) << '\n' << mean(m, 1, keepdims);
 ///     // prints: 3.5 [2.5 3.5 4.5]
-///     //          [[2.]
-///     //           [5.]]
+///     //         [[2.]
+///     //          [5.]]
 INGOT_REDUCTION(mean, keeps_tag)
 /// The variance: the mean square of the distance from the mean, in two passes, so that a large mean costs no digits.
 /// With `ddof(n)` it divides by n less than the number of elements. float64 of bool and integers, else the type of the
@@ -57,8 +57,8 @@ INGOT_REDUCTION(mean, keeps_tag)
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << var(m) << ' ' << var(m, 1, ddof(1)) << '\n' << var(m, 1, keepdims, ddof(1));
 ///     // prints: 2.9166666666666665 [1. 1.]
-///     //          [[1.]
-///     //           [1.]]
+///     //         [[1.]
+///     //          [1.]]
 INGOT_REDUCTION(var, variance_tag)
 /// The standard deviation, the root of `var`: with `ddof(n)` it divides by n less than the number of elements. float64
 /// of bool and integers, else the type of the elements.
@@ -308,7 +308,7 @@ lazy<bool> array_equal(const A& a, const B& b) {
 ///
 ///     std::cout << softmax(array<double>{{0, 0}, {1000, 0}});
 ///     // prints: [[0.5 0.5]
-///     //           [1.  0. ]]
+///     //          [1.  0. ]]
 template <array_expression E>
 auto softmax(const E& e, const axes& over = -1) {
     const reduction how{"softmax", &over, true};
@@ -321,7 +321,7 @@ auto softmax(const E& e, const axes& over = -1) {
 ///
 ///     std::cout << log_softmax(array<double>{{0, 0}, {1000, 0}});
 ///     // prints: [[-6.93147181e-01 -6.93147181e-01]
-///     //           [ 0.00000000e+00 -1.00000000e+03]]
+///     //          [ 0.00000000e+00 -1.00000000e+03]]
 template <array_expression E>
 auto log_softmax(const E& e, const axes& over = -1) {
     const reduction how{"log_softmax", &over, true};

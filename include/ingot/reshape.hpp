@@ -42,8 +42,8 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
 ///
 ///     std::cout << reshape(arange(6), {2, 3}) << '\n' << reshape(arange(6), {-1, 2}).shape();
 ///     // prints: [[0 1 2]
-///     //           [3 4 5]]
-///     //          (3, 2)
+///     //          [3 4 5]]
+///     //         (3, 2)
 template <array_expression E>
 auto reshape(E&& e, const shape_like& shape) {
     return reshaped("reshape", std::forward<E>(e), shape.values());

@@ -62,16 +62,16 @@ decltype(auto) one_for_nan(E&& e) {
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << cumsum(m) << '\n' << cumsum(m, 1);
 ///     // prints: [ 1  3  6 10 15 21]
-///     //          [[ 1  3  6]
-///     //           [ 4  9 15]]
+///     //         [[ 1  3  6]
+///     //          [ 4  9 15]]
 INGOT_SCAN(cumsum, sum, std::forward<E>)
 /// Products of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << cumprod(m) << '\n' << cumprod(m, 0);
 ///     // prints: [  1   2   6  24 120 720]
-///     //          [[ 1  2  3]
-///     //           [ 4 10 18]]
+///     //         [[ 1  2  3]
+///     //          [ 4 10 18]]
 INGOT_SCAN(cumprod, prod, std::forward<E>)
 /// The greatest element so far, NaN from the first NaN on; in the type of the elements.
 ///
@@ -94,8 +94,8 @@ INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nancumsum(m) << '\n' << nancumsum(m, 1);
 ///     // prints: [ 1.  1.  4.  8. 13. 13.]
-///     //          [[1. 1. 4.]
-///     //           [4. 9. 9.]]
+///     //         [[1. 1. 4.]
+///     //          [4. 9. 9.]]
 INGOT_SCAN(nancumsum, sum, zero_for_nan)
 /// `cumprod` with 1 in the place of NaN.
 ///
@@ -103,8 +103,8 @@ INGOT_SCAN(nancumsum, sum, zero_for_nan)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nancumprod(m) << '\n' << nancumprod(m, 1);
 ///     // prints: [ 1.  1.  3. 12. 60. 60.]
-///     //          [[ 1.  1.  3.]
-///     //           [ 4. 20. 20.]]
+///     //         [[ 1.  1.  3.]
+///     //          [ 4. 20. 20.]]
 INGOT_SCAN(nancumprod, prod, one_for_nan)
 #undef INGOT_SCAN
 

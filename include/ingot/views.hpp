@@ -26,9 +26,9 @@ auto viewed(E&& e, Make make, const A&... arguments) {
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << transpose(m) << '\n' << transpose(m, {1, 0}).shape();
 ///     // prints: [[1 4]
-///     //           [2 5]
-///     //           [3 6]]
-///     //          (3, 2)
+///     //          [2 5]
+///     //          [3 6]]
+///     //         (3, 2)
 template <array_expression E>
 auto transpose(E&& e) {
     return viewed(std::forward<E>(e), view_permuted, nullptr);
@@ -69,9 +69,9 @@ auto moveaxis(E&& e, const axes& from, const axes& to) {
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << flip(m) << '\n' << flip(m, 1);
 ///     // prints: [[6 5 4]
-///     //           [3 2 1]]
-///     //          [[3 2 1]
-///     //           [6 5 4]]
+///     //          [3 2 1]]
+///     //         [[3 2 1]
+///     //          [6 5 4]]
 template <array_expression E>
 auto flip(E&& e) {
     return viewed(std::forward<E>(e), view_flipped, nullptr);
@@ -109,8 +109,8 @@ auto expand_dims(E&& e, const axes& where) {
 ///     diagonal(m) = 0;
 ///     std::cout << m << '\n' << diagonal(m, 1);
 ///     // prints: [[0 2 3]
-///     //           [4 0 6]]
-///     //          [2 6]
+///     //          [4 0 6]]
+///     //         [2 6]
 template <array_expression E>
 auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return viewed(std::forward<E>(e), view_diagonal, offset, axis1, axis2);
@@ -120,7 +120,7 @@ auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
 ///
 ///     std::cout << broadcast_to(array<int>{1, 2, 3}, {2, 3});
 ///     // prints: [[1 2 3]
-///     //           [1 2 3]]
+///     //          [1 2 3]]
 template <array_expression E>
 auto broadcast_to(E&& e, const shape_like& shape) {
     shape_room room;
