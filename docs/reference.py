@@ -31,7 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE.parent / "include" / "ingot"
 PAGES = HERE / "reference"
 HIDDEN = {"runtime", "v1", "philox", "axis_flags", "length_class", "bodies"}
-PUBLIC_BASES = {"expression_members"}  # of detail, but what they have is a member of public classes
+PUBLIC_BASES = {"expression_members", "integer_list"}  # of detail, but what they have is a member of public classes
 PRINTS = "// prints:"
 
 SPACE = re.compile(r"\s+")
@@ -174,8 +174,7 @@ class Reader:
         made = Reader(body.replace("##", ""), line, self.macros).scope(owner=owner)
         for one in made:
             one.line = line
-            one.comment = self.comment + ([(0, "")] if self.comment and common else []) + common + \
-                [pair for pair in one.comment if pair not in common]
+            one.comment = with_common(self.comment, one.comment + common)
         return made
 
     def declaration(self, owner):
@@ -239,13 +238,14 @@ class Reader:
             return Declaration("concept", concept.group(1), head, comment, line)
         head = re.sub(r"\)((?:\s*noexcept|\s*const)*)\s*:\s(?!:).*", r")\1", head, flags=re.DOTALL)
         bare = before_braces(without_template(head))
-        function = re.search(rf"(operator\s*(?:\(\)|[^\s\w(]+|\w+)|~?{NAME})\s*\($", before_arguments(bare))
+        function = None if re.match(rf"[\w:]+ \(\*{NAME}\)\(", bare) else re.search(rf"(operator\s*(?:\(\)|[^\s\w(]+|\w+)|~?{NAME})\s*\($", before_arguments(bare))
         if function and "=" not in at_depth_0(re.sub(r"operator\s*[^\s\w(]+|=\s*(default|0)\s*$", "", bare)):
             name = re.sub(r"^operator\s*(?=\W)", "operator", function.group(1))
             if not bare.startswith(("~", "explicit")) and owner != name and re.match(rf"{NAME}\(.*\)\s*->", bare):
                 return None  # a deduction guide
             special = name.startswith("~") or (owner is not None and re.search(r"=\s*default\s*$", head))
             return None if special else Declaration("function", name, head, comment, line)
+        bare = re.sub(rf"\(\*({NAME})\)\([^)]*\)", r"\1", bare)
         variable = re.search(rf"({NAME})\s*(?:\[[^]]*\])?\s*$", re.split(r"[={]", bare)[0].strip())
         return Declaration("variable", variable.group(1), head, comment, line) if variable else None
 
@@ -254,6 +254,14 @@ class Reader:
         self.last = self.at
 
     last = 0
+
+
+def with_common(comment, common):
+    """A comment, and before its examples what is common to all that a macro makes."""
+    if not comment or not common:
+        return comment or common
+    at = next((i for i, (_, words) in enumerate(comment) if words.startswith("    ")), len(comment))
+    return comment[:at] + [(0, "")] * (at == len(comment)) + common + [(0, "")] + comment[at:]
 
 
 def type_declaration(head, comment, line):
@@ -347,19 +355,30 @@ def members_of(declaration, scope=""):
         if m.kind == "variable":
             if not m.name.endswith("_") and (m.comment or m.note or declaration.text.lstrip().startswith("struct")):
                 data.append(m)
-        elif m.name == declaration.name or m.name == "operator=" or m.name.startswith("operator "):
-            if m.comment or declaration.name in functions or m.name in functions:
-                functions.setdefault(m.name, Entry(m.name, scope + declaration.name + "::", m)).declarations.append(m)
-        else:
+            continue
+        copies = re.search(rf"\b{declaration.name}(?:&&|&|\()\s*(?:const {declaration.name}& |{declaration.name}&& )", m.text)
+        if m.comment or not (copies or m.name == "operator=" or m.name.startswith("operator ")):
             functions.setdefault(m.name, Entry(m.name, scope + declaration.name + "::", m)).declarations.append(m)
     for e in functions.values():
         e.declarations = e.declarations[1:]
     return functions, data
 
 
-def public_entries(declarations, scope="", inside=None):
-    """The entries of namespace ingot, in the order of the header."""
-    inside = {} if inside is None else inside
+def inner_names(declarations):
+    """What detail declares outside of classes, by name."""
+    names = {}
+    for d in declarations:
+        if d.kind == "namespace" and d.name in ("ingot", "detail", "ingot::detail"):
+            inner = inner_names(d.members) if d.name == "ingot" else {}
+            for one in d.members if d.name != "ingot" else ():
+                inner.setdefault(one.name, []).append(one)
+            for name, found in inner.items():
+                names.setdefault(name, []).extend(found)
+    return names
+
+
+def public_entries(declarations, inside, scope=""):
+    """The entries of namespace ingot, in the order of the header. `inside`: what detail has."""
     entries = {}
 
     def add(d):
@@ -372,7 +391,7 @@ def public_entries(declarations, scope="", inside=None):
         if d.kind == "namespace":
             parts = [p for p in d.name.split("::") if p != "ingot"]
             if not parts:
-                entries.update(public_entries(d.members, scope, inside))
+                entries.update(public_entries(d.members, inside, scope))
             elif parts == ["detail"]:
                 for one in d.members:
                     if one.kind == "function" and one.name.startswith("operator"):  # found by what its operands are
@@ -380,13 +399,12 @@ def public_entries(declarations, scope="", inside=None):
                             add(one)
                     elif one.kind == "type" and one.name in PUBLIC_BASES:
                         add(one)
-                    elif one.kind != "namespace":
-                        inside.setdefault(one.name, []).append(one)
             elif not HIDDEN & set(parts):
-                nested = public_entries(d.members, scope + d.name + "::")
+                nested = public_entries(d.members, inside, scope + d.name + "::")
                 entries.update({e.title: e for e in nested.values()})
         elif d.kind == "using":
             for one in inside.get(d.name, [d]):
+                one.comment = one.comment or d.comment
                 add(one)
         elif re.match(rf"auto {NAME}::operator", without_template(d.text)) or \
                 re.match(r"(?:template <[^>]*>\s*)+(?:requires [^\n]*\n\s*)?(?:void|auto) \w+(?:<\w+>)?::", d.text):
@@ -448,15 +466,15 @@ def missing_of(entry):
         if d.kind != "type" or d.text.lstrip().startswith("enum"):
             continue
         functions, _ = members_of(d, entry.scope)
-        if functions and not examples:
+        if functions.keys() - {d.name} and not examples:
             yield f"{entry.title} has no example"
         for name, member in functions.items():
             if name in (d.name, "operator=") or name.startswith("operator "):
                 continue
             if not any(has_words(c) for c in member.comments()):
                 yield f"{member.title} has no comment"
-            called = rf"\b{name}\b" if not name.startswith("operator") else \
-                r"\w\(" if name == "operator()" else re.escape(name.removeprefix("operator"))
+            called = {"operator()": r"\w\(", "operator[]": r"\w\["}.get(
+                name, re.escape(name.removeprefix("operator")) if name.startswith("operator") else rf"\b{name}\b")
             if not re.search(called, code):
                 yield f"{member.title} is called in no example"
 
@@ -465,9 +483,11 @@ def missing_of(entry):
 
 
 def signature(d):
-    text = re.sub(r"\bINGOT_API\s+|\binline\s+(?=\w)|\b(?:ingot|detail)::|\[\[\w+\]\]\s*", "", d.text)
+    text = re.sub(r"\bINGOT_API\s+|\binline\s+(?=\w)|\bingot::|\[\[\w+\]\]\s*", "", d.text)
+    if d.kind != "alias":
+        text = text.replace("detail::", "")
     if d.kind == "type" and not d.text.lstrip().startswith("enum"):
-        text = re.sub(r"\s*:\s+(?!:)(?:public |private )?(?:expression_members|node_members|integer_list|runtime::).*",
+        text = re.sub(r"\s*:\s+(?!:)(?:public |private )?(?:expression_members|expression_base|integer_list|runtime::).*",
                       "", text, flags=re.DOTALL)
     lines = [line.rstrip() for line in text.strip().split("\n")]
     deepest = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
@@ -497,7 +517,7 @@ def one_line_each(lines):
 def prose(words):
     """A line of a comment in Markdown: signs that would be taken for its own are escaped, but in `code`."""
     parts = words.split("`")
-    parts[::2] = [re.sub(r"([<*\[])", r"\\\1", p) for p in parts[::2]]
+    parts[::2] = [re.sub(r"<(?=[A-Za-z/!])|(?<! )\*|\*(?! )", r"\\\g<0>", p) for p in parts[::2]]
     return "`".join(parts)
 
 
@@ -557,7 +577,9 @@ def overloads(declarations):
         groups[-1].append(d)
     out = []
     for group in groups:
-        out += [code_block(group), "", text_of(group[0].comment or next((d.comment for d in group if d.comment), [])), ""]
+        out += [code_block(group), ""]
+        if group[0].comment:
+            out += [text_of(group[0].comment), ""]
     return out
 
 
@@ -589,7 +611,7 @@ def opening(text):
         if not line.startswith("//") or not line[2:].strip():
             break
         lines.append(prose(line[2:].strip()))
-    return "\n".join(lines)
+    return re.sub(r":$", ".", "\n".join(lines))
 
 
 def page(header, text, entries):
@@ -629,7 +651,7 @@ def index(by_header):
     for header in sorted(by_header):
         stem = header.removesuffix(".hpp")
         words = " ".join(opening((HEADERS / header).read_text(encoding="utf-8")).split("\n"))
-        out.append(f"| [{header}]({stem}.md) | {re.split(r'(?<=[.:]) ', words)[0].rstrip(':')} |")
+        out.append(f"| [{header}]({stem}.md) | {re.split(r'(?<=[.]) ', words)[0]} |")
     out += ["", "| name | page |", "|---|---|"]
     for title in sorted(rows, key=lambda t: (t.lstrip("~").lower(), t)):
         shown = title.replace("|", "\\|")
@@ -689,12 +711,15 @@ def main(arguments):
     global HEADERS
     if "--headers" in arguments:
         HEADERS = pathlib.Path(arguments[arguments.index("--headers") + 1])
-    by_header, texts = {}, {}
+    by_header, texts, declared = {}, {}, {}
     for path in sorted(HEADERS.glob("*.hpp")):
         texts[path.name] = path.read_text(encoding="utf-8")
-        entries = public_entries(Reader(texts[path.name]).scope())
+        declared[path.name] = Reader(texts[path.name]).scope()
+    everywhere = {name: found for one in declared.values() for name, found in inner_names(one).items()}
+    for header, declarations in declared.items():
+        entries = public_entries(declarations, everywhere | inner_names(declarations))
         if entries:
-            by_header[path.name] = list(entries.values())
+            by_header[header] = list(entries.values())
     missing = [f"{header}:{entry.declarations[0].line}: {what}" for header, entries in by_header.items()
                for entry in entries for what in missing_of(entry)]
     if missing:

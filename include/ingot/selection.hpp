@@ -25,7 +25,9 @@ public:
     using value_type = T;
     static constexpr dtype type = detail::dtype_of<T>;
 
+    // Inner
     explicit selection(detail::leaf<T>& whole) : seen_(whole), target_(&whole) {}
+
     selection(const selection&) = default;
     selection(selection&&) noexcept = default;
 
