@@ -51,9 +51,9 @@ struct any_integer {
 /// ==, printed as a tuple.
 ///
 ///     const shape_like shape = zeros({2, 3}).shape();
-///     std::cout << shape << ' ' << shape.size() << shape.count() << ' ' << shape[1] << ' ' << (shape == shape_like{2, 3});
-///     std::cout << ' ' << *shape.begin() << *(shape.end() - 1) << shape.values().back();
-///     // prints: (2, 3) 22 3 1 233
+///     std::cout << shape << ' ' << shape.size() << shape.count() << ' ' << shape[1];
+///     std::cout << ' ' << *shape.begin() << shape.end()[-1] << shape.values()[1] << ' ' << (shape == axes{2, 3});
+///     // prints: (2, 3) 22 3 233 1
 class integer_list {
 public:
     integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
