@@ -1,4 +1,4 @@
-"""Reads the declarations of a header as Ingot's are written, with their comments; docs/reference.py makes pages of them.
+"""Reads the declarations of a header as Ingot's are written, with their comments, for docs/reference.py.
 
 It is no parser of C++. It relies on the house's format (clang-format's, braces of namespaces on their line) and names,
 and expands the header's own macros, so that what they declare is seen like the rest.
@@ -12,8 +12,10 @@ DIRECTIVE = re.compile(r"#(?:[^\n]*\\\n)*[^\n]*")
 
 
 class Declaration:
-    """kind: namespace, type, enum, concept, alias, using, function or variable. comment: (place, words) for each line of
-    it, a place being a file and a line. note: a comment behind it on its line. members: of a namespace or a class."""
+    """kind: namespace, type, enum, concept, alias, using, function, variable or nothing. comment: (place, words) for each
+    line of it, a place being a file and a line. note: a comment behind it on its line. members: of a namespace or a
+    class.
+    """
 
     def __init__(self, kind, name, text="", comment=(), place=None):
         self.kind, self.name, self.text, self.comment, self.place = kind, name, text, list(comment), place
@@ -33,6 +35,9 @@ class Reader:
 
     def place(self):
         return self.path.name, self.first_line + self.text.count("\n", 0, self.at)
+
+    def begins_line(self):
+        return not self.text[self.text.rfind("\n", 0, self.at) + 1:self.at].strip()
 
     def balanced(self, at):
         """The end of the brackets that open at `at`."""
@@ -68,7 +73,7 @@ class Reader:
                     self.comment.append((self.place(), words[3:].removeprefix(" ")))
                 elif words.startswith("// Inner"):
                     inner = True
-                elif found and found[-1].kind == "variable" and self.text[self.text.rfind("\n", 0, self.at):self.at].strip():
+                elif found and found[-1].kind == "variable" and not self.begins_line():
                     found[-1].note = words[2:].strip()
                 self.at += len(words)
                 continue
@@ -233,7 +238,8 @@ def kind_and_name(head, owner):
         return "nothing", ""
     for kind, pattern in (("using", rf"using detail::({NAME})$"), ("alias", rf"using ({NAME})\s*="),
                           ("concept", rf"concept ({NAME})"), ("enum", rf"enum (?:class )?({NAME})"),
-                          ("type", rf"(?:class|struct|union) ({NAME})"), ("nothing", r"(using |(?:class|struct|union)$)")):
+                          ("type", rf"(?:class|struct|union) ({NAME})"),
+                          ("nothing", r"(using |(?:class|struct|union)$)")):
         found = re.match(pattern, text)
         if found:
             return kind, found.group(1)

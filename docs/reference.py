@@ -8,8 +8,8 @@
 Any of them fails where something public has no comment or no example.
 
 Public is what namespace ingot and those in it have, but for `runtime` and `v1`, and what a using-declaration takes out
-of `detail`; of a class its public members. A comment `// Inner` hides what follows it up to the next empty line. Rows of
-operators.def are left to docs/operators.md, to which the index leads.
+of `detail`; of a class its public members. A comment `// Inner` hides what follows it up to the next empty line. Rows
+of operators.def are left to docs/operators.md, to which the index leads.
 
 A declaration's comment is the lines `///` above it, and for what a macro makes those above the macro as well. Overloads
 share comments and examples. Lines indented by four more spaces are an example: C++ that stands in a function, under
@@ -49,7 +49,8 @@ class Entry:
 
     def comments(self):
         """The comments of the overloads, each once."""
-        return list({tuple(words for _, words in d.comment): d.comment for d in self.declarations if d.comment}.values())
+        found = {tuple(words for _, words in d.comment): d.comment for d in self.declarations if d.comment}
+        return list(found.values())
 
     def types(self):
         return [d for d in self.declarations if d.kind == "type"]
@@ -144,8 +145,8 @@ def missing_of(entry):
     code = "\n".join(line for _, lines, _ in examples for line in lines if not line.startswith("//"))
     for one in wanted:
         symbol = one.name.removeprefix("operator")
-        used = {"()": r"\w\(", "[]": r"\w\["}.get(symbol, rf"\b{symbol}\b" if symbol[0].isalpha() else re.escape(symbol))
-        if examples and not re.search(used, code):
+        as_called = rf"\b{symbol}\b" if symbol[0].isalpha() else re.escape(symbol)
+        if examples and not re.search({"()": r"\w\(", "[]": r"\w\["}.get(symbol, as_called), code):
             yield f"{one.title} is called in no example"
 
 
@@ -166,9 +167,10 @@ def signature(d):
         return text + ";"
     text = re.sub(r"operator (?=\W)", "operator", re.sub(r" &&(?= (to|e)\b)", "&&", text))
     lines = []
+    margin = re.compile(r" {0,4}(?! )")  # what stands further in goes on with the line above
+    clause = re.compile(r"\s*(requires|template)\b")
     for line in re.sub(r"\(\s+", "(", text).split("\n"):
-        begins = not lines or not line.startswith(" ") or re.match(r"\s*(requires|template)\b", line) or \
-            re.match(r"\s*(requires|template)\b", lines[-1]) and line.startswith("    ") and not line.startswith(" " * 8)
+        begins = not lines or line[0] != " " or clause.match(line) or clause.match(lines[-1]) and margin.match(line)
         if begins or len(lines[-1] + line) > 110:
             lines.append(line.strip() if begins else "    " + line.strip())
         else:
@@ -186,9 +188,11 @@ def prose(words):
 def text_of(comment):
     """A comment as Markdown, its examples as blocks of code."""
     text = "\n".join(words if words.startswith("    ") else prose(words) for _, words in comment)
-    blocks = re.sub(r"(?:^    .*\n?)+", lambda m: "```cpp\n" + re.sub(r"^    ", "", m.group(), flags=re.M).rstrip("\n") +
-                    "\n```\n", text, flags=re.M)
-    return re.sub(r"\n{3,}", "\n\n", blocks).strip("\n")
+
+    def block(lines):
+        return "```cpp\n" + re.sub(r"^    ", "", lines.group(), flags=re.MULTILINE).rstrip("\n") + "\n```\n"
+
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?:^    .*\n?)+", block, text, flags=re.MULTILINE)).strip("\n")
 
 
 def overloads(members):

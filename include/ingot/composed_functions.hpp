@@ -104,7 +104,7 @@ auto round(const A& a, int decimals) {
         return ingot::rint(x * up / down) / up * down;
     }
 }
-/// What `round` is.
+/// The same as `round`.
 ///
 ///     std::cout << around(array<double>{3.14159, 2.5}, 1);
 ///     // prints: [3.1 2.5]

@@ -288,7 +288,7 @@ template <element_type T = double>
 array<T> eye(index_t n) {
     return eye<T>(n, n);
 }
-/// Ones on the main diagonal of a square matrix, zeros elsewhere; what `eye(n)` is.
+/// Ones on the main diagonal of a square matrix, zeros elsewhere: the same as `eye(n)`.
 ///
 ///     std::cout << identity<int>(2);
 ///     // prints: [[1 0]

@@ -23,8 +23,8 @@ concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::typ
 
 // name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
 #define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag)
-/// Of all elements, or over the axes given; the result has e's shape without those, or with a last `keepdims` of extent
-/// 1 each. Throws shape_error where e does not have such an axis or one is given twice.
+/// Of all elements, or over the axes given. The result has e's shape without those; with a last `keepdims` they stay,
+/// of extent 1. Throws shape_error where e does not have such an axis or one is given twice.
 #define INGOT_REDUCTION_OF(operand, name, tag)      \
     template <operand E, tag... T>                  \
     auto name(E&& e, T... tags) {                   \
@@ -67,7 +67,8 @@ INGOT_REDUCTION(var, variance_tag)
 ///     std::cout << stddev(m, 0) << ' ' << stddev(m, 0, ddof(1));
 ///     // prints: [1.5 1.5 1.5] [2.12132034 2.12132034 2.12132034]
 INGOT_REDUCTION(stddev, variance_tag)
-/// The maximum less the minimum, in the type of the elements; bool has none. Throws shape_error of nothing.
+/// The maximum less the minimum, in the type of the elements; bool has none. Throws shape_error where there are no
+/// elements.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << ptp(m) << ' ' << ptp(m, 1);
@@ -79,7 +80,7 @@ INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
 ///     // prints: 5.0 [ 5. 10.]
 INGOT_REDUCTION(norm, keeps_tag)
 /// log(sum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements. Throws
-/// shape_error of nothing.
+/// shape_error where there are no elements.
 ///
 ///     std::cout << logsumexp(array<double>{1000, 1000});
 ///     // prints: 1000.6931471805599
@@ -98,14 +99,16 @@ INGOT_REDUCTION(nansum, keeps_tag)
 ///     std::cout << nanprod(m) << ' ' << nanprod(m, 0);
 ///     // prints: 60.0 [4. 5. 3.]
 INGOT_REDUCTION(nanprod, keeps_tag)
-/// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error of nothing.
+/// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
+/// elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanmax(m) << ' ' << nanmax(m, 0);
 ///     // prints: 5.0 [4. 5. 3.]
 INGOT_REDUCTION(nanmax, keeps_tag)
-/// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error of nothing.
+/// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
+/// elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -135,15 +138,15 @@ INGOT_REDUCTION(nanvar, variance_tag)
 ///     // prints: [1.  0.5] [1.41421356 0.70710678]
 INGOT_REDUCTION(nanstddev, variance_tag)
 /// The place of the greatest of what is no NaN, counted as `argmax` does; -1 where all is, for an expression cannot
-/// throw for what its elements are. int64. Throws shape_error of nothing.
+/// throw for what its elements are. int64. Throws shape_error where there are no elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanargmax(m) << ' ' << nanargmax(m, 1);
 ///     // prints: 4 [2 1]
 INGOT_REDUCTION(nanargmax, keeps_tag)
-/// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error of
-/// nothing.
+/// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error where
+/// there are no elements.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
@@ -246,7 +249,7 @@ template <array_expression A, array_expression B>
 auto dot(A&& a, B&& b) {
     return product_sum("dot", std::forward<A>(a), std::forward<B>(b));
 }
-/// What `dot` is, for elements are real.
+/// The same as `dot`, for elements are real.
 ///
 ///     std::cout << vdot(array<int>{1, 2, 3}, array<double>{4, 5, 6});
 ///     // prints: 32.0
@@ -254,7 +257,7 @@ template <array_expression A, array_expression B>
 auto vdot(A&& a, B&& b) {
     return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
 }
-/// What `dot` is: of vectors alone.
+/// The same as `dot`: of vectors alone.
 ///
 ///     std::cout << inner(array<int>{1, 2, 3}, array<int>{4, 5, 6});
 ///     // prints: 32
