@@ -178,6 +178,7 @@ public:
         for (std::size_t j = 0; j < rank; ++j) bytes[j] = leaf_.where().strides()[j] * itemsize();
         return std::span<const index_t>(bytes, rank);
     }
+
     /// Bytes of an element.
     ///
     ///     array<float> a = zeros<float>({2, 3});
@@ -186,6 +187,7 @@ public:
     static constexpr index_t itemsize() noexcept { return sizeof(T); }
     /// Bytes of all elements.
     index_t nbytes() const noexcept { return leaf_.where().size() * itemsize(); }
+
     /// The element type.
     ///
     ///     std::cout << name(array<float>{1, 2}.dtype());
@@ -195,6 +197,7 @@ public:
     /// The first element, on device(); null where there are none. Valid until the array is next assigned to. It does
     /// not wait for the array's kernels.
     const T* data() const noexcept { return address(); }
+
     /// To write through. The array un-shares its buffer, and its later copies are deep.
     ///
     ///     with_device on_the_host(device::host());
@@ -231,6 +234,7 @@ public:
         requires std::constructible_from<T, detail::value_of<R>>
     void set(const R& values);
     void set(detail::braces<T> values) { write_all(values.begin(), values.size()); }
+
     /// Writes one value to every element. Throws dtype_error where an integer does not fit T.
     ///
     ///     array<int> a = zeros<int>(3);

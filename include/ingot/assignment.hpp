@@ -219,6 +219,7 @@ concept updatable = writable<D> && applicable<O, leaf<typename written_type<D>::
         update<op::name>(std::forward<D>(to), std::forward<E>(e)); \
         return std::forward<D>(to);                                \
     }
+
 /// Updates an array, or what is selected of it, in place: x += e writes x + e. x keeps its shape and type, which has to
 /// be able to hold the result as NumPy's same-kind cast has it: int += double does not compile. Throws shape_error
 /// where e does not broadcast into x's shape, device_error where it is on another device.

@@ -114,11 +114,13 @@ private:
 ///     // prints: 1000
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream);
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
+
 /// Host memory that a GPU copies to and from at full speed. Throws out_of_memory.
 ///
 ///     std::cout << allocate_pinned_buffer(1000)->device;
 ///     // prints: host:0
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
+
 /// A buffer over memory that is not Ingot's and is never freed by it. `end` is called, once, when the last reference
 /// has gone and the streams that use the memory have passed: at once where they have, else by the thread that drops
 /// another such buffer, allocates, waits for a stream or ends the process after that. It must not throw.

@@ -104,6 +104,7 @@ auto round(const A& a, int decimals) {
         return ingot::rint(x * up / down) / up * down;
     }
 }
+
 /// The same as `round`.
 ///
 ///     std::cout << around(array<double>{3.14159, 2.5}, 1);
@@ -123,6 +124,7 @@ template <argument_like A>
 auto isposinf(const A& a) {
     return ingot::logical_and(ingot::isinf(a), ingot::greater(a, 0));
 }
+
 /// Whether the argument is -inf: bool.
 ///
 ///     std::cout << isneginf(array<double>{1, INFINITY, -INFINITY});
@@ -180,6 +182,7 @@ template <argument_like A>
 auto relu(const A& a) {
     return ingot::maximum(a, 0);
 }
+
 /// a times the normal distribution's function. Bool and integers become the float that holds them.
 ///
 ///     std::cout << gelu(array<double>{-1, 0, 1});
@@ -188,6 +191,7 @@ template <argument_like A>
 auto gelu(const A& a) {
     return ingot::multiply(a, ingot::ndtr(a));
 }
+
 /// a times the logistic function. Bool and integers become the float that holds them.
 ///
 ///     std::cout << silu(array<double>{-1, 0, 1});
@@ -196,6 +200,7 @@ template <argument_like A>
 auto silu(const A& a) {
     return ingot::multiply(a, ingot::expit(a));
 }
+
 /// 1 / sqrt(a). Bool and integers become the float that holds them.
 ///
 ///     std::cout << rsqrt(array<double>{1, 4, 16});

@@ -87,6 +87,7 @@ template <element_type T = double>
 array<T> empty(const shape_like& shape) {
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
+
 /// Zeros of this shape, float64 where no other type is named. Throws what `empty` does.
 ///
 ///     std::cout << zeros<int>(3) << '\n' << zeros({2, 2});
@@ -97,6 +98,7 @@ template <element_type T = double>
 array<T> zeros(const shape_like& shape) {
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
+
 /// Ones of this shape, float64 where no other type is named. Throws what `empty` does.
 ///
 ///     std::cout << ones<int>({2, 3});
@@ -106,6 +108,7 @@ template <element_type T = double>
 array<T> ones(const shape_like& shape) {
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
+
 /// One value everywhere; of the value's own type where no other is named. Throws what `empty` does, and dtype_error
 /// where an integer does not fit the type.
 ///
@@ -129,6 +132,7 @@ auto empty_like(const E& e) {
     using type = detail::chosen<T, typename E::value_type>;
     return array<type>(detail::adopted{}, detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
 }
+
 /// Zeros of an expression's shape, on its device; of its type where no other is named.
 ///
 ///     std::cout << zeros_like(array<int>{1, 2, 3});
@@ -137,6 +141,7 @@ template <class T = void, array_expression E>
 auto zeros_like(const E& e) {
     return detail::zeroed<detail::chosen<T, typename E::value_type>>("zeros_like", e.shape().values(), e.device());
 }
+
 /// Ones of an expression's shape, on its device; of its type where no other is named.
 ///
 ///     std::cout << ones_like<double>(array<int>{1, 2, 3});
@@ -145,6 +150,7 @@ template <class T = void, array_expression E>
 auto ones_like(const E& e) {
     return detail::filled<detail::chosen<T, typename E::value_type>>("ones_like", e.shape().values(), e.device(), 1);
 }
+
 /// One value everywhere, of an expression's shape and on its device; of its type where no other is named. Throws
 /// dtype_error where an integer does not fit that.
 ///
@@ -176,6 +182,7 @@ template <class T = void, detail::values_of_host R>
 auto asarray(const R& values) {
     return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
 }
+
 /// An array over memory that is not Ingot's, always written in place. In C order, or with these strides in bytes.
 /// Throws shape_error where the elements do not lie in the memory, or a stride is no multiple of an element's bytes.
 ///
@@ -259,6 +266,7 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
         return detail::element_value<T>("linspace", std::is_integral_v<T> ? std::floor(value) : value);
     });
 }
+
 /// Powers of `base`, their exponents from start to stop evenly apart, in one dimension; without `endpoint`, stop is one
 /// step beyond the last. float64 where no other type is named. Throws shape_error where the count is negative.
 ///
@@ -288,6 +296,7 @@ template <element_type T = double>
 array<T> eye(index_t n) {
     return eye<T>(n, n);
 }
+
 /// Ones on the main diagonal of a square matrix, zeros elsewhere: the same as `eye(n)`.
 ///
 ///     std::cout << identity<int>(2);

@@ -59,11 +59,13 @@ public:
     constexpr bool is_host() const noexcept { return kind_ == device_kind::host; }
     /// Whether it is a GPU.
     constexpr bool is_cuda() const noexcept { return kind_ == device_kind::cuda; }
+
     /// The maker's name: "NVIDIA H200". Throws device_error where there is no such device.
     ///
     ///     std::cout << !device::host().name().empty();
     ///     // prints: 1
     INGOT_API std::string name() const;
+
     /// Waits for all work of all streams of the device, then throws what it left to be thrown.
     ///
     ///     device::host().synchronize();
@@ -94,6 +96,7 @@ inline constexpr device_id no_device{device_kind::other, 255};
 ///     std::cout << to_string(device::cuda(3)) << ' ' << device::host();
 ///     // prints: cuda:3 host:0
 INGOT_API std::string to_string(device_id);
+
 /// Prints what `to_string` says.
 ///
 ///     std::cout << device::host();
@@ -157,6 +160,7 @@ public:
 
     /// Waits until all work given to the stream is done, then throws what it left to be thrown.
     INGOT_API void synchronize() const;
+
     /// Makes later work of the stream wait for the event's point. The host does not wait.
     ///
     ///     stream work;
@@ -220,6 +224,7 @@ private:
     std::uintptr_t native_ = 0;
     runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
 };
+
 /// Milliseconds from one point to a later one. Waits for both. Throws device_error unless both were recorded, on one
 /// device.
 ///
@@ -236,6 +241,7 @@ INGOT_API float elapsed(const event& from, const event& to);
 ///     std::cout << current_device();
 ///     // prints: host:0
 inline device_id current_device() { return runtime::current().device; }
+
 /// The current stream of the calling thread: what the guards say, else the default one of the current device.
 ///
 ///     stream work;

@@ -14,6 +14,7 @@ namespace ingot {
 
 /// An open end of a slice.
 struct none_t {};
+
 /// The open end of a slice.
 ///
 ///     std::cout << arange(5)(slice(2, none));
@@ -46,6 +47,7 @@ struct all_t {
     template <array_argument E>
     auto operator()(E&& e, const axes& over, const keepdims_t&) const;
 };
+
 /// All indices of an axis, and the reduction `all`.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
@@ -55,6 +57,7 @@ inline constexpr all_t all{};
 
 /// A new axis of extent 1.
 struct newaxis_t {};
+
 /// A new axis of extent 1.
 ///
 ///     std::cout << array<int>{1, 2, 3}(newaxis, all).shape();
@@ -63,6 +66,7 @@ inline constexpr newaxis_t newaxis{};
 
 /// As many `all` as the axes that the other indices leave.
 struct ellipsis_t {};
+
 /// As many `all` as the axes that the other indices leave.
 ///
 ///     std::cout << zeros({2, 3, 4})(ellipsis, 0).shape();

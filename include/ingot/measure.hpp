@@ -55,6 +55,7 @@ struct explanation {
     /// Operations of all kernels together.
     std::uint64_t flops() const;
 };
+
 /// Prints an explanation with its kernels, a line or more each.
 ///
 ///     array<double> x{1, 2, 3};
@@ -125,6 +126,7 @@ struct benchmark_result {
     std::string name;
     std::vector<double> cpu, gpu;
 };
+
 /// Prints means, deviations and extremes: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU: ...".
 ///
 ///     std::cout << benchmark([] {}, {.repeats = 5, .name = "nothing"});
@@ -140,6 +142,7 @@ struct benchmark_options {
 namespace detail {
 INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const benchmark_options&);
 }
+
 /// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it
 /// on the current stream.
 ///

@@ -44,6 +44,7 @@ public:
         for (index_t extent : as_node(self()).extents(room).span()) n *= extent;
         return n;
     }
+
     /// Where the arrays in it are; the current device where there are none.
     ///
     ///     with_device on_the_host(device::host());
@@ -56,12 +57,14 @@ public:
     ///     std::cout << (array<int>{1, 2} * 3).eval();
     ///     // prints: [3 6]
     auto eval() const;
+
     /// The value of the only element, as a C++ value. Waits for it. Throws shape_error where there are more or none.
     ///
     ///     const int total = static_cast<int>(sum(array<int>{1, 2, 3}).item());
     ///     std::cout << total;
     ///     // prints: 6
     auto item() const;
+
     /// The values in C order, as a std::vector. Waits for them.
     ///
     ///     const std::vector<double> roots = sqrt(array<double>{1, 4, 9}).to_host();

@@ -36,6 +36,7 @@ public:
     INGOT_API std::size_t n_free_blocks() const;
     /// Gives what is kept for reuse back to the device. Waits for work that still uses it.
     INGOT_API void free_all_blocks();
+
     /// Largest total_bytes allowed from now on; 0 for no limit. What would exceed it throws out_of_memory.
     ///
     ///     memory_pool pool = default_memory_pool();
@@ -58,6 +59,7 @@ private:
 ///     // prints: 1
 INGOT_API memory_pool default_memory_pool();
 INGOT_API memory_pool default_memory_pool(device_id device);
+
 /// The pool of page-locked host memory; plain memory where there is no GPU.
 ///
 ///     const buffer_ref b = allocate_pinned_buffer(1000);

@@ -123,6 +123,7 @@ INGOT_API generator& default_generator();
 ///     std::cout << array_equal(a, random::normal<double>({100}));
 ///     // prints: True
 inline void seed(std::uint64_t value) { default_generator().seed(value); }
+
 /// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; a leaf of an expression, on the current
 /// device. float or double. Throws shape_error where an extent is negative.
 ///
@@ -133,6 +134,7 @@ template <floating_element T>
 auto uniform(const shape_like& shape) {
     return default_generator().uniform<T>(shape);
 }
+
 /// Normal numbers of mean 0 and deviation 1, of this shape, from the default generator; a leaf of an expression, on the
 /// current device. float or double. Throws shape_error where an extent is negative.
 ///

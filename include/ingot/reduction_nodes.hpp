@@ -19,6 +19,7 @@ public:
     struct made {};
     constexpr explicit keepdims_t(made) {}  // braces alone are axes, never this
 };
+
 /// Leaves an axis of extent 1 in the place of each that is reduced.
 ///
 ///     std::cout << sum(ones({2, 3}), 1, keepdims).shape() << ' ' << sum(ones({2, 3}), 1).shape();

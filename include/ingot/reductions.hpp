@@ -50,6 +50,7 @@ concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::typ
 ///     //         [[2.]
 ///     //          [5.]]
 INGOT_REDUCTION(mean, keeps_tag)
+
 /// The variance: the mean square of the distance from the mean, in two passes, so that a large mean costs no digits.
 /// With `ddof(n)` it divides by n less than the number of elements. float64 of bool and integers, else the type of the
 /// elements. NaN of nothing.
@@ -60,6 +61,7 @@ INGOT_REDUCTION(mean, keeps_tag)
 ///     //         [[1.]
 ///     //          [1.]]
 INGOT_REDUCTION(var, variance_tag)
+
 /// The standard deviation, the root of `var`: with `ddof(n)` it divides by n less than the number of elements. float64
 /// of bool and integers, else the type of the elements.
 ///
@@ -67,6 +69,7 @@ INGOT_REDUCTION(var, variance_tag)
 ///     std::cout << stddev(m, 0) << ' ' << stddev(m, 0, ddof(1));
 ///     // prints: [1.5 1.5 1.5] [2.12132034 2.12132034 2.12132034]
 INGOT_REDUCTION(stddev, variance_tag)
+
 /// The maximum less the minimum, in the type of the elements; bool has none. Throws shape_error where there are no
 /// elements.
 ///
@@ -74,17 +77,20 @@ INGOT_REDUCTION(stddev, variance_tag)
 ///     std::cout << ptp(m) << ' ' << ptp(m, 1);
 ///     // prints: 5.0 [2. 2.]
 INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
+
 /// The 2-norm, the root of the sum of squares: float64 of bool and integers, else the type of the elements.
 ///
 ///     std::cout << norm(array<double>{3, 4}) << ' ' << norm(array<double>{{3, 4}, {6, 8}}, 1);
 ///     // prints: 5.0 [ 5. 10.]
 INGOT_REDUCTION(norm, keeps_tag)
+
 /// log(sum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements. Throws
 /// shape_error where there are no elements.
 ///
 ///     std::cout << logsumexp(array<double>{1000, 1000});
 ///     // prints: 1000.6931471805599
 INGOT_REDUCTION(logsumexp, keeps_tag)
+
 /// The sum of what is no NaN, 0 where all is. The type is that of `sum`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -92,6 +98,7 @@ INGOT_REDUCTION(logsumexp, keeps_tag)
 ///     std::cout << nansum(m) << ' ' << nansum(m, 0);
 ///     // prints: 13.0 [5. 5. 3.]
 INGOT_REDUCTION(nansum, keeps_tag)
+
 /// The product of what is no NaN, 1 where all is. The type is that of `prod`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -99,6 +106,7 @@ INGOT_REDUCTION(nansum, keeps_tag)
 ///     std::cout << nanprod(m) << ' ' << nanprod(m, 0);
 ///     // prints: 60.0 [4. 5. 3.]
 INGOT_REDUCTION(nanprod, keeps_tag)
+
 /// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
 /// elements.
 ///
@@ -107,6 +115,7 @@ INGOT_REDUCTION(nanprod, keeps_tag)
 ///     std::cout << nanmax(m) << ' ' << nanmax(m, 0);
 ///     // prints: 5.0 [4. 5. 3.]
 INGOT_REDUCTION(nanmax, keeps_tag)
+
 /// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
 /// elements.
 ///
@@ -115,6 +124,7 @@ INGOT_REDUCTION(nanmax, keeps_tag)
 ///     std::cout << nanmin(m) << ' ' << nanmin(m, 0);
 ///     // prints: 1.0 [1. 5. 3.]
 INGOT_REDUCTION(nanmin, keeps_tag)
+
 /// The mean of what is no NaN, NaN where all is. The type is that of `mean`.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -122,6 +132,7 @@ INGOT_REDUCTION(nanmin, keeps_tag)
 ///     std::cout << nanmean(m) << ' ' << nanmean(m, 0);
 ///     // prints: 3.25 [2.5 5.  3. ]
 INGOT_REDUCTION(nanmean, keeps_tag)
+
 /// The variance of what is no NaN, with `ddof` as `var` has it: NaN where no more elements are left than that. The type
 /// is that of `var`.
 ///
@@ -130,6 +141,7 @@ INGOT_REDUCTION(nanmean, keeps_tag)
 ///     std::cout << nanvar(m, 1) << ' ' << nanvar(m, 1, ddof(1));
 ///     // prints: [1.   0.25] [2.  0.5]
 INGOT_REDUCTION(nanvar, variance_tag)
+
 /// The root of `nanvar`, and of its type.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -137,6 +149,7 @@ INGOT_REDUCTION(nanvar, variance_tag)
 ///     std::cout << nanstddev(m, 1) << ' ' << nanstddev(m, 1, ddof(1));
 ///     // prints: [1.  0.5] [1.41421356 0.70710678]
 INGOT_REDUCTION(nanstddev, variance_tag)
+
 /// The place of the greatest of what is no NaN, counted as `argmax` does; -1 where all is, for an expression cannot
 /// throw for what its elements are. int64. Throws shape_error where there are no elements.
 ///
@@ -145,6 +158,7 @@ INGOT_REDUCTION(nanstddev, variance_tag)
 ///     std::cout << nanargmax(m) << ' ' << nanargmax(m, 1);
 ///     // prints: 4 [2 1]
 INGOT_REDUCTION(nanargmax, keeps_tag)
+
 /// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error where
 /// there are no elements.
 ///
@@ -190,6 +204,7 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const auto products = with_fractions(e) * w;
     return sum_of(how, products) / sum_of(how, astype<typename decltype(products)::value_type>(w));
 }
+
 /// The mean, in which weights may say how much each element counts. Weights are of e's shape or one that broadcasts to
 /// it, or a vector along the one reduced axis; both sums are in the dtype of the products. Without weights it is
 /// `mean`. Of all elements, or over the axes given, with a last `keepdims` as all reductions. Throws shape_error where
@@ -240,6 +255,7 @@ auto product_sum(const char* operation, A&& a, B&& b) {
     else
         return astype<T>(std::move(total));
 }
+
 /// The sum of the products of two vectors, in the dtype that the two promote to, bool the `or` of the `and`s. Throws
 /// shape_error unless both have one axis and one length.
 ///
@@ -249,6 +265,7 @@ template <array_expression A, array_expression B>
 auto dot(A&& a, B&& b) {
     return product_sum("dot", std::forward<A>(a), std::forward<B>(b));
 }
+
 /// The same as `dot`, for elements are real.
 ///
 ///     std::cout << vdot(array<int>{1, 2, 3}, array<double>{4, 5, 6});
@@ -257,6 +274,7 @@ template <array_expression A, array_expression B>
 auto vdot(A&& a, B&& b) {
     return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
 }
+
 /// The same as `dot`: of vectors alone.
 ///
 ///     std::cout << inner(array<int>{1, 2, 3}, array<int>{4, 5, 6});
@@ -265,6 +283,7 @@ template <array_expression A, array_expression B>
 auto inner(A&& a, B&& b) {
     return product_sum("inner", std::forward<A>(a), std::forward<B>(b));
 }
+
 /// The sum of the diagonal `offset` above the main one of the plane of two axes, of e's shape without those. The type
 /// is that of `sum`. Throws shape_error where e has fewer than two axes or not these.
 ///
@@ -290,6 +309,7 @@ auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 
     check_shapes("allclose", a, b);
     return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute));
 }
+
 /// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error.
 ///
 ///     array<int> a{1, 2};
@@ -319,6 +339,7 @@ auto softmax(const E& e, const axes& over = -1) {
     const auto y = exp(x - max_of(how, x));
     return y / sum_of(how, y);
 }
+
 /// The logarithm of `softmax`, of its shape and type, and it does not overflow. In a row with +inf, that is NaN and
 /// what is finite -inf. Throws what `softmax` does.
 ///

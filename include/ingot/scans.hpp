@@ -65,6 +65,7 @@ decltype(auto) one_for_nan(E&& e) {
 ///     //         [[ 1  3  6]
 ///     //          [ 4  9 15]]
 INGOT_SCAN(cumsum, sum, std::forward<E>)
+
 /// Products of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
 ///
 ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
@@ -73,21 +74,25 @@ INGOT_SCAN(cumsum, sum, std::forward<E>)
 ///     //         [[ 1  2  3]
 ///     //          [ 4 10 18]]
 INGOT_SCAN(cumprod, prod, std::forward<E>)
+
 /// The greatest element so far, NaN from the first NaN on; in the type of the elements.
 ///
 ///     std::cout << cummax(array<int>{3, 1, 4, 1, 5});
 ///     // prints: [3 3 4 4 5]
 INGOT_SCAN(cummax, max, std::forward<E>)
+
 /// The least element so far, NaN from the first NaN on; in the type of the elements.
 ///
 ///     std::cout << cummin(array<int>{3, 1, 4, 1, 5});
 ///     // prints: [3 1 1 1 1]
 INGOT_SCAN(cummin, min, std::forward<E>)
+
 /// log(cumsum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements.
 ///
 ///     std::cout << logcumsumexp(array<double>{1000, 1000, 1000});
 ///     // prints: [1000.         1000.69314718 1001.09861229]
 INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
+
 /// `cumsum` with 0 in the place of NaN.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -97,6 +102,7 @@ INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
 ///     //         [[1. 1. 4.]
 ///     //          [4. 9. 9.]]
 INGOT_SCAN(nancumsum, sum, zero_for_nan)
+
 /// `cumprod` with 1 in the place of NaN.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -138,6 +144,7 @@ auto differences(const char* operation, const E& e, index_t axis) {
     else
         return all_but_first(operation, e, axis) - all_but_last(operation, e, axis);
 }
+
 /// The differences of neighbours along the last axis, which is shorter by one; of bool whether they differ. In the type
 /// of the elements. Throws shape_error where e has no axis.
 ///
@@ -157,6 +164,7 @@ lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis =
     for (; n > 0; --n) d = differences("diff", d, axis);
     return d;
 }
+
 /// The differences of the elements in C order, in one dimension and in their type.
 ///
 ///     std::cout << ediff1d(array<int>{{1, 4}, {9, 16}});
@@ -191,6 +199,7 @@ auto trapezoids(const E& y, const D& widths, index_t axis) {
     return sum_of({"trapezoid", &over},
                   widths * (all_but_first("trapezoid", y, axis) + all_but_last("trapezoid", y, axis)) / 2);
 }
+
 /// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector. Of
 /// e's shape without the axis; float64 of bool and integers, else of the type that e and x promote to. Throws
 /// shape_error where e does not have the axis or x does not fit.

@@ -37,6 +37,7 @@ template <array_expression E>
 auto transpose(E&& e, const axes& order) {
     return viewed(std::forward<E>(e), view_permuted, &order);
 }
+
 /// Axes in the order given, as `transpose` has it: result axis j is axis order[j] of e. Throws shape_error where the
 /// order does not name each axis once.
 ///
@@ -46,6 +47,7 @@ template <array_expression E>
 auto permute_dims(E&& e, const axes& order) {
     return viewed(std::forward<E>(e), view_permuted, &order);
 }
+
 /// Two axes in each other's place: a view. Throws shape_error where e does not have them.
 ///
 ///     std::cout << swapaxes(zeros({2, 3, 4}), 0, -1).shape();
@@ -54,6 +56,7 @@ template <array_expression E>
 auto swapaxes(E&& e, index_t a, index_t b) {
     return viewed(std::forward<E>(e), view_axes_swapped, a, b);
 }
+
 /// Axes moved to these places of the result, the others in their order: a view. Throws shape_error where e does not
 /// have such axes, one is given twice, or there are not as many of both.
 ///
@@ -63,6 +66,7 @@ template <array_expression E>
 auto moveaxis(E&& e, const axes& from, const axes& to) {
     return viewed(std::forward<E>(e), view_axis_moved, from, to);
 }
+
 /// Elements in reverse along all axes, or those given: a view. Throws shape_error where e does not have such an axis or
 /// one is given twice.
 ///
@@ -80,6 +84,7 @@ template <array_expression E>
 auto flip(E&& e, const axes& which) {
     return viewed(std::forward<E>(e), view_flipped, &which);
 }
+
 /// Without the axes of extent 1, or without those given: a view. Throws shape_error where one of these has another
 /// extent, is given twice or is none of e's.
 ///
@@ -93,6 +98,7 @@ template <array_expression E>
 auto squeeze(E&& e, const axes& which) {
     return viewed(std::forward<E>(e), view_squeezed, &which);
 }
+
 /// New axes of extent 1 at these places of the result: a view. Throws shape_error where a place is given twice or
 /// beyond the result's axes, of which there are 64 at most.
 ///
@@ -102,6 +108,7 @@ template <array_expression E>
 auto expand_dims(E&& e, const axes& where) {
     return viewed(std::forward<E>(e), view_expanded, where);
 }
+
 /// The diagonal `offset` above the main one of the plane of two axes, as the last axis; the others stand before it. A
 /// view: of an array that may be written it is written too. Throws shape_error where e does not have two such axes.
 ///
@@ -115,6 +122,7 @@ template <array_expression E>
 auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return viewed(std::forward<E>(e), view_diagonal, offset, axis1, axis2);
 }
+
 /// e repeated to a shape that it broadcasts to; to be read, for elements stand for several. Throws shape_error where it
 /// does not broadcast to that.
 ///
