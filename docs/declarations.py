@@ -7,7 +7,7 @@ import re
 
 NAME = r"[A-Za-z_]\w*"
 SPACE = re.compile(r"\s+")
-COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'')
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'')
 DIRECTIVE = re.compile(r"#(?:[^\n]*\\\n)*[^\n]*")
 
 
@@ -65,9 +65,11 @@ class Reader:
             if self.text[self.at] == "}":
                 self.at += 1
                 break
-            if self.text.startswith("//", self.at):
+            if self.text.startswith(("//", "/*"), self.at):
                 words = COMMENT_OR_TEXT.match(self.text, self.at).group()
-                if words.startswith("///<"):
+                if words.startswith("/**"):  # in a macro, of one line
+                    self.comment.append((self.place(), words[3:-2].strip()))
+                elif words.startswith("///<"):
                     found[-1].note = words[4:].strip()
                 elif words.startswith("///"):
                     self.comment.append((self.place(), words[3:].removeprefix(" ")))
@@ -181,8 +183,8 @@ class Reader:
             self.at = self.balanced(self.at)
             if kind == "enum":
                 made.text = self.text[start:self.at]
-        if c != ";" and kind in ("type", "enum"):
-            self.at = self.text.index(";", self.at) + 1
+        if c != ";" and kind in ("type", "enum"):  # a macro may leave the semicolon to who uses it
+            self.at = re.compile(r"[^;{}#]*;|").match(self.text, self.at).end()
         return [made]
 
 
