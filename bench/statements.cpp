@@ -1,8 +1,10 @@
 // Two hundred statements that nobody thought of, drawn (statements/draw.hpp): each is checked against double, timed,
 // and compared with the roof for the bytes of its inputs and outputs and with the count of its operations. A lamp, not
 // a gate: prints the share of each, and of the twenty worst what they are and how they were planned.
-//   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]
-// --only K does number K alone and prints its plan; --shrink N divides the sizes by 2^N, on the host 10 if not given.
+//   statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N] [--check LEVEL]
+// --only K does number K alone and prints its plan; --shrink N divides the sizes by 2^N, on the host 10 if not given;
+// --check times nothing and evaluates one statement after the other, each named before it runs, for sanitizers; with
+// level 1 results are compared with double's, with 0 they are not.
 // What is not checked within so many seconds (90) is left out and counted.
 #include <algorithm>
 #include <atomic>
@@ -40,6 +42,7 @@ struct options {
     std::uint64_t seed = 1, count = 200;
     std::optional<std::uint64_t> only;
     int shrink = 0;
+    std::optional<std::uint64_t> check = {};
     std::chrono::seconds checking{90};
 };
 
@@ -60,11 +63,12 @@ struct drawn {
     std::string name() const { return std::to_string(number) + ": " + shape_text(what); }
 };
 
-void check(drawn& d, const bench::statement_pools& pools) {
+void check(drawn& d, const bench::statement_pools& pools, bool compare = true) {
     bench::with_type_of(d.what, [&]<class T>(T) {
         std::vector<std::vector<T>> got;
         for (const array<T>& result : statement_trees<T>(d.what, pools, 0).evaluate())
             got.push_back(ravel(result).to_host());
+        if (!compare) return;
         const bench::exact_results exact(d.what, pools.values());
         for (std::size_t k = 0; k < got.size(); ++k) {
             const bench::verdict v = bench::judge<T>(exact, k, got[k]);
@@ -91,6 +95,22 @@ void check_all(std::vector<drawn>& all, const bench::statement_pools& pools, std
     };
     std::vector<std::jthread> workers;
     for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 12u); ++i) workers.emplace_back(work);
+}
+
+/// How many fail.
+int check_one_by_one(std::vector<drawn>& all, const bench::statement_pools& pools, bool compare) {
+    int failures = 0;
+    for (drawn& d : all) {
+        std::printf("%s, %s\n", d.name().c_str(), text_of(d.what).c_str());
+        std::fflush(stdout);
+        try {
+            check(d, pools, compare);
+        } catch (const std::exception& reason) {
+            ++failures;
+            std::printf("FAILED: %s\n", reason.what());
+        }
+    }
+    return failures;
 }
 
 void measure(drawn& d, const bench::statement_pools& pools, const bench::roofs& roof, const bench::stopwatch& watch) {
@@ -209,6 +229,8 @@ options parse(int argc, char** argv) {
             o.only = value;
         else if (name == "--shrink")
             o.shrink = static_cast<int>(std::min<std::uint64_t>(value, 12));
+        else if (name == "--check")
+            o.check = value;
         else if (name == "--seconds")
             o.checking = std::chrono::seconds(value);
         else
@@ -216,7 +238,8 @@ options parse(int argc, char** argv) {
     }
     if (o.path == nullptr)
         throw std::runtime_error(
-            "usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N]");
+            "usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N] "
+            "[--check LEVEL]");
     return o;
 }
 
@@ -227,16 +250,17 @@ int run(int argc, char** argv) {
         bench::uniform<float>(bytes / 4, 201, -bench::pool_range, bench::pool_range),
         bench::uniform<double>(bytes / 8, 202, -bench::pool_range, bench::pool_range),
         bench::uniform<std::int32_t>(bytes / 4, 203, -bench::integer_range, bench::integer_range));
+    std::vector<drawn> all;
+    const bench::statement_limits limits{20.0 - o.shrink, 27.0 - o.shrink};
+    for (std::uint64_t k = o.only.value_or(0); k < (o.only ? *o.only + 1 : o.count); ++k)
+        all.push_back({.number = k, .what = bench::statement_draw(o.seed, k, limits).next()});
+    if (o.check) return check_one_by_one(all, pools, *o.check > 0);
+
     bench::report out(o.path);
     const array<float>& floats = pools.on_device<float>();
     const bench::roofs roof(out, floats, floats);
     bench::session s{out, roof};
     const bench::stopwatch watch(out);
-
-    std::vector<drawn> all;
-    const bench::statement_limits limits{20.0 - o.shrink, 27.0 - o.shrink};
-    for (std::uint64_t k = o.only.value_or(0); k < (o.only ? *o.only + 1 : o.count); ++k)
-        all.push_back({.number = k, .what = bench::statement_draw(o.seed, k, limits).next()});
     check_all(all, pools, o.checking);
     if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)
         std::printf("%d statements are left out: there was no time to check them\n", static_cast<int>(left_out));

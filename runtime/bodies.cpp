@@ -30,6 +30,9 @@ void run_cast(const void* from, void* out, std::size_t n) {
 /// The dtypes that the interpreter computes in.
 constexpr std::array computed{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4,
                               dtype::u4, dtype::i8, dtype::u8, dtype::f4, dtype::f8};
+/// Those that it converts.
+constexpr std::array converted{dtype::b1, dtype::i1, dtype::u1, dtype::i2, dtype::u2, dtype::i4, dtype::u4,
+                               dtype::i8, dtype::u8, dtype::f4, dtype::f8, dtype::f2, dtype::bf};
 
 template <op O, dtype D>
 constexpr map_block map_of() {
@@ -84,22 +87,22 @@ map_block map_for(op o, dtype first, dtype others) {
 }
 
 cast_block cast_for(dtype from, dtype to) {
-    using casts = std::array<cast_block, computed.size()>;
+    using casts = std::array<cast_block, converted.size()>;
     static constexpr auto table = []<std::size_t... F>(std::index_sequence<F...>) {
         const auto all = []<dtype From, std::size_t... To>(std::index_sequence<To...>) {
-            return casts{run_cast<detail::type_of<computed[To]>, detail::type_of<From>>...};
+            return casts{run_cast<detail::type_of<converted[To]>, detail::type_of<From>>...};
         };
         return std::array<casts, sizeof...(F)> {
-            all.template operator()<computed[F]>(std::make_index_sequence<computed.size()>{})...
+            all.template operator()<converted[F]>(std::make_index_sequence<converted.size()>{})...
         };
-    }(std::make_index_sequence<computed.size()>{});
+    }(std::make_index_sequence<converted.size()>{});
     const auto place = [](dtype t) {
         std::size_t i = 0;
-        while (i < computed.size() && computed[i] != t) ++i;
+        while (i < converted.size() && converted[i] != t) ++i;
         return i;
     };
     const std::size_t f = place(from), t = place(to);
-    return f < computed.size() && t < computed.size() ? table[f][t] : nullptr;
+    return f < converted.size() && t < converted.size() ? table[f][t] : nullptr;
 }
 
 }  // namespace ingot::runtime::bodies

@@ -15,7 +15,7 @@ bool classifier::is_wide(std::size_t row, std::size_t element_bytes) const {
         (reach > 0 ? up : down) += reach;
     }
     const auto bytes = static_cast<index_t>(element_bytes);
-    return up >= narrow_reach / bytes || -down >= narrow_reach / bytes;
+    return up >= narrow_reach() / bytes || -down >= narrow_reach() / bytes;
 }
 
 bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes,

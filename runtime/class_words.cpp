@@ -19,17 +19,24 @@ namespace {
 
 /// Fewer results than this do not fill a large GPU with one block each: two for each of its 132 multiprocessors.
 constexpr index_t few_rows = 264;
+/// A number of a test's own in the place of one of these.
+index_t number_of_test(const char* variable, index_t otherwise) {
+    const std::optional<std::string> given = environment_text(variable);
+    return given ? std::atoll(given->c_str()) : otherwise;
+}
 /// As many results as give a large GPU an eighth of the threads that it has room for. Random trees have few.
 index_t many_results() {
-    static const index_t wanted = [] {
-        const std::optional<std::string> given = environment_text("INGOT_TEST_MANY_RESULTS");
-        return given ? std::atoll(given->c_str()) : index_t{1} << 15;
-    }();
+    static const index_t wanted = number_of_test("INGOT_TEST_MANY_RESULTS", index_t{1} << 15);
     return wanted;
 }
 constexpr index_t short_row = 32;
 
 }  // namespace
+
+index_t narrow_reach() {
+    static const index_t reach = number_of_test("INGOT_TEST_NARROW_REACH", index_t{1} << 31);
+    return reach;
+}
 
 void classifier::order_axes(const statement& s) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
@@ -278,7 +285,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 if (env.where == detail::target::cuda && reads_again(s, axis.owner))
                     axis.flags |= detail::axis_flags::reads_again;
             }
-            const std::size_t partner = axis.partner - std::size_t{1};
+            std::size_t partner = axis.partner - std::size_t{1};
+            while (partner < a && partner >= outer_axes) partner = axis_of_key(partner).partner - std::size_t{1};
             if (partner < outer_axes && !moves(below_[axis.owner - std::size_t{1}], partner)) again *= c_.extents[a];
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
         }
@@ -291,7 +299,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
             ? outer_axes
             : 0;
-    header.wide_index = walked >= narrow_reach;
+    header.wide_index = walked >= narrow_reach();
     detail::write_header(header, c_.words.data());
 
     bound_axes_ = axes - outer_axes;

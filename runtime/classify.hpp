@@ -16,7 +16,7 @@ namespace ingot::runtime {
 /// Accesses of this many bytes are what the vector class is about.
 inline constexpr std::size_t vector_bytes = 16;
 /// Offsets and indices below this are computed in 32 bits.
-inline constexpr index_t narrow_reach = index_t{1} << 31;
+index_t narrow_reach();
 
 /// What kinds of nodes a program has: found once for each slot.
 enum program_kinds : std::uint8_t {

@@ -125,7 +125,7 @@ struct common_layout {
                     address_of(**o.memory, *o.where, o.type) == address_of(*memory_of(a), where_of(a), a.type));
         });
     }
-    bool is_far(dtype t) const { return (size - 1) * static_cast<index_t>(detail::size_of(t)) >= narrow_reach; }
+    bool is_far(dtype t) const { return (size - 1) * static_cast<index_t>(detail::size_of(t)) >= narrow_reach(); }
     void measure(const detail::layout& of) {
         first = &of;
         rank = of.rank();
@@ -143,7 +143,7 @@ struct common_layout {
         header.where = env.where;
         header.math = env.math;
         header.architecture = env.architecture;
-        header.wide_index = size >= narrow_reach;
+        header.wide_index = size >= narrow_reach();
         header.outputs = static_cast<std::uint32_t>(outputs);
         header.program = static_cast<std::uint32_t>(program);
         header.operands = static_cast<std::uint32_t>(operands);

@@ -233,6 +233,30 @@ std::vector<std::string> words_of(const shown_elements& shown) {
     return aligned(values);
 }
 
+/// The number with the fewest digits of those that round to x.
+template <class T>
+double shortest(T x) {
+    const double value = static_cast<double>(x);
+    char digits[32];
+    for (int more = 0; std::isfinite(value) && more < 6; ++more) {
+        const auto end = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::scientific, more).ptr;
+        double read = 0;
+        std::from_chars(digits, end, read);
+        if (T(read) == x) return read;
+    }
+    return value;
+}
+template <class T>
+std::vector<std::string> words_of_halves(const shown_elements& shown) {
+    std::vector<double> values(shown.bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        T value;
+        std::memcpy(&value, shown.bytes.data() + i * sizeof(T), sizeof(T));
+        values[i] = shortest(value);
+    }
+    return shown.shape.empty() ? std::vector{alone(values[0])} : aligned(values);
+}
+
 std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
     switch (type) {
         case dtype::b1:
@@ -253,6 +277,10 @@ std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
             return words_of<std::int64_t>(shown);
         case dtype::u8:
             return words_of<std::uint64_t>(shown);
+        case dtype::f2:
+            return words_of_halves<float16>(shown);
+        case dtype::bf:
+            return words_of_halves<bfloat16>(shown);
         case dtype::f4:
             return words_of<float>(shown);
         case dtype::f8:

@@ -8,6 +8,7 @@
 #include <ingot/folds.hpp>
 
 #include "codegen/graph/graph.hpp"
+#include "codegen/graph/halves.hpp"
 #include "codegen/graph/key_loops.hpp"
 
 namespace ingot::codegen {
@@ -52,6 +53,7 @@ public:
         for (std::size_t i = 0; i < stack_.size(); ++i)
             graph_.roots.push_back(cast(stack_[i], key_.outputs[i].head.type));
         drop_unused(graph_);
+        widen_halves(graph_, key_.header.math == math_mode::strict);
         return std::move(graph_);
     }
 

@@ -164,6 +164,16 @@ private:
                !(one.reshapes && other.loops);
     }
 
+    /// Whether a value of threads' loops costs more than to read it and is the same along a long axis of theirs.
+    bool is_same_for_many_threads(node_id of, const node& user) const {
+        constexpr std::uint32_t reading = 8;
+        const node_kind kind = graph_.nodes[of].kind;
+        const bool computed = kind == node_kind::map || kind == node_kind::cast || kind == node_kind::user;
+        return computed && (axes_of(of) & thread_loops_) != 0 && !nodes_[of].folds() && !nodes_[of].loops &&
+               !nodes_[of].reshapes && (user.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0 &&
+               cost_of(graph_, {of}) >= reading;
+    }
+
     /// Cuts off all that nodes behind this one still want.
     void cut_behind(node_id last, const std::vector<node_id>& last_user) {
         for (node_id i = 0; i <= last; ++i) {
@@ -193,6 +203,7 @@ private:
                 if (nodes_[of].reshapes && folds) cut(of, "it is read at other places, and folded");
                 // A thread's loop is not made again for each place of a long axis.
                 const bool repeats = (n.axes & ~axes_of(of) & ~short_axes_ & ~thread_loops_) != 0;
+                if (is_same_for_many_threads(of, n)) cut(of, "each of many threads would make it again");
                 if (nodes_[of].loops && (folds || repeats))
                     cut(of, folds ? "many threads fold it" : "it is wanted along a long axis");
                 if (n.kind == node_kind::thread_fold && nodes_[of].reshapes)

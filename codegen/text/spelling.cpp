@@ -182,6 +182,12 @@ std::string spell_reinterpretation(std::string_view function, const body_types& 
     return out;
 }
 
+/// bits_of and from_bits of float.
+void add_reinterpretations(prelude& needs) {
+    for (const char* function : {"bits_of", "from_bits"})
+        needs.add(function + type_name(dtype::f4), spell_reinterpretation(function, {dtype::f4, dtype::f4}, needs));
+}
+
 std::string spell_instruction(const instruction& i, prelude& needs) {
     const std::string type = needs.type(i.type), letter = i.type == dtype::f8 ? "d" : "f";
     return std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' + type + " a) {\n    " +
@@ -281,7 +287,7 @@ std::string type_name(dtype t) {
 }
 
 std::string prelude::type(dtype t) {
-    if (is_integer(t)) types_.insert(t);
+    if (is_integer(t) || is_half(t)) types_.insert(t);
     return type_name(t);
 }
 
@@ -316,11 +322,16 @@ std::string_view prelude::function_prefix() const {
 }
 
 std::string prelude::text() const {
-    static constexpr std::pair<dtype, std::string_view> spelled[] = {
-        {dtype::i1, "signed char"}, {dtype::u1, "unsigned char"},
-        {dtype::i2, "short"},       {dtype::u2, "unsigned short"},
-        {dtype::i4, "int"},         {dtype::u4, "unsigned int"},
-        {dtype::i8, "long long"},   {dtype::u8, "unsigned long long"}};
+    static constexpr std::pair<dtype, std::string_view> spelled[] = {{dtype::i1, "signed char"},
+                                                                     {dtype::u1, "unsigned char"},
+                                                                     {dtype::i2, "short"},
+                                                                     {dtype::u2, "unsigned short"},
+                                                                     {dtype::i4, "int"},
+                                                                     {dtype::u4, "unsigned int"},
+                                                                     {dtype::i8, "long long"},
+                                                                     {dtype::u8, "unsigned long long"},
+                                                                     {dtype::f2, "unsigned short"},
+                                                                     {dtype::bf, "unsigned short"}};
     std::string out;
     for (const auto& [type, as] : spelled)
         if (types_.contains(type)) out += "using " + type_name(type) + " = " + std::string(as) + ";\n";
@@ -351,7 +362,85 @@ std::string spell_constant(dtype t, double value, prelude& needs) {
     return t == dtype::f4 ? number + 'f' : number;
 }
 
+namespace {
+
+/// The preamble function's name that makes a float of a 16-bit one, or the other way round.
+std::string spell_widening(dtype half, prelude& needs) {
+    const std::string type = needs.type(half), bits = type_name(dtype::u4), function = "float_of_" + type;
+    std::string body;
+    if (half == dtype::bf) {
+        body = "    return from_bits(" + bits + "(a) << 16);\n";
+    } else if (needs.where() == target::cuda) {
+        body = "    float y;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(a));\n    return y;\n";
+    } else {
+        // Two powers of 2 too small by what the exponents' biases differ; an infinity or NaN has all of its exponent
+        // set.
+        body = "    const " + bits + " magnitude = (a & 0x7fffu) << 13, sign = (a & 0x8000u) << 16;\n" + "    const " +
+               bits +
+               " special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;\n"
+               "    return from_bits(bits_of(from_bits(magnitude) * 0x1p112f) | special | sign);\n";
+    }
+    if (half == dtype::bf || needs.where() == target::host) add_reinterpretations(needs);
+    needs.add(function,
+              std::string(needs.function_prefix()) + " float " + function + '(' + type + " a) {\n" + body + "}\n");
+    return function;
+}
+std::string spell_narrowing(dtype half, prelude& needs) {
+    const std::string type = needs.type(half), bits = type_name(dtype::u4), function = "to_" + type;
+    if (needs.where() == target::host) add_reinterpretations(needs);
+    std::string body;
+    if (needs.where() == target::cuda) {
+        const bool is_float16 = half == dtype::f2;
+        const std::string instruction = is_float16 ? "cvt.rn.f16.f32" : "cvt.rn.bf16.f32";
+        body = "    " + type + " y;\n    asm(\"" + instruction + " %0, %1;\" : \"=h\"(y) : \"f\"(a));\n    return y;\n";
+    } else if (half == dtype::bf) {
+        body = "    const " + bits + " b = bits_of(a);\n    const " + bits +
+               " nearest = (b + 0x7fffu + (b >> 16 & 1u)) >> 16, quiet = b >> 16 | 0x40u;\n    return " + type +
+               "((b & 0x7fffffffu) > 0x7f800000u ? quiet : nearest);\n";
+    } else {
+        // A sum with 2^-1 has the places of a subnormal, and rounds to them.
+        body = "    const " + bits + " b = bits_of(a), m = b & 0x7fffffffu, sign = b >> 16 & 0x8000u;\n" +
+               "    const " + bits + " small = bits_of(from_bits(m) + 0.5f) - 0x3f000000u;\n    const " + bits +
+               " normal = (m - 0x38000000u + 0xfffu + (m >> 13 & 1u)) >> 13;\n    const " + bits +
+               " finite = m < 0x38800000u ? small : normal;\n    const " + bits +
+               " large = m > 0x7f800000u ? 0x7e00u : 0x7c00u;\n    return " + type +
+               "((m >= 0x477ff000u ? large : finite) | sign);\n";
+    }
+    needs.add(function,
+              std::string(needs.function_prefix()) + ' ' + type + ' ' + function + "(float a) {\n" + body + "}\n");
+    return function;
+}
+/// The nearest float towards zero, with its last bit set where that is not exact: what is rounded to 16 bits then is
+/// rounded once.
+std::string spell_round_to_odd(prelude& needs) {
+    add_reinterpretations(needs);
+    const std::string bits = needs.type(dtype::u4);
+    needs.add("round_to_odd",
+              "/// Towards zero, and odd where that is not exact: what is rounded further is rounded once.\n" +
+                  std::string(needs.function_prefix()) +
+                  " float round_to_odd(double a) {\n    const float nearest = float(a);\n" +
+                  "    const double back = nearest;\n    const " + bits +
+                  " b = bits_of(nearest);\n    const bool beyond = back > 0 ? back > a : back < 0 && back < a;\n" +
+                  "    return back == a || a != a ? nearest : from_bits((beyond ? b - 1u : b) | 1u);\n}\n");
+    return "round_to_odd";
+}
+
+/// A value of another dtype as the float that is rounded to 16 bits.
+std::string spell_before_narrowing(const std::string& from, dtype from_type, prelude& needs) {
+    if (from_type == dtype::f4) return from;
+    if (from_type == dtype::f8) return spell_round_to_odd(needs) + '(' + from + ')';
+    if (size_of(from_type) <= 2) return spell_cast(from, from_type, dtype::f4, needs);
+    return spell_round_to_odd(needs) + '(' + spell_cast(from, from_type, dtype::f8, needs) + ')';
+}
+
+}  // namespace
+
 std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
+    if (is_half(from_type)) {
+        const std::string widened = spell_widening(from_type, needs) + '(' + from + ')';
+        return to == dtype::f4 ? widened : spell_cast(widened, dtype::f4, to, needs);
+    }
+    if (is_half(to)) return spell_narrowing(to, needs) + '(' + spell_before_narrowing(from, from_type, needs) + ')';
     if (to == dtype::b1) return from + " != 0";
     const std::string type = needs.type(to);
     if (from_type == dtype::b1 && kind_of(to) == kind::floating && needs.where() == target::host)  // g++ 12, as above

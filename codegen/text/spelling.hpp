@@ -17,10 +17,8 @@ namespace ingot::codegen {
 
 /// "float", "double", "bool"; integers by NumPy's names (int32), which the prelude defines.
 std::string type_name(dtype t);
-/// Whether generated code can compute in it: bool, the integers, float, double.
-constexpr bool has_spelling(dtype t) {
-    return detail::kind_of(t) < detail::kind::floating || t == dtype::f4 || t == dtype::f8;
-}
+/// Whether generated code has it: bool, the integers, floats. Those of 16 bits are their bits, and only converted.
+constexpr bool has_spelling(dtype t) { return detail::kind_of(t) <= detail::kind::floating; }
 /// The type of linear indices and offsets.
 constexpr std::string_view index_name(bool wide) { return wide ? "int64" : "int"; }
 

@@ -199,13 +199,13 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
     for (int i = 0; i < letters.count; ++i) {
         if (!has_spelling(letters.types[i]))
             throw error("[key] binds a kernel's types to dtypes that have no spelling");
-        t.types.emplace_back(letters.letters[i], letters.types[i]);
+        t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
     }
     for (const auto& [list, to] : {std::pair(&in, &t.inputs), std::pair(&out, &t.outputs)})
         for (const kernel_parameter& p : *list) {
             if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
                 throw error("[key] has a kernel's text whose output has a type of its own");
-            const dtype of = letters.type_of(p);
+            const dtype of = computed_in(letters.type_of(p));
             to->push_back({std::string(p.is_placeholder() ? p.type : type_name(of)), std::string(p.name), of});
         }
     t.parts.assign(parts.begin() + 3, parts.end());

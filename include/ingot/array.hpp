@@ -78,7 +78,7 @@ inline layout empty_layout() {
 
 /// An n-dimensional array of T on a device; rank and shape are dynamic. It is a value, as std::vector is: a copy shares
 /// memory until one of the two is written. Has the members of every expression too (members.hpp). T is bool, an
-/// integer, float or double.
+/// integer, float16, bfloat16, float or double.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}}, copy = m;
 ///     copy += 10;

@@ -109,7 +109,11 @@ R apply(A a, B b, T c) {
 /// A float out of range becomes the nearest integer, NaN becomes 0; integers wrap; bool is truth.
 template <class To, class From>
 To cast(From x) {
-    if constexpr (std::is_same_v<To, bool>) {
+    if constexpr (half_float<From> && !std::is_same_v<From, To>) {
+        return cast<To>(static_cast<float>(x));
+    } else if constexpr (half_float<To>) {
+        return static_cast<To>(x);
+    } else if constexpr (std::is_same_v<To, bool>) {
         return x != From(0);
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
         using limits = std::numeric_limits<To>;

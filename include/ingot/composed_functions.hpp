@@ -16,7 +16,8 @@ namespace detail {
 
 /// An array or expression, or a number.
 template <class A>
-concept argument_like = array_expression<A> || std::is_arithmetic_v<std::remove_cvref_t<A>>;
+concept argument_like =
+    array_expression<A> || std::is_arithmetic_v<std::remove_cvref_t<A>> || half_float<std::remove_cvref_t<A>>;
 
 template <argument_like A>
 constexpr dtype type_of_argument() {

@@ -236,9 +236,10 @@ auto arange(A start, B stop, C step = 1) {
             return detail::generated<type>(
                 "arange", n, [=](index_t i) { return static_cast<type>(from + static_cast<std::uint64_t>(i) * by); });
         } else {
-            const type difference = second - first;
-            return detail::generated<type>("arange", n,
-                                           [=](index_t i) { return first + static_cast<type>(i) * difference; });
+            using number = std::conditional_t<detail::half_float<type>, float, type>;
+            const auto from = static_cast<number>(first), by = static_cast<number>(second) - from;
+            return detail::generated<type>(
+                "arange", n, [=](index_t i) { return static_cast<type>(from + static_cast<number>(i) * by); });
         }
     }
 }

@@ -4,12 +4,15 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
 #include <type_traits>
+
+#include <ingot/half.hpp>
 
 namespace ingot {
 
@@ -96,6 +99,14 @@ template <>
 struct dtype_of_type<float> : std::integral_constant<dtype, dtype::f4> {};
 template <>
 struct dtype_of_type<double> : std::integral_constant<dtype, dtype::f8> {};
+template <>
+struct dtype_of_type<float16> : std::integral_constant<dtype, dtype::f2> {};
+template <>
+struct dtype_of_type<bfloat16> : std::integral_constant<dtype, dtype::bf> {};
+template <>
+struct dtype_of_type<std::complex<float>> : std::integral_constant<dtype, dtype::c8> {};
+template <>
+struct dtype_of_type<std::complex<double>> : std::integral_constant<dtype, dtype::c16> {};
 template <std::integral T>
     requires(!std::same_as<T, bool>)
 struct dtype_of_type<T> : std::integral_constant<dtype, static_cast<dtype>(1 +
@@ -154,6 +165,27 @@ template <>
 struct type_of_dtype<dtype::f8> {
     using type = double;
 };
+template <>
+struct type_of_dtype<dtype::f2> {
+    using type = float16;
+};
+template <>
+struct type_of_dtype<dtype::bf> {
+    using type = bfloat16;
+};
+template <>
+struct type_of_dtype<dtype::c8> {
+    using type = std::complex<float>;
+};
+template <>
+struct type_of_dtype<dtype::c16> {
+    using type = std::complex<double>;
+};
+
+/// Whether it is float16 or bfloat16: computed in as float32, and rounded to where it is kept.
+constexpr bool is_half(dtype t) { return t == dtype::f2 || t == dtype::bf; }
+/// What a dtype is computed in within a kernel.
+constexpr dtype computed_in(dtype t) { return is_half(t) ? dtype::f4 : t; }
 
 /// The C++ type in which elements of dtype D reach the host.
 template <dtype D>
@@ -161,9 +193,10 @@ using type_of = typename type_of_dtype<D>::type;
 
 }  // namespace detail
 
-/// A type that an array can have: bool, the integers, float, double.
+/// A type that an array can have: bool, the integers, float16, bfloat16, float, double.
 template <class T>
-concept element_type = (std::integral<T> && sizeof(T) <= 8) || std::same_as<T, float> || std::same_as<T, double>;
+concept element_type =
+    (std::integral<T> && sizeof(T) <= 8) || std::same_as<T, float> || std::same_as<T, double> || detail::half_float<T>;
 
 /// NumPy's name of a dtype: "float32".
 ///

@@ -49,7 +49,7 @@ concept array_expression =
 
 /// A C++ number: beside an array it has only its kind.
 template <class S>
-concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> ||
+concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> || detail::half_float<std::remove_cvref_t<S>> ||
                       (std::is_enum_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, long long>);
 
 /// What an operator takes: an expression or a number.

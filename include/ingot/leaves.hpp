@@ -309,6 +309,10 @@ std::uint64_t scalar_bits(S value, dtype d) {
             return bits_of_value(static_cast<float>(value));
         case f8:
             return bits_of_value(static_cast<double>(value));
+        case f2:
+            return bits_of_value(float16(value));
+        case bf:
+            return bits_of_value(bfloat16(value));
         default:
             if constexpr (std::is_floating_point_v<S>)
                 return 0;  // a float beside integers computes in f8: never here
@@ -341,6 +345,8 @@ constexpr auto plain_number(S value) {
         return static_cast<long long>(value);
     else if constexpr (std::is_same_v<S, long double>)
         return static_cast<double>(value);
+    else if constexpr (half_float<S>)
+        return static_cast<float>(value);
     else if constexpr (std::is_floating_point_v<S>)
         return value;
     else if constexpr (std::is_signed_v<S>)

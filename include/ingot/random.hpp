@@ -53,13 +53,19 @@ private:
     device_id device_;
 };
 
+/// float's numbers, rounded.
+template <half_float T, class E>
+auto as_half(E&& numbers) {
+    return make_node<op::astype, dtype_of<T>>("astype", std::forward<E>(numbers));
+}
+
 }  // namespace detail
 
 namespace random {
 
-/// What random numbers are of: float or double.
+/// What random numbers are of: the floating types.
 template <class T>
-concept floating_element = element_type<T> && std::floating_point<T>;
+concept floating_element = element_type<T> && (std::floating_point<T> || detail::half_float<T>);
 
 /// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads. The
 /// numbers are leaves of an expression: they take no memory, and element i depends on the seed, the call and i alone.
@@ -81,17 +87,23 @@ public:
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
     }
-    /// Uniform numbers, 0 <= u < 1, of this shape; on the current device. Throws shape_error where an extent is
-    /// negative.
+    /// Uniform numbers, 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded. Of this shape;
+    /// on the current device. Throws shape_error where an extent is negative.
     template <floating_element T>
     auto uniform(const shape_like& shape) {
-        return make<T, detail::generator_kind::uniform>("uniform", shape);
+        if constexpr (detail::half_float<T>)
+            return detail::as_half<T>(uniform<float>(shape));
+        else
+            return make<T, detail::generator_kind::uniform>("uniform", shape);
     }
     /// Normal numbers of mean 0 and deviation 1, of this shape; on the current device. Throws shape_error where an
     /// extent is negative.
     template <floating_element T>
     auto normal(const shape_like& shape) {
-        return make<T, detail::generator_kind::normal>("normal", shape);
+        if constexpr (detail::half_float<T>)
+            return detail::as_half<T>(normal<float>(shape));
+        else
+            return make<T, detail::generator_kind::normal>("normal", shape);
     }
 
 private:
@@ -124,8 +136,8 @@ INGOT_API generator& default_generator();
 ///     // prints: True
 inline void seed(std::uint64_t value) { default_generator().seed(value); }
 
-/// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; a leaf of an expression, on the current
-/// device. float or double. Throws shape_error where an extent is negative.
+/// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; an expression, on the current device. Of
+/// float16 and bfloat16 <= 1, which is float's, rounded. Throws shape_error where an extent is negative.
 ///
 ///     array<float> u = random::uniform<float>({1000});
 ///     std::cout << all(u >= 0 && u < 1) << ' ' << (abs(mean(u) - 0.5) < 0.1);
@@ -135,8 +147,8 @@ auto uniform(const shape_like& shape) {
     return default_generator().uniform<T>(shape);
 }
 
-/// Normal numbers of mean 0 and deviation 1, of this shape, from the default generator; a leaf of an expression, on the
-/// current device. float or double. Throws shape_error where an extent is negative.
+/// Normal numbers of mean 0 and deviation 1, of this shape, from the default generator; an expression, on the current
+/// device. Throws shape_error where an extent is negative.
 ///
 ///     std::cout << (abs(mean(random::normal<double>({10000}))) < 0.1);
 ///     // prints: True

@@ -108,6 +108,21 @@ auto reduced(const reduction& how, E&& e, What what = {}) {
     }
 #include <ingot/folds.def>
 
+/// f(e); of float16 and bfloat16 computed whole in float32, where a sum has room, and rounded once.
+template <class E, class F>
+auto in_float32(E&& e, const F& f) {
+    using T = typename node_of<E>::value_type;
+    if constexpr (half_float<T>) {
+        auto result = f(astype<float>(std::forward<E>(e)));
+        if constexpr (std::is_same_v<typename decltype(result)::value_type, float>)
+            return astype<T>(std::move(result));
+        else
+            return result;
+    } else {
+        return f(std::forward<E>(e));
+    }
+}
+
 // ---- what is made of them --------------------------------------------------------------------------------------
 
 /// e, where its elements have a fraction; else as double.

@@ -30,14 +30,16 @@ concept subtractable_expression = array_expression<E> && kind_of(node_of<E>::typ
     auto name(E&& e, T... tags) {                   \
         reduction how{#name, nullptr};              \
         (how.note(tags), ...);                      \
-        return name##_of(how, std::forward<E>(e));  \
+        return INGOT_REDUCED(name, how, e);         \
     }                                               \
     template <operand E, tag... T>                  \
     auto name(E&& e, const axes& over, T... tags) { \
         reduction how{#name, &over};                \
         (how.note(tags), ...);                      \
-        return name##_of(how, std::forward<E>(e));  \
+        return INGOT_REDUCED(name, how, e);         \
     }
+#define INGOT_REDUCED(name, how, e) \
+    in_float32(std::forward<E>(e), [&](auto&& x) { return name##_of(how, std::forward<decltype(x)>(x)); })
 #define INGOT_FOLD(name, ...) INGOT_REDUCTION(name, keeps_tag)
 #define INGOT_FOLD_OBJECT(...)
 #define INGOT_FOLD_OF_SCANS(...)
@@ -169,6 +171,7 @@ INGOT_REDUCTION(nanargmax, keeps_tag)
 INGOT_REDUCTION(nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
 #undef INGOT_REDUCTION_OF
+#undef INGOT_REDUCED
 
 /// Throws where shapes do not broadcast, in the name of what was written.
 template <class A, class B>
@@ -217,13 +220,13 @@ template <array_expression E, keeps_tag... T>
 auto average(E&& e, T... tags) {
     reduction how{"average", nullptr};
     (how.note(tags), ...);
-    return mean_of(how, std::forward<E>(e));
+    return in_float32(std::forward<E>(e), [&](auto&& x) { return mean_of(how, std::forward<decltype(x)>(x)); });
 }
 template <array_expression E, keeps_tag... T>
 auto average(E&& e, const axes& over, T... tags) {
     reduction how{"average", &over};
     (how.note(tags), ...);
-    return mean_of(how, std::forward<E>(e));
+    return in_float32(std::forward<E>(e), [&](auto&& x) { return mean_of(how, std::forward<decltype(x)>(x)); });
 }
 template <array_expression E, array_expression W, keeps_tag... T>
 auto average(const E& e, const W& weights, T...) {
@@ -335,9 +338,10 @@ lazy<bool> array_equal(const A& a, const B& b) {
 template <array_expression E>
 auto softmax(const E& e, const axes& over = -1) {
     const reduction how{"softmax", &over, true};
-    const auto& x = with_fractions(e);
-    const auto y = exp(x - max_of(how, x));
-    return y / sum_of(how, y);
+    return in_float32(with_fractions(e), [&](const auto& x) {
+        const auto y = exp(x - max_of(how, x));
+        return y / sum_of(how, y);
+    });
 }
 
 /// The logarithm of `softmax`, of its shape and type, and it does not overflow. In a row with +inf, that is NaN and
@@ -349,9 +353,10 @@ auto softmax(const E& e, const axes& over = -1) {
 template <array_expression E>
 auto log_softmax(const E& e, const axes& over = -1) {
     const reduction how{"log_softmax", &over, true};
-    const auto& x = with_fractions(e);
-    const auto y = x - finite_or_zero(max_of(how, x));
-    return y - log(sum_of(how, exp(y)));
+    return in_float32(with_fractions(e), [&](const auto& x) {
+        const auto y = x - finite_or_zero(max_of(how, x));
+        return y - log(sum_of(how, exp(y)));
+    });
 }
 
 // max and min are reductions. Of two values the function is maximum or minimum.

@@ -298,8 +298,13 @@ inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int sum) {
 
 // ---- Numbers.
 
+/// NVRTC has min and max of two integers of one size, or two floats; others are ambiguous to it.
 template <class A, class B>
-    requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+concept compared_by_cuda = (std::integral<A> && std::integral<B> && sizeof(A) == sizeof(B)) ||
+                           (std::floating_point<A> && std::floating_point<B>);
+
+template <class A, class B>
+    requires compared_by_cuda<A, B>
 auto min(A a, B b) {
     using common = std::common_type_t<A, B>;
     if constexpr (std::is_floating_point_v<common>)
@@ -308,7 +313,7 @@ auto min(A a, B b) {
         return common(b) < common(a) ? common(b) : common(a);
 }
 template <class A, class B>
-    requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+    requires compared_by_cuda<A, B>
 auto max(A a, B b) {
     using common = std::common_type_t<A, B>;
     if constexpr (std::is_floating_point_v<common>)
@@ -400,6 +405,21 @@ inline void ptx_rcp_approx_ftz_f32(float& to, float a) { to = emulator::flushed(
 inline void ptx_rcp_approx_ftz_f64(double& to, double a) { to = emulator::rough(1 / emulator::rough(a)); }
 inline void ptx_rsqrt_approx_ftz_f32(float& to, float a) { to = rsqrtf(emulator::flushed(a)); }
 inline void ptx_lg2_approx_ftz_f32(float& to, float a) { to = std::log2(emulator::flushed(a)); }
+inline void ptx_cvt_f32_f16(float& to, unsigned short bits) {
+    _Float16 half;
+    __builtin_memcpy(&half, &bits, 2);
+    to = static_cast<float>(half);
+}
+inline void ptx_cvt_rn_f16_f32(unsigned short& to, float a) {
+    const auto half = static_cast<_Float16>(a);
+    __builtin_memcpy(&to, &half, 2);
+    if (a != a) to = 0x7fff;
+}
+inline void ptx_cvt_rn_bf16_f32(unsigned short& to, float a) {
+    unsigned int bits;
+    __builtin_memcpy(&bits, &a, 4);
+    to = a != a ? 0x7fff : static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
 inline void ptx_ex2_approx_ftz_f32(float& to, float a) { to = emulator::flushed(std::exp2(a)); }
 
 inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int bytes) {

@@ -309,7 +309,8 @@ TEST_CASE("memory that is not Ingot's ends when the streams that use it have pas
         deferred = deferred || !m.ended;
     }
     CHECK(deferred);
-    fake.id.synchronize();
+    // Streams past the sixty-third share a bit: here there are so many where a GPU is, and others' are waited for too.
+    for (stream_index i = 0; i < stream_count(); ++i) synchronize(stream_at(i));
     CHECK(ended() == 50);
     CHECK(std::ranges::none_of(all, &memory::ended_early));
 }

@@ -102,7 +102,7 @@ void cuda_fold::write_gather() {
             const std::string word =
                 used == 0 ? "" : " + " + std::to_string(used) + " * " + b_.needs.type(dtype::u8) + '(' + rows() + ')';
             write(f, own(f.message() + "[u]"),
-                  "part" + word + (columns_ == 1 ? "" : " + min(e, " + b_.linear() + "(columns - 1))"));
+                  "part" + word + (columns_ == 1 ? "" : " + (e < columns ? e : columns - 1)"));
             used += f.slots();
         });
         close_columns();
@@ -129,7 +129,7 @@ void cuda_fold::write_gather() {
     out.margin("#pragma unroll 1");
     out.open("while (waits)");
     open_parts(false);
-    const std::string last = together == 1 ? next : "min(" + next + ", gridDim.y - 1)";
+    const std::string last = together == 1 ? next : '(' + next + " < gridDim.y ? " + next + " : gridDim.y - 1)";
     out.line("const ", u8, "* const part = slots + ", last, " * stride;");
     for_all_messages([&](fold_writer&, const std::string& message, const std::string& from) {
         out.line("poll(", message, ", ", from, ", ", rows(), ");");

@@ -109,6 +109,8 @@ void row_elements::write_shift() {
                      " == ", in_vector, " * ", bytes_of(*at), ";");
 }
 
+std::string row_elements::place() { return choice_.shifted && b_.wide() ? b_.needs.type(dtype::i4) + "(at)" : "at"; }
+
 void row_elements::open_chunks() {
     b_.open_unrolled("u", choice_.chunks);
     const std::string chunk = choice_.is_across() && !choice_.has_columns() ? "u" : "u * " + lanes() + " + " + lane_;
@@ -172,7 +174,7 @@ void row_elements::load_elements(const std::vector<const array_argument*>& leave
     source_writer& out = b_.code;
     open_elements();
     if (choice_.each > 1) out.line("const ", u4(), " own = ", is_inside(), " ? at + e : 0;");
-    b_.write_digits(choice_.each > 1 ? "own" : "at", r_.row);
+    b_.write_digits(choice_.each > 1 ? "own" : place(), r_.row);
     for (const array_argument* leaf : leaves)
         out.line(leaf->name, suffix, choice_.each > 1 ? "[e] = " : " = ",
                  streamed && is_streamed(*leaf) ? streamed_element(*leaf) : one(*leaf, all_axes()), ";");
@@ -202,7 +204,7 @@ void row_elements::open_vectors(const std::vector<const array_argument*>& leaves
                                 const std::string& test) {
     source_writer& out = b_.code;
     out.open("if (", test, ")");
-    b_.write_digits("at", r_.row);
+    b_.write_digits(place(), r_.row);
     for (const array_argument* leaf : leaves) {
         const std::string_view word = word_of(bytes_of(*leaf) * choice_.each, leaf->at->head.type);
         out.line(b_.loader(b_.reading_of(*leaf, all_axes()), word), '<', word, ">(", leaf->name, suffix, ", ",
@@ -279,7 +281,7 @@ void row_elements::load_deferred() {
     leave_absent();
     for (const std::vector<const array_argument*>& some : by_fit(vectors)) {
         out.open("if (", is_vector(*some[0]), ")");
-        b_.write_digits("at", r_.row);
+        b_.write_digits(place(), r_.row);
         for (const array_argument* leaf : some) copy(*leaf, bytes_of(*leaf) * choice_.each);
         out.otherwise();
         load_elements(some, deferred_chunk());
@@ -287,7 +289,7 @@ void row_elements::load_deferred() {
     }
     if (!singles.empty() && choice_.each > 1) load_elements(singles, deferred_chunk());
     if (!singles.empty() && choice_.each == 1) {
-        b_.write_digits("at", r_.row);
+        b_.write_digits(place(), r_.row);
         for (const array_argument* leaf : singles) copy(*leaf, bytes_of(*leaf));
     }
     out.close();
@@ -311,7 +313,7 @@ void row_elements::draw_groups(const std::vector<const array_argument*>& leaves)
     source_writer& out = b_.code;
     open_chunks();
     leave_absent();
-    b_.write_digits("at", r_.row);
+    b_.write_digits(place(), r_.row);
     for (const array_argument* leaf : leaves) {
         const std::uint32_t group = generator_group(leaf->at->head.type);
         const std::string index = b_.generator_index(leaf->node, all_axes()), name = b_.generator_name(leaf->node);

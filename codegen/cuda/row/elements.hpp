@@ -58,6 +58,8 @@ protected:
 
     std::string lanes() const { return choice_.has_columns() ? "lanes" : of(choice_.lanes); }
     void open_chunks();
+    /// The place in the row of a vector, which in a shifted row may begin before it.
+    std::string place();
     std::string position() const { return choice_.each > 1 ? "at + e" : "at"; }
     /// Holds for the chunks that every row of this length class has whole, and else where `test` does.
     std::string known_or(const std::string& test) const;

@@ -85,7 +85,7 @@ private:
     // ---- narrow arrays: the block's places of the outer axes lie behind each other, with gaps where their
     // neighbouring threads would meet the same banks
 
-    std::string row_of_thread() const override { return narrow_ ? "min(u, last)" : "u"; }
+    std::string row_of_thread() const override { return narrow_ ? "(u < last ? u : last)" : "u"; }
 
     /// Whole vectors of a run of memory, wherever it begins: it lies in shared memory as far from one.
     void add_runs() {

@@ -259,7 +259,7 @@ reduce(const __grid_constant__ arguments p) {
                     const uint64* const part = slots + s * stride;
 #pragma unroll
                     for (unsigned int e = 0; e < 4; ++e) {
-                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                        poll(taken0[u][e], part + (e < columns ? e : columns - 1), p.rows);
                     }
                 }
                 waits = false;
@@ -277,7 +277,7 @@ reduce(const __grid_constant__ arguments p) {
                 uint64* const part = slots + s * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 4; ++e) {
-                    whole0[e] = argmin_int32::join(whole0[e], s == blockIdx.y ? argmin0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
+                    whole0[e] = argmin_int32::join(whole0[e], s == blockIdx.y ? argmin0[e] : consume(taken0[u][e], part + (e < columns ? e : columns - 1), p.rows));
                 }
             }
         }

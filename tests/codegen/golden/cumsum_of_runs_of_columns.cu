@@ -110,7 +110,7 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + min(u, last) * across;
+            const uint32 at = first + u, place = own_place + (u < last ? u : last) * across;
             const int32 i1 = int32(at);
             float x0[1];
             reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + place);
@@ -131,7 +131,7 @@ scan(const __grid_constant__ arguments p) {
     if (mine) {
 #pragma unroll 17
         for (unsigned int u = 0; u < 17; ++u) {
-            const uint32 at = first + u, place = own_place + min(u, last) * across;
+            const uint32 at = first + u, place = own_place + (u < last ? u : last) * across;
             const int32 i1 = int32(at);
             float x0[1];
             reinterpret_cast<unsigned int&>(x0) = *reinterpret_cast<const unsigned int*>(x0_staged + place);

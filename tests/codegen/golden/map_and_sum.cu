@@ -227,7 +227,7 @@ reduce(const __grid_constant__ arguments p) {
             while (waits) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
-                    const uint64* const part = slots + min(s + u * 512u, gridDim.y - 1) * stride;
+                    const uint64* const part = slots + (s + u * 512u < gridDim.y ? s + u * 512u : gridDim.y - 1) * stride;
                     poll(taken0[u], part, p.rows);
                 }
                 waits = false;

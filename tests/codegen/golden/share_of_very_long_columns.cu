@@ -202,7 +202,7 @@ step1_reduce(const __grid_constant__ arguments p) {
             while (waits) {
 #pragma unroll
                 for (unsigned int u = 0; u < 8; ++u) {
-                    const uint64* const part = slots + min(s + u * height, gridDim.y - 1) * stride;
+                    const uint64* const part = slots + (s + u * height < gridDim.y ? s + u * height : gridDim.y - 1) * stride;
                     poll(taken0[u], part, p.rows);
                 }
                 waits = false;

@@ -254,10 +254,10 @@ reduce(const __grid_constant__ arguments p) {
             while (waits) {
 #pragma unroll
                 for (unsigned int u = 0; u < 4; ++u) {
-                    const uint64* const part = slots + min(s + u * height, gridDim.y - 1) * stride;
+                    const uint64* const part = slots + (s + u * height < gridDim.y ? s + u * height : gridDim.y - 1) * stride;
 #pragma unroll
                     for (unsigned int e = 0; e < 2; ++e) {
-                        poll(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows);
+                        poll(taken0[u][e], part + (e < columns ? e : columns - 1), p.rows);
                     }
                 }
                 waits = false;
@@ -277,7 +277,7 @@ reduce(const __grid_constant__ arguments p) {
                 uint64* const part = slots + (s + u * height) * stride;
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
-                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], part + min(e, uint32(columns - 1)), p.rows));
+                    whole0[e] = sum_double::join(whole0[e], s + u * height == blockIdx.y ? sum0[e] : consume(taken0[u][e], part + (e < columns ? e : columns - 1), p.rows));
                 }
             }
         }

@@ -211,7 +211,7 @@ reduce(const __grid_constant__ arguments p) {
             while (waits) {
 #pragma unroll
                 for (unsigned int u = 0; u < 2; ++u) {
-                    const uint64* const part = slots + min(s + u * 256u, gridDim.y - 1) * stride;
+                    const uint64* const part = slots + (s + u * 256u < gridDim.y ? s + u * 256u : gridDim.y - 1) * stride;
                     poll(taken0[u], part, p.rows);
                 }
                 waits = false;

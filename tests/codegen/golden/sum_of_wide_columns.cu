@@ -264,7 +264,7 @@ reduce(const __grid_constant__ arguments p) {
             while (waits) {
 #pragma unroll
                 for (unsigned int u = 0; u < 6; ++u) {
-                    const uint64* const part = slots + min(s + u * shares, gridDim.y - 1) * stride;
+                    const uint64* const part = slots + (s + u * shares < gridDim.y ? s + u * shares : gridDim.y - 1) * stride;
                     poll(taken0[u], part, p.rows);
                 }
                 waits = false;
