@@ -76,7 +76,17 @@ inline layout empty_layout() {
 
 }  // namespace detail
 
-/// An n-dimensional array of T on a device; rank and shape are dynamic.
+/// An n-dimensional array of T on a device; rank and shape are dynamic. It is a value, as std::vector is: a copy shares
+/// memory until one of the two is written. Has the members of every expression too (members.hpp). T is bool, an
+/// integer, float16, bfloat16, float or double.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}}, copy = m;
+///     copy += 10;
+///     std::cout << m << '\n' << copy;
+///     // prints: [[1. 2. 3.]
+///     //          [4. 5. 6.]]
+///     //         [[11. 12. 13.]
+///     //          [14. 15. 16.]]
 template <class T>
 class array : public detail::expression_members<array<T>> {
     static_assert(
@@ -90,7 +100,8 @@ public:
     /// No elements, of shape (0,).
     array() : leaf_({}, detail::empty_layout()) {}
 
-    /// Values, in up to three levels of braces.
+    /// Values, in up to three levels of braces, on the current device. Throws shape_error where rows differ in length,
+    /// dtype_error where an integer does not fit T.
     array(detail::braces<T> values) { take(values.begin(), {values.size()}); }
     array(std::initializer_list<detail::braces<T>> rows) {
         const std::size_t n = rows.size() ? rows.begin()->size() : 0;
@@ -109,11 +120,13 @@ public:
         take(values.data(), {planes.size(), n, m});
     }
 
-    /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead.
+    /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead. Throws
+    /// what the evaluation throws: compile_error, out_of_memory, device_error, shape_error of more axes than a kernel
+    /// has.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::converts(E::type, type))
     array(const E& e) : leaf_(evaluated(e)) {}
-    /// A leaf as it is, which nothing evaluates.
+    // Inner: a leaf as it is, which nothing evaluates.
     array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
     /// Shares the buffer until one of them is written. Deep after mutable_data(), and over memory that is not Ingot's:
@@ -143,6 +156,8 @@ public:
         }
         return *this;
     }
+    /// Evaluates an expression, converting in it, and takes its shape; the memory stays where it fits and nothing else
+    /// holds it.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::assignable_to<E, T>)
     array& operator=(E&& e) & {
@@ -156,43 +171,84 @@ public:
     array& operator=(S) = delete;  // every element: x.fill(value), or x(all) = value
 
     /// Bytes from one element to the next along each axis.
+    ///
+    ///     std::cout << zeros<float>({2, 3}).strides();
+    ///     // prints: (12, 4)
     detail::integer_list strides() const {
         const auto rank = static_cast<std::size_t>(leaf_.where().rank());
         index_t bytes[detail::max_rank];
         for (std::size_t j = 0; j < rank; ++j) bytes[j] = leaf_.where().strides()[j] * itemsize();
         return std::span<const index_t>(bytes, rank);
     }
+
+    /// Bytes of an element.
+    ///
+    ///     array<float> a = zeros<float>({2, 3});
+    ///     std::cout << a.itemsize() << ' ' << a.nbytes();
+    ///     // prints: 4 24
     static constexpr index_t itemsize() noexcept { return sizeof(T); }
+    /// Bytes of all elements.
     index_t nbytes() const noexcept { return leaf_.where().size() * itemsize(); }
+
+    /// The element type.
+    ///
+    ///     std::cout << name(array<float>{1, 2}.dtype());
+    ///     // prints: float32
     static constexpr ingot::dtype dtype() noexcept { return type; }
 
-    /// The first element, on device(). Valid until the array is next assigned to.
+    /// The first element, on device(); null where there are none. Valid until the array is next assigned to. It does
+    /// not wait for the array's kernels.
     const T* data() const noexcept { return address(); }
+
     /// To write through. The array un-shares its buffer, and its later copies are deep.
+    ///
+    ///     with_device on_the_host(device::host());
+    ///     array<int> a{1, 2, 3};
+    ///     a.mutable_data()[1] = 7;
+    ///     std::cout << a << ' ' << (a.data() == a.mutable_data());
+    ///     // prints: [1 7 3] 1
     T* mutable_data() {
         detail::make_unique(leaf_.memory());
         if (leaf_.memory()) leaf_.memory()->externally_visible = true;
         return address();
     }
 
-    /// The array on another device; on its own, a copy.
+    /// The array on another device; on its own, a copy. Throws device_error where there is no such device.
+    ///
+    ///     array<int> a{1, 2, 3};
+    ///     std::cout << a.to(device::host()).device() << ' ' << a.to(device::host());
+    ///     // prints: host:0 [1 2 3]
     array to(ingot::device where) const {
         if (!leaf_.memory() || leaf_.memory()->device == where) return *this;
         if (leaf_.memory()->unowned) return array(*this).to(where);
         return array(detail::adopted{}, detail::leaf<T>(detail::copy_of(leaf_.memory(), where), leaf_.where()));
     }
 
-    /// Writes every element from the host, in C order; the shape stays.
+    /// Writes every element from the host, in C order and converted; the shape stays. Throws shape_error where there
+    /// are not as many.
+    ///
+    ///     array<int> a = zeros<int>({2, 2});
+    ///     a.set({1, 2, 3, 4});
+    ///     std::cout << a;
+    ///     // prints: [[1 2]
+    ///     //          [3 4]]
     template <detail::values_of_host R>
         requires std::constructible_from<T, detail::value_of<R>>
     void set(const R& values);
     void set(detail::braces<T> values) { write_all(values.begin(), values.size()); }
-    /// Writes one value to every element.
+
+    /// Writes one value to every element. Throws dtype_error where an integer does not fit T.
+    ///
+    ///     array<int> a = zeros<int>(3);
+    ///     a.fill(7);
+    ///     std::cout << a;
+    ///     // prints: [7 7 7]
     template <weak_scalar S>
     void fill(S value) {
         detail::write("fill", *this, value);
     }
 
+    // Inner
     const detail::leaf<T>& as_leaf() const& noexcept { return leaf_; }
     detail::leaf<T> as_leaf() && noexcept {
         return {std::move(leaf_.memory()), std::exchange(leaf_.where(), detail::empty_layout())};
@@ -261,7 +317,13 @@ auto evaluate_together(const N&... nodes) {
 
 }  // namespace detail
 
-/// The values of an expression as an array; of several, as a tuple of arrays, in as few kernels as may be.
+/// The values of an expression as an array of its type; of several, or of a tuple of them, as a tuple of arrays, in as
+/// few kernels as may be. Throws what an evaluation throws: compile_error, out_of_memory, device_error.
+///
+///     array<double> x{1, 2, 3};
+///     auto [squares, sums] = eval(x * x, cumsum(x));
+///     std::cout << squares << ' ' << sums << ' ' << eval(x + 1);
+///     // prints: [1. 4. 9.] [1. 3. 6.] [2. 3. 4.]
 template <array_expression E>
 auto eval(const E& e) {
     return array<typename E::value_type>(e);
@@ -270,7 +332,6 @@ template <array_expression E, array_expression F, array_expression... More>
 auto eval(const E& e, const F& f, const More&... more) {
     return detail::evaluate_together(detail::as_node(e), detail::as_node(f), detail::as_node(more)...);
 }
-/// Of a function's several results: `auto [q, r] = eval(divmod(a, b));`
 template <array_expression E, array_expression F, array_expression... More>
 auto eval(const std::tuple<E, F, More...>& several) {
     return std::apply([](const auto&... e) { return eval(e...); }, several);

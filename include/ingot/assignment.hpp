@@ -223,6 +223,17 @@ concept updatable = writable<D> && applicable<O, leaf<typename written_type<D>::
         update<op::name>(std::forward<D>(to), std::forward<E>(e)); \
         return std::forward<D>(to);                                \
     }
+
+/// Updates an array, or what is selected of it, in place: x += e writes x + e. x keeps its shape and type, which has to
+/// be able to hold the result as NumPy's same-kind cast has it: int += double does not compile. Throws shape_error
+/// where e does not broadcast into x's shape, device_error where it is on another device.
+///
+///     array<int> x{7, 8, 9};
+///     x += 1;
+///     x(slice(1, none)) %= 4;
+///     x <<= array<int>{0, 1, 2};
+///     std::cout << x;
+///     // prints: [8 2 8]
 INGOT_COMPOUND(+=, add)
 INGOT_COMPOUND(-=, subtract)
 INGOT_COMPOUND(*=, multiply)
@@ -235,7 +246,16 @@ INGOT_COMPOUND(<<=, left_shift)
 INGOT_COMPOUND(>>=, right_shift)
 #undef INGOT_COMPOUND
 
-/// Writes e into what is there: it is broadcast into that shape and converted.
+/// Writes e into an array, or into what is selected of it, which keeps its shape: e is broadcast into that and
+/// converted. Throws shape_error where it does not broadcast, device_error where it is on another device, dtype_error
+/// where an integer does not fit.
+///
+///     array<int> m = zeros<int>({2, 3});
+///     assign(m, array<double>{1.5, 2.5, 3.5});
+///     assign(m(0), 7);
+///     std::cout << m;
+///     // prints: [[7 7 7]
+///     //          [1 2 3]]
 template <class D, class E>
     requires writable<D> && assignable_to<E, typename written_type<D>::type>
 void assign(D&& to, E&& e) {
@@ -273,6 +293,11 @@ void write_together(std::tuple<D...>& to, const N&... nodes) {
 /// assign(std::forward_as_tuple(u, v(inner)), e, f): u gets e and v(inner) gets f, in one kernel, both computed from
 /// what was there before. The targets have one shape and no element in common; else shape_error is thrown and nothing
 /// is written.
+///
+///     array<int> u{1, 2}, v{3, 4};
+///     assign(std::forward_as_tuple(u, v), v, u + v);
+///     std::cout << u << ' ' << v;
+///     // prints: [3 4] [4 6]
 template <class... D, array_expression... E>
     requires(sizeof...(D) == sizeof...(E)) && (writable<target_of<D>> && ...) &&
             (assignable_to<E, typename written_type<target_of<D>>::type> && ...)

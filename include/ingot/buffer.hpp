@@ -54,15 +54,22 @@ INGOT_API void settle_references() noexcept;
 }  // namespace runtime
 
 /// A counted pointer to a buffer, or null.
+///
+///     buffer_ref b = allocate_buffer(64), same = b;
+///     std::cout << b->bytes << ' ' << (*b).unowned << ' ' << (b.get() == same.get()) << '\n';
+///     std::cout << b.use_count() << ' ' << b.unique();
+///     // prints: 64 0 1
+///     //         2 0
 class buffer_ref {
 public:
     constexpr buffer_ref() noexcept = default;
-    /// Takes over one reference that is counted already.
+    // Inner: takes over one reference that is counted already.
     static buffer_ref adopt(buffer* counted) noexcept {
         buffer_ref r;
         r.buffer_ = counted;
         return r;
     }
+
     buffer_ref(const buffer_ref& other) noexcept : buffer_(other.buffer_) {
         if (buffer_) buffer_->references.fetch_add(1, std::memory_order_relaxed);
     }
@@ -78,12 +85,16 @@ public:
             runtime::release_buffer(*buffer_);
     }
 
+    /// The buffer, or null.
     buffer* get() const noexcept { return buffer_; }
+    /// The buffer, which there has to be.
     buffer* operator->() const noexcept { return buffer_; }
+    /// The buffer, which there has to be.
     buffer& operator*() const noexcept { return *buffer_; }
     explicit operator bool() const noexcept { return buffer_ != nullptr; }
     friend bool operator==(const buffer_ref&, const buffer_ref&) = default;
 
+    /// How many references there are.
     std::uint32_t use_count() const noexcept {
         runtime::settle_references();
         return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
@@ -96,15 +107,28 @@ private:
 };
 
 /// New memory of at least one byte, not initialised, aligned to 512 bytes, for use on the stream; on the device's
-/// default stream where that is another device's. Throws out_of_memory.
+/// default stream where that is another device's. Without a device and a stream it is the current ones'. Throws
+/// out_of_memory.
+///
+///     std::cout << allocate_buffer(1000)->bytes;
+///     // prints: 1000
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream);
-/// The same for the current device and stream.
 INGOT_API buffer_ref allocate_buffer(std::size_t bytes);
-/// Host memory that a GPU copies to and from at full speed.
+
+/// Host memory that a GPU copies to and from at full speed. Throws out_of_memory.
+///
+///     std::cout << allocate_pinned_buffer(1000)->device;
+///     // prints: host:0
 INGOT_API buffer_ref allocate_pinned_buffer(std::size_t bytes);
+
 /// A buffer over memory that is not Ingot's and is never freed by it. `end` is called, once, when the last reference
 /// has gone and the streams that use the memory have passed: at once where they have, else by the thread that drops
 /// another such buffer, allocates, waits for a stream or ends the process after that. It must not throw.
+///
+///     int mine = 0;
+///     unowned_buffer(&mine, sizeof mine, device::host(), [](void* p) { *static_cast<int*>(p) = 7; }, &mine);
+///     std::cout << mine;
+///     // prints: 7
 INGOT_API buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*) = nullptr,
                                     void* end_argument = nullptr);
 

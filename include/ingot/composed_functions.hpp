@@ -48,14 +48,24 @@ auto complex_of(A&& re, B&& im) {
 
 // ---- two results ------------------------------------------------------------------------------------------------
 
-/// floor_divide(a, b) and remainder(a, b).
+/// floor_divide(a, b) and remainder(a, b): a tuple of both, broadcast. Throws shape_error where shapes do not
+/// broadcast.
+///
+///     auto [q, r] = eval(divmod(array<int>{7, -7}, 3));
+///     std::cout << q << ' ' << r;
+///     // prints: [ 2 -3] [1 2]
 template <class A, class B>
     requires argument_like<A> && argument_like<B>
 auto divmod(const A& a, const B& b) {
     return std::tuple(ingot::floor_divide(a, b), ingot::remainder(a, b));
 }
 
-/// The fraction and the whole part, both with the argument's sign. An infinity's fraction is 0.
+/// The fraction and the whole part, both with the argument's sign: a tuple of both. An infinity's fraction is 0. Bool
+/// and integers become the float that holds them.
+///
+///     auto [fraction, whole] = eval(modf(array<double>{1.25, -2.5}));
+///     std::cout << fraction << ' ' << whole;
+///     // prints: [ 0.25 -0.5 ] [ 1. -2.]
 template <argument_like A>
 auto modf(const A& a) {
     const auto& x = as_float(a);
@@ -64,7 +74,11 @@ auto modf(const A& a) {
     return std::tuple(std::move(fraction), std::move(whole));
 }
 
-/// The mantissa, whose absolute value is 0.5 or more and less than 1, and the exponent of 2 as int32.
+/// The mantissa, whose absolute value is 0.5 or more and less than 1, and the exponent of 2 as int32: a tuple of both.
+///
+///     auto [mantissa, exponent] = eval(frexp(array<double>{1, 6, 0.125}));
+///     std::cout << mantissa << ' ' << exponent;
+///     // prints: [0.5  0.75 0.5 ] [ 1  3 -2]
 template <argument_like A>
 auto frexp(const A& a) {
     return std::tuple(ingot::frexp_mantissa(a), ingot::frexp_exponent(a));
@@ -72,7 +86,12 @@ auto frexp(const A& a) {
 
 // ---- rounding ---------------------------------------------------------------------------------------------------
 
-/// To the nearest integer, halves to the even one. An integer is one.
+/// To the nearest integer, halves to the even one, in the argument's type; an integer is one. With a number of decimals
+/// to so many, or with a negative number of them to tens, hundreds, ... Of C++ numbers alone, unqualified `round` is
+/// the C library's.
+///
+///     std::cout << round(array<double>{0.5, 1.5, -2.7}) << ' ' << round(array<int>{1234}, -2);
+///     // prints: [ 0.  2. -3.] [1200]
 template <argument_like A>
 auto round(const A& a) {
     if constexpr (kind_of(type_of_argument<A>()) == kind::integer)
@@ -80,7 +99,6 @@ auto round(const A& a) {
     else
         return ingot::rint(a);
 }
-/// To so many decimals, or with a negative number of them to tens, hundreds, ...
 template <argument_like A>
 auto round(const A& a, int decimals) {
     double power = 1;
@@ -96,6 +114,11 @@ auto round(const A& a, int decimals) {
         return ingot::rint(x * up / down) / up * down;
     }
 }
+
+/// The same as `round`.
+///
+///     std::cout << around(array<double>{3.14159, 2.5}, 1);
+///     // prints: [3.1 2.5]
 template <argument_like A>
 auto around(const A& a, int decimals = 0) {
     return round(a, decimals);
@@ -103,16 +126,29 @@ auto around(const A& a, int decimals = 0) {
 
 // ---- about infinities and NaN -----------------------------------------------------------------------------------
 
+/// Whether the argument is +inf: bool.
+///
+///     std::cout << isposinf(array<double>{1, INFINITY, -INFINITY});
+///     // prints: [False  True False]
 template <argument_like A>
 auto isposinf(const A& a) {
     return ingot::logical_and(ingot::isinf(a), ingot::greater(a, 0));
 }
+
+/// Whether the argument is -inf: bool.
+///
+///     std::cout << isneginf(array<double>{1, INFINITY, -INFINITY});
+///     // prints: [False False  True]
 template <argument_like A>
 auto isneginf(const A& a) {
     return ingot::logical_and(ingot::isinf(a), ingot::less(a, 0));
 }
 
-/// The argument with numbers in the place of NaN and of the infinities: without others the largest there are.
+/// The argument with numbers in the place of NaN and of the infinities: 0 and, without others, the largest there are.
+/// Of its type; bool and integers stay as they are.
+///
+///     std::cout << nan_to_num(array<double>{1, NAN, INFINITY}, 0, 99);
+///     // prints: [ 1.  0. 99.]
 template <argument_like A>
 auto nan_to_num(const A& a, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
     if constexpr (kind_of(type_of_argument<A>()) < kind::floating) {
@@ -131,7 +167,11 @@ auto nan_to_num(const A& a, double nan = 0, std::optional<double> posinf = {}, s
     }
 }
 
-/// Whether |a - b| <= absolute + relative * |b|; infinities are close to themselves, NaN to nothing, or to NaN.
+/// Whether |a - b| <= absolute + relative * |b|: bool, broadcast. Infinities are close to themselves, NaN to nothing,
+/// or to NaN. Throws shape_error where shapes do not broadcast.
+///
+///     std::cout << isclose(array<double>{1, 1, NAN}, array<double>{1.000001, 1.1, NAN});
+///     // prints: [ True False False]
 template <class A, class B>
     requires argument_like<A> && argument_like<B>
 auto isclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8, bool equal_nan = false) {
@@ -148,20 +188,37 @@ auto isclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1
 
 // ---- of learning ------------------------------------------------------------------------------------------------
 
+/// maximum(a, 0), in the argument's type.
+///
+///     std::cout << relu(array<double>{-1, 0, 2});
+///     // prints: [0. 0. 2.]
 template <argument_like A>
 auto relu(const A& a) {
     return ingot::maximum(a, 0);
 }
-/// a times the normal distribution's function.
+
+/// a times the normal distribution's function. Bool and integers become the float that holds them.
+///
+///     std::cout << gelu(array<double>{-1, 0, 1});
+///     // prints: [-0.15865525  0.          0.84134475]
 template <argument_like A>
 auto gelu(const A& a) {
     return ingot::multiply(a, ingot::ndtr(a));
 }
-/// a times the logistic function.
+
+/// a times the logistic function. Bool and integers become the float that holds them.
+///
+///     std::cout << silu(array<double>{-1, 0, 1});
+///     // prints: [-0.26894142  0.          0.73105858]
 template <argument_like A>
 auto silu(const A& a) {
     return ingot::multiply(a, ingot::expit(a));
 }
+
+/// 1 / sqrt(a). Bool and integers become the float that holds them.
+///
+///     std::cout << rsqrt(array<double>{1, 4, 16});
+///     // prints: [1.   0.5  0.25]
 template <argument_like A>
 auto rsqrt(const A& a) {
     return ingot::reciprocal(ingot::sqrt(a));

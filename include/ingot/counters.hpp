@@ -6,6 +6,7 @@
 
 namespace ingot {
 
+/// What `counters` counts, from the start of the process on.
 struct counter_values {
     std::uint64_t compiles = 0;          ///< sources given to NVRTC or to the host compiler
     std::uint64_t disk_cache_hits = 0;   ///< kernels taken from the disk cache instead
@@ -17,6 +18,12 @@ struct counter_values {
 };
 
 /// A snapshot; exact where no other thread is computing.
+///
+///     array<double> x{1, 2, 3}, y = x * 2 + 1;
+///     const counter_values before = counters();
+///     y = sqrt(x) * 2 + 1;
+///     std::cout << counters().kernel_launches - before.kernel_launches;
+///     // prints: 1
 INGOT_API counter_values counters();
 
 }  // namespace ingot

@@ -74,46 +74,102 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 
 }  // namespace detail
 
-/// An array whose values are yet to be written.
+/// An array of this shape whose values are yet to be written. float64 where no other type is named. Throws shape_error
+/// where an extent is negative or the elements are too many to count, out_of_memory where the device has no room for
+/// them.
+///
+///     array<int> a = empty<int>({2, 3});
+///     a.fill(7);
+///     std::cout << a;
+///     // prints: [[7 7 7]
+///     //          [7 7 7]]
 template <element_type T = double>
 array<T> empty(const shape_like& shape) {
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
+
+/// Zeros of this shape, float64 where no other type is named. Throws what `empty` does.
+///
+///     std::cout << zeros<int>(3) << '\n' << zeros({2, 2});
+///     // prints: [0 0 0]
+///     //         [[0. 0.]
+///     //          [0. 0.]]
 template <element_type T = double>
 array<T> zeros(const shape_like& shape) {
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
+
+/// Ones of this shape, float64 where no other type is named. Throws what `empty` does.
+///
+///     std::cout << ones<int>({2, 3});
+///     // prints: [[1 1 1]
+///     //          [1 1 1]]
 template <element_type T = double>
 array<T> ones(const shape_like& shape) {
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
-/// One value everywhere; of the value's own type where no other is named.
+
+/// One value everywhere; of the value's own type where no other is named. Throws what `empty` does, and dtype_error
+/// where an integer does not fit the type.
+///
+///     std::cout << full<float>({}, 0.5) << '\n' << full({2, 2}, 7);
+///     // prints: 0.5
+///     //         [[7 7]
+///     //          [7 7]]
 template <class T = void, weak_scalar S>
 auto full(const shape_like& shape, S value) {
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
 }
 
-// Of the shape, device and, where no other is named, type of an expression.
+/// An array of an expression's shape and on its device, whose values are yet to be written; of its type where no other
+/// is named. The expression is not evaluated.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << empty_like(m).shape() << ' ' << name(empty_like<int>(m).dtype());
+///     // prints: (2, 3) int32
 template <class T = void, array_expression E>
 auto empty_like(const E& e) {
     using type = detail::chosen<T, typename E::value_type>;
     return array<type>(detail::adopted{}, detail::new_leaf<type>("empty_like", e.shape().values(), e.device()));
 }
+
+/// Zeros of an expression's shape, on its device; of its type where no other is named.
+///
+///     std::cout << zeros_like(array<int>{1, 2, 3});
+///     // prints: [0 0 0]
 template <class T = void, array_expression E>
 auto zeros_like(const E& e) {
     return detail::zeroed<detail::chosen<T, typename E::value_type>>("zeros_like", e.shape().values(), e.device());
 }
+
+/// Ones of an expression's shape, on its device; of its type where no other is named.
+///
+///     std::cout << ones_like<double>(array<int>{1, 2, 3});
+///     // prints: [1. 1. 1.]
 template <class T = void, array_expression E>
 auto ones_like(const E& e) {
     return detail::filled<detail::chosen<T, typename E::value_type>>("ones_like", e.shape().values(), e.device(), 1);
 }
+
+/// One value everywhere, of an expression's shape and on its device; of its type where no other is named. Throws
+/// dtype_error where an integer does not fit that.
+///
+///     std::cout << full_like(array<int>{1, 2, 3}, 7);
+///     // prints: [7 7 7]
 template <class T = void, array_expression E, weak_scalar S>
 auto full_like(const E& e, S value) {
     using type = detail::chosen<T, typename E::value_type>;
     return detail::filled<type>("full_like", e.shape().values(), e.device(), value);
 }
 
-/// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements.
+/// A copy of a range of the host's values, in C order: 1-D, or of a shape with as many elements; of their type where no
+/// other is named. Throws shape_error where the shape has another number of elements.
+///
+///     const std::vector<int> values{1, 2, 3, 4};
+///     std::cout << asarray(values) << '\n' << asarray<float>(values, {2, 2});
+///     // prints: [1 2 3 4]
+///     //         [[1. 2.]
+///     //          [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
 auto asarray(const R& values, const shape_like& shape) {
@@ -126,7 +182,15 @@ template <class T = void, detail::values_of_host R>
 auto asarray(const R& values) {
     return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
 }
-/// An array over memory that is not Ingot's, always written in place. Strides in bytes.
+
+/// An array over memory that is not Ingot's, always written in place. In C order, or with these strides in bytes.
+/// Throws shape_error where the elements do not lie in the memory, or a stride is no multiple of an element's bytes.
+///
+///     float mine[] = {1, 2, 3, 4};
+///     array<float> over = asarray<float>(unowned_memory(mine, sizeof mine), {2}, {8});
+///     over *= 10;
+///     std::cout << over << ' ' << mine[2];
+///     // prints: [10. 30.] 30
 template <element_type T>
 array<T> asarray(const unowned_memory& memory, const shape_like& shape) {
     detail::leaf<T> l;
@@ -140,7 +204,12 @@ array<T> asarray(const unowned_memory& memory, const shape_like& shape, const sh
     return array<T>(detail::adopted{}, std::move(l));
 }
 
-/// start, start + step, ... before stop.
+/// start, start + step, ... before stop, in one dimension; of the arguments' common type where no other is named, each
+/// value as NumPy has it. Throws shape_error where the step is 0 or the values are too many to count, dtype_error where
+/// start does not fit the type.
+///
+///     std::cout << arange(5) << ' ' << arange(1, 2, 0.25) << ' ' << arange<float>(3, 0, -1);
+///     // prints: [0 1 2 3 4] [1.   1.25 1.5  1.75] [3. 2. 1.]
 template <class T = void, weak_scalar A, weak_scalar B, weak_scalar C = int>
 auto arange(A start, B stop, C step = 1) {
     using type = detail::chosen<T, A, B, C>;
@@ -179,7 +248,12 @@ auto arange(A stop) {
     return arange<detail::chosen<T, A>>(A(0), stop);
 }
 
-/// `count` values from start to stop, evenly apart; without `endpoint`, stop is one step beyond the last.
+/// `count` values from start to stop, evenly apart, in one dimension; without `endpoint`, stop is one step beyond the
+/// last. float64 where no other type is named; for an integer type values are rounded down. Throws shape_error where
+/// the count is negative.
+///
+///     std::cout << linspace(0, 1, 5) << ' ' << linspace(0, 1, 4, false);
+///     // prints: [0.   0.25 0.5  0.75 1.  ] [0.   0.25 0.5  0.75]
 template <element_type T = double>
 array<T> linspace(double start, double stop, index_t count = 50, bool endpoint = true) {
     if (count < 0) detail::throw_negative_count("linspace", count);
@@ -193,13 +267,26 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
         return detail::element_value<T>("linspace", std::is_integral_v<T> ? std::floor(value) : value);
     });
 }
-/// Powers of `base`, their exponents evenly apart.
+
+/// Powers of `base`, their exponents from start to stop evenly apart, in one dimension; without `endpoint`, stop is one
+/// step beyond the last. float64 where no other type is named. Throws shape_error where the count is negative.
+///
+///     std::cout << logspace(0, 3, 4) << ' ' << logspace<int>(0, 4, 5, true, 2);
+///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
 template <element_type T = double>
 array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
     return power(base, linspace<double>(start, stop, count, endpoint));
 }
 
-/// Ones on the diagonal `offset` above the main one, zeros elsewhere.
+/// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many
+/// columns as rows where one number is given. float64 where no other type is named. Throws shape_error where a number
+/// is negative.
+///
+///     std::cout << eye<int>(2, 3, 1) << '\n' << eye(2);
+///     // prints: [[0 1 0]
+///     //          [0 0 1]]
+///     //         [[1. 0.]
+///     //          [0. 1.]]
 template <element_type T = double>
 array<T> eye(index_t rows, index_t columns, index_t offset = 0) {
     array<T> a = zeros<T>({rows, columns});
@@ -210,12 +297,24 @@ template <element_type T = double>
 array<T> eye(index_t n) {
     return eye<T>(n, n);
 }
+
+/// Ones on the main diagonal of a square matrix, zeros elsewhere: the same as `eye(n)`.
+///
+///     std::cout << identity<int>(2);
+///     // prints: [[1 0]
+///     //          [0 1]]
 template <element_type T = double>
 array<T> identity(index_t n) {
     return eye<T>(n, n);
 }
 
-/// Of one axis: a matrix with e on the diagonal `offset` above the main one. Of two: that diagonal of e.
+/// Of one axis: a matrix with e on the diagonal `offset` above the main one and zeros elsewhere. Of two: that diagonal
+/// of e, as an array. Of e's type. Throws shape_error where e has another number of axes.
+///
+///     std::cout << diag(array<int>{{1, 2}, {3, 4}}) << '\n' << diag(array<int>{1, 2});
+///     // prints: [1 4]
+///     //         [[1 0]
+///     //          [0 2]]
 template <array_expression E>
 auto diag(const E& e, index_t offset = 0) {
     using T = typename E::value_type;
@@ -228,7 +327,15 @@ auto diag(const E& e, index_t offset = 0) {
     return a;
 }
 
-/// Ones on and below the diagonal `offset` above the main one, zeros above.
+/// Ones on and below the diagonal `offset` above the main one, zeros above: a matrix of so many rows and columns, of as
+/// many columns as rows where one number is given. float64 where no other type is named. Throws shape_error where a
+/// number is negative.
+///
+///     std::cout << tri<int>(2, 3, 1) << '\n' << tri(2);
+///     // prints: [[1 1 0]
+///     //          [1 1 1]]
+///     //         [[1. 0.]
+///     //          [1. 1.]]
 template <element_type T = double>
 array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
     const index_t extents[] = {rows, columns};
@@ -242,6 +349,15 @@ array<T> tri(index_t n) {
 }
 
 /// The coordinates of a grid, one array for each axis; the first runs along the second axis, as x does in a picture.
+/// Takes vectors and gives a tuple of arrays of their types, all of the grid's shape. Throws shape_error where one is
+/// no vector.
+///
+///     auto [x, y] = meshgrid(array<int>{1, 2, 3}, array<double>{0.5, 1});
+///     std::cout << x << '\n' << y;
+///     // prints: [[1 2 3]
+///     //          [1 2 3]]
+///     //         [[0.5 0.5 0.5]
+///     //          [1.  1.  1. ]]
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 auto meshgrid(const E&... e) {

@@ -21,19 +21,28 @@ struct stream_state;
 class backend;
 }  // namespace runtime
 
+/// How kernels may compute: `standard`, in which the compiler may contract a * b + c, or as `fast`, `strict` and `tf32`
+/// below say. `with_math` sets it.
 using detail::math_mode;
 
 /// What a device is. `other` devices have a backend that a program brings along; the tests' fake GPU is one.
 enum class device_kind : std::uint8_t { host, cuda, other };
 
 /// Names a device: a kind and a number. device::host(1) is a second host device, with streams and memory of its own.
+///
+///     const device d = device::parse("host:1");
+///     std::cout << d << ' ' << d.is_host() << d.is_cuda() << ' ' << d.index() << ' ' << (d == device::host(1));
+///     std::cout << ' ' << (d.kind() == device_kind::host) << (device::cuda_count() == 0 || d != device::cuda());
+///     // prints: host:1 10 1 1 11
 class device {
 public:
     constexpr device() noexcept = default;
     constexpr device(device_kind kind, std::uint8_t index) noexcept : kind_(kind), index_(index) {}
+    /// A host device by its number.
     static constexpr device host(int index = 0) noexcept {
         return {device_kind::host, static_cast<std::uint8_t>(index)};
     }
+    /// A GPU by its number.
     static constexpr device cuda(int index = 0) noexcept {
         return {device_kind::cuda, static_cast<std::uint8_t>(index)};
     }
@@ -42,13 +51,26 @@ public:
     /// Number of GPUs that can be used; 0 without a driver.
     INGOT_API static int cuda_count() noexcept;
 
+    /// What kind of device it is.
     constexpr device_kind kind() const noexcept { return kind_; }
+    /// Its number among those of its kind.
     constexpr int index() const noexcept { return index_; }
+    /// Whether it is a host device.
     constexpr bool is_host() const noexcept { return kind_ == device_kind::host; }
+    /// Whether it is a GPU.
     constexpr bool is_cuda() const noexcept { return kind_ == device_kind::cuda; }
-    /// The maker's name: "NVIDIA H200".
+
+    /// The maker's name: "NVIDIA H200". Throws device_error where there is no such device.
+    ///
+    ///     std::cout << !device::host().name().empty();
+    ///     // prints: 1
     INGOT_API std::string name() const;
-    /// Waits for all work of all streams of the device.
+
+    /// Waits for all work of all streams of the device, then throws what it left to be thrown.
+    ///
+    ///     device::host().synchronize();
+    ///     std::cout << "done";
+    ///     // prints: done
     INGOT_API void synchronize() const;
 
     /// In one comparison: every node of a tree makes it.
@@ -70,7 +92,15 @@ inline constexpr device_id no_device{device_kind::other, 255};
 }  // namespace detail
 
 /// "cuda:0", "host:0".
+///
+///     std::cout << to_string(device::cuda(3)) << ' ' << device::host();
+///     // prints: cuda:3 host:0
 INGOT_API std::string to_string(device_id);
+
+/// Prints what `to_string` says.
+///
+///     std::cout << device::host();
+///     // prints: host:0
 INGOT_API std::ostream& operator<<(std::ostream&, device_id);
 
 namespace runtime {
@@ -99,13 +129,27 @@ INGOT_API void drop_stream(stream_state&) noexcept;
 
 class event;
 
-/// A queue of work that runs in order. Copies are the same queue; it ends with the last of them, after its work.
+/// A queue of work that runs in order. Copies are the same queue; it ends with the last of them, after its work. Across
+/// streams Ingot orders what the arrays' use makes necessary.
+///
+///     stream work;
+///     array<double> a{1, 2, 3};
+///     {
+///         with_stream in(work);
+///         a *= 2;
+///     }
+///     work.synchronize();
+///     std::cout << a << ' ' << work.done() << ' ' << (work.device() == current_device());
+///     // prints: [2. 4. 6.] 1 1
 class stream {
 public:
-    /// A new one on the current device.
+    /// A new one on the current device, or on the device given. Throws device_error where there is none.
     INGOT_API stream();
     INGOT_API explicit stream(device_id device);
+
+    // Inner
     explicit stream(runtime::stream_state& state) noexcept : state_(&state) { runtime::keep_stream(*state_); }
+
     stream(const stream& other) noexcept : stream(*other.state_) {}
     stream& operator=(const stream& other) noexcept {
         stream copy(other);
@@ -114,13 +158,25 @@ public:
     }
     ~stream() { runtime::drop_stream(*state_); }
 
-    /// Waits until all work given to the stream is done.
+    /// Waits until all work given to the stream is done, then throws what it left to be thrown.
     INGOT_API void synchronize() const;
-    /// Makes later work of the stream wait for the event's point.
+
+    /// Makes later work of the stream wait for the event's point. The host does not wait.
+    ///
+    ///     stream work;
+    ///     event ready;
+    ///     ready.record();
+    ///     work.wait(ready);
+    ///     work.synchronize();
+    ///     std::cout << ready.done();
+    ///     // prints: 1
     INGOT_API void wait(const event& e) const;
     /// Whether all work given to the stream is done.
     INGOT_API bool done() const;
+    /// The device that the stream is of.
     INGOT_API ingot::device device() const;
+
+    // Inner
     runtime::stream_state& state() const noexcept { return *state_; }
     friend bool operator==(const stream&, const stream&) = default;
 
@@ -129,6 +185,14 @@ private:
 };
 
 /// A point in a stream's work.
+///
+///     event from, to;
+///     from.record();
+///     array<double> a = ones({1000});
+///     to.record(current_stream());
+///     to.synchronize();
+///     std::cout << to.done() << ' ' << (elapsed(from, to) >= 0);
+///     // prints: 1 1
 class event {
 public:
     event() = default;
@@ -149,6 +213,7 @@ public:
     INGOT_API void record();
     /// Waits on the host for the point, then throws what the stream's work left to be thrown.
     INGOT_API void synchronize() const;
+    /// Whether the point is reached; it is where nothing was recorded.
     INGOT_API bool done() const;
     /// Milliseconds from one point to a later one. Waits for both.
     INGOT_API friend float elapsed(const event& from, const event& to);
@@ -159,13 +224,38 @@ private:
     std::uintptr_t native_ = 0;
     runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
 };
+
+/// Milliseconds from one point to a later one. Waits for both. Throws device_error unless both were recorded, on one
+/// device.
+///
+///     event from, to;
+///     from.record();
+///     to.record();
+///     std::cout << (elapsed(from, to) >= 0);
+///     // prints: 1
 INGOT_API float elapsed(const event& from, const event& to);
 
-/// The current device and stream of the calling thread.
+/// The current device of the calling thread: what the guards say, else the default one.
+///
+///     with_device on_the_host(device::host());
+///     std::cout << current_device();
+///     // prints: host:0
 inline device_id current_device() { return runtime::current().device; }
+
+/// The current stream of the calling thread: what the guards say, else the default one of the current device.
+///
+///     stream work;
+///     with_stream in(work);
+///     std::cout << (current_stream() == work);
+///     // prints: 1
 inline stream current_stream() { return stream(*runtime::current().stream); }
 
-/// Waits for the current stream.
+/// Waits for the current stream, then throws what its work left to be thrown.
+///
+///     array<double> a = ones({1000});
+///     synchronize();
+///     std::cout << current_stream().done();
+///     // prints: 1
 INGOT_API void synchronize();
 
 namespace runtime {
@@ -186,13 +276,23 @@ private:
 
 }  // namespace runtime
 
-/// Makes a device and its default stream current until the guard ends.
+/// Makes a device and its default stream current until the guard ends. Throws device_error where there is no such
+/// device.
+///
+///     with_device on_the_second(device::host(1));
+///     std::cout << ones({2}).device();
+///     // prints: host:1
 class [[nodiscard]] with_device : runtime::current_guard {
 public:
     INGOT_API explicit with_device(device_id device);
 };
 
 /// Makes a stream, and the device it is of, current until the guard ends.
+///
+///     stream work(device::host());
+///     with_stream in(work);
+///     std::cout << (ones({2}) + 1) << ' ' << current_device();
+///     // prints: [2. 2.] host:0
 class [[nodiscard]] with_stream : runtime::current_guard {
 public:
     explicit with_stream(const stream& s) : kept_(s) {
@@ -204,7 +304,12 @@ private:
     stream kept_;
 };
 
-/// Sets how expressions that are evaluated until the guard ends may compute.
+/// Sets how expressions that are evaluated until the guard ends may compute: `fast`, `strict`, `tf32`.
+///
+///     with_math as_numpy(strict);
+///     array<double> x{1.5, 2.5};
+///     std::cout << x * x - x;
+///     // prints: [0.75 3.75]
 class [[nodiscard]] with_math : runtime::current_guard {
 public:
     explicit with_math(math_mode mode) noexcept { runtime::current_of_thread.math = mode; }
@@ -215,6 +320,7 @@ public:
 inline constexpr math_mode fast = math_mode::fast;
 /// No contraction of a * b + c: exact operations give NumPy's bits.
 inline constexpr math_mode strict = math_mode::strict;
+/// For products of matrices alone, of which there are none yet: what else there is computes as ever.
 inline constexpr math_mode tf32 = math_mode::tf32;
 
 }  // namespace ingot

@@ -208,6 +208,9 @@ concept element_type = (std::integral<T> && sizeof(T) <= 8) || std::same_as<T, f
                        detail::half_float<T> || detail::complex_number<T>;
 
 /// NumPy's name of a dtype: "float32".
+///
+///     std::cout << name(dtype::f4) << ' ' << name(array<int>::type);
+///     // prints: float32 int32
 constexpr std::string_view name(dtype t) { return detail::facts(t).name; }
 
 }  // namespace ingot

@@ -15,30 +15,67 @@ public:
 };
 
 /// Shapes, ranks or axes that do not fit, and reductions over nothing that need a value.
+///
+///     try {
+///         auto sum = array<int>{1, 2} + array<int>{1, 2, 3};
+///     } catch (const shape_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [add] shapes (2,) and (3,) do not broadcast
 class shape_error : public error {
 public:
     using error::error;
 };
 
 /// A dtype, a scalar or an exponent that the operation cannot take.
+///
+///     try {
+///         auto sum = array<std::int8_t>{1, 2} + 1000;
+///     } catch (const dtype_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [add] scalar 1000 does not fit int8
 class dtype_error : public error {
 public:
     using error::error;
 };
 
 /// An index outside its axis.
+///
+///     try {
+///         array<int> x{1, 2};
+///         x(2) = 0;
+///     } catch (const index_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [index] 2 is out of range for axis 0 of extent 2
 class index_error : public error {
 public:
     using error::error;
 };
 
 /// Arrays of two devices in one expression, a device that is not there, or a failing driver call.
+///
+///     try {
+///         array<int> x{1, 2};
+///         auto sum = x.to(device::host()) + x.to(device::host(1));
+///     } catch (const device_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [add] operands on host:0 and host:1; move one with .to(device)
 class device_error : public error {
 public:
     using error::error;
 };
 
 /// No memory on the device, after everything cached was given back; the text has the sizes.
+///
+///     try {
+///         array<double> much = empty({1 << 28, 1 << 28});
+///     } catch (const out_of_memory& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [allocate] out of memory on ...: 576460752303423488 bytes wanted, ...
 class out_of_memory : public error {
 public:
     using error::error;
@@ -57,6 +94,14 @@ public:
 };
 
 /// The compiler rejected a generated or a user's source.
+///
+///     const reduction_kernel<"T x", "T y"> wrong("x * nothing", "a + b", "y = a", "0");
+///     try {
+///         array<double> y = wrong(array<double>{1, 2});
+///     } catch (const compile_error& e) {
+///         std::cout << !e.log().empty() << ' ' << (e.source().find("nothing") != std::string::npos);
+///     }
+///     // prints: 1 1
 class compile_error : public error {
 public:
     compile_error(const std::string& what, std::string log, std::string source)

@@ -53,6 +53,7 @@ concept weak_scalar = std::is_arithmetic_v<std::remove_cvref_t<S>> || detail::ha
                       detail::complex_number<std::remove_cvref_t<S>> ||
                       (std::is_enum_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, long long>);
 
+/// What an operator takes: an expression or a number.
 template <class A>
 concept operand_like = array_expression<A> || weak_scalar<A>;
 

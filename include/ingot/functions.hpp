@@ -79,7 +79,11 @@ INGOT_UNARY(!, logical_not)
 #undef INGOT_BINARY
 #undef INGOT_UNARY
 
-/// `e` as T: floats to integers saturate and NaN is 0.
+/// `e` as T: floats to integers saturate and NaN is 0, integers wrap, and bool is whether a value is not 0. Of e's
+/// shape.
+///
+///     std::cout << astype<int>(array<double>{1.7, -1.7, 1e10, NAN}) << ' ' << astype<bool>(array<int>{0, 2});
+///     // prints: [         1         -1 2147483647          0] [False  True]
 template <element_type T, array_expression E>
 auto astype(E&& e) {
     using node = std::remove_cvref_t<decltype(as_node(std::forward<E>(e)))>;
@@ -95,7 +99,11 @@ auto astype(E&& e) {
 #include <ingot/operators.def>
 using detail::astype;
 
-/// A value with a dtype of its own: promotes as a 0-d array does.
+/// A value with a dtype of its own and no axes: it promotes as a 0-d array does, where a C++ number has only its kind.
+///
+///     array<float> x{1, 2};
+///     std::cout << name(eval(x * 2.0).dtype()) << ' ' << name(eval(x * scalar(2.0)).dtype());
+///     // prints: float32 float64
 template <element_type T>
 auto scalar(T value) {
     return detail::strong_leaf<T>(detail::words_of_value(value), detail::dtype_of<T>);

@@ -15,7 +15,15 @@ enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };  // detai
 
 namespace detail {
 
-/// The elements of `e` along `axis` at `indices`, whose axes stand in that axis' place.
+/// The elements of `e` along `axis` at `indices`, integers, whose axes stand in that axis' place; without an axis the
+/// elements of e in C order. `Mode` says what an index outside does. Of e's type. Throws shape_error where e does not
+/// have the axis, index_error where that is empty, device_error where both are on different devices. There is no kernel
+/// for it yet: evaluating it throws.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     auto columns = take(m, array<int>{2, 0}, 1);
+///     std::cout << columns.shape() << ' ' << take<index_mode::wrap>(m, array<int>{-1}).shape();
+///     // prints: (2, 2) (1,)
 template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
     requires std::integral<typename std::remove_cvref_t<I>::value_type> &&
              (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>)
@@ -36,7 +44,6 @@ auto take(E&& e, I&& indices, index_t axis) {
     return result(std::move(source), 1, std::move(index));
 }
 
-/// The elements of `e` in C order at `indices`.
 template <index_mode Mode = index_mode::check, array_expression E, array_expression I>
 auto take(E&& e, I&& indices) {
     return take<Mode>(ravel(std::forward<E>(e)), std::forward<I>(indices), 0);

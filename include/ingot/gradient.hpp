@@ -33,7 +33,14 @@ inline auto position_along(index_t extent, int behind) {
 }
 
 /// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
-/// Throws shape_error where the axis has fewer than two elements.
+/// Of e's shape; float64 of bool and integers, else of e's type. A vector's axis need not be said. Throws shape_error
+/// where e does not have the axis, it has fewer than two elements, or none is said of several.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << gradient(array<double>{1, 4, 9, 16}) << '\n' << gradient(m, 0.5, 1);
+///     // prints: [3. 4. 6. 7.]
+///     //         [[2. 2. 2.]
+///     //          [2. 2. 2.]]
 template <array_expression E>
 auto gradient(const E& e, double spacing, index_t axis) {
     const int rank = e.ndim(), at = checked_axis("gradient", axis, rank);
@@ -48,7 +55,7 @@ auto gradient(const E& e, double spacing, index_t axis) {
                              scalar<T>(static_cast<T>(2 * spacing)));
     return (nearest("gradient", f, at, 1) - nearest("gradient", f, at, -1)) / apart;
 }
-/// Of a vector. Throws shape_error where there are several axes, which NumPy would all take.
+// Of several axes NumPy would take all.
 template <array_expression E>
 auto gradient(const E& e, double spacing = 1.0) {
     if (e.ndim() != 1)

@@ -68,16 +68,19 @@ constexpr float float_of_bfloat16(std::uint16_t h) { return std::bit_cast<float>
         constexpr explicit operator T() const {                                                                     \
             return static_cast<T>(detail::float_of_##name(bits_));                                                  \
         }                                                                                                           \
+        /** The number of these bits. */                                                                            \
         static constexpr name from_bits(std::uint16_t bits) {                                                       \
             name x{};                                                                                               \
             x.bits_ = bits;                                                                                         \
             return x;                                                                                               \
         }                                                                                                           \
+        /** Its bits. */                                                                                            \
         constexpr std::uint16_t bits() const { return bits_; }                                                      \
         friend constexpr bool operator==(name a, name b) { return static_cast<float>(a) == static_cast<float>(b); } \
         friend constexpr std::partial_ordering operator<=>(name a, name b) {                                        \
             return static_cast<float>(a) <=> static_cast<float>(b);                                                 \
         }                                                                                                           \
+        /** The same with the other sign. */                                                                        \
         constexpr name operator-() const { return from_bits(static_cast<std::uint16_t>(bits_ ^ 0x8000u)); }         \
         friend std::ostream& operator<<(std::ostream& out, name x) { return out << static_cast<float>(x); }         \
                                                                                                                     \
@@ -86,8 +89,16 @@ constexpr float float_of_bfloat16(std::uint16_t h) { return std::bit_cast<float>
     }
 
 /// IEEE 754's binary16. Explicit to and from every arithmetic type; comparisons are those of the numbers.
+///
+///     const float16 x(0.1), same = float16::from_bits(x.bits());
+///     std::cout << x << ' ' << -x << ' ' << (x == same);
+///     // prints: 0.0999756 -0.0999756 1
 INGOT_HALF(float16);
 /// The upper half of a float. Explicit to and from every arithmetic type; comparisons are those of the numbers.
+///
+///     const bfloat16 x(0.1), same = bfloat16::from_bits(x.bits());
+///     std::cout << x << ' ' << -x << ' ' << (x == same);
+///     // prints: 0.100098 -0.100098 1
 INGOT_HALF(bfloat16);
 #undef INGOT_HALF
 

@@ -125,7 +125,13 @@ void array<T>::write_all(const void* values, std::size_t count) {
     detail::write_values({type, leaf_.memory(), leaf_.where()}, values);
 }
 
-/// Writes the values of e, in C order, into a span, a vector or an array of the host; there must be as many.
+/// Writes the values of e, in C order and converted, into a span, a vector or an array of the host, and waits for them.
+/// Throws shape_error where there are not as many.
+///
+///     std::vector<float> values(3);
+///     copy_to(array<int>{1, 2, 3} * 2, values);
+///     std::cout << values[0] << ' ' << values[2];
+///     // prints: 2 6
 template <array_expression E, class R>
     requires detail::contiguous_values<std::remove_reference_t<R>> &&
              element_type<detail::value_of<std::remove_reference_t<R>>>

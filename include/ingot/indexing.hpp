@@ -14,6 +14,11 @@ namespace ingot {
 
 /// An open end of a slice.
 struct none_t {};
+
+/// The open end of a slice.
+///
+///     std::cout << arange(5)(slice(2, none));
+///     // prints: [2 3 4]
 inline constexpr none_t none{};
 
 class keepdims_t;
@@ -26,6 +31,13 @@ concept array_argument = std::derived_from<std::remove_cvref_t<E>, detail::expre
 
 /// The index `:`, and the reduction all(e), all(e, axes), each with a last `keepdims` (reductions.hpp).
 struct all_t {
+    /// Whether all elements are true, that is not 0: of all elements, or over the axes given. bool, true of nothing; of
+    /// e's shape without those axes, or with `keepdims` of extent 1 each. Throws shape_error where e does not have such
+    /// an axis.
+    ///
+    ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+    ///     std::cout << all(m > 0) << ' ' << all(m > 1, 1) << ' ' << all(m > 1, 1, keepdims).shape();
+    ///     // prints: True [False  True] (2, 1)
     template <array_argument E>
     auto operator()(E&& e) const;
     template <array_argument E>
@@ -35,14 +47,30 @@ struct all_t {
     template <array_argument E>
     auto operator()(E&& e, const axes& over, const keepdims_t&) const;
 };
+
+/// All indices of an axis, and the reduction `all`.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << m(all, 1) << ' ' << all(m > 0).item();
+///     // prints: [2 5] 1
 inline constexpr all_t all{};
 
 /// A new axis of extent 1.
 struct newaxis_t {};
+
+/// A new axis of extent 1.
+///
+///     std::cout << array<int>{1, 2, 3}(newaxis, all).shape();
+///     // prints: (1, 3)
 inline constexpr newaxis_t newaxis{};
 
 /// As many `all` as the axes that the other indices leave.
 struct ellipsis_t {};
+
+/// As many `all` as the axes that the other indices leave.
+///
+///     std::cout << zeros({2, 3, 4})(ellipsis, 0).shape();
+///     // prints: (2, 3)
 inline constexpr ellipsis_t ellipsis{};
 
 namespace detail {
@@ -60,13 +88,23 @@ struct slice_end {
 }  // namespace detail
 
 /// Elements from `start` to before `stop` by `step`. Negative ends count from the end of the axis; both are clamped.
+/// `none` is an open end.
+///
+///     const slice s(1, -1, 2);
+///     std::cout << arange(8)(s) << ' ' << arange(4)(slice(none, none, -1)) << '\n';
+///     std::cout << s.start() << ' ' << s.stop() << ' ' << s.step();
+///     // prints: [1 3 5] [3 2 1 0]
+///     //         1 -1 2
 class slice {
 public:
     constexpr explicit slice(detail::slice_end start, detail::slice_end stop = none, index_t step = 1)
         : start_(start.value), stop_(stop.value), step_(step) {}
 
+    /// Where it starts, as it was given.
     constexpr index_t start() const noexcept { return start_; }
+    /// Before which index it ends, as it was given.
     constexpr index_t stop() const noexcept { return stop_; }
+    /// How far apart its elements are.
     constexpr index_t step() const noexcept { return step_; }
 
 private:

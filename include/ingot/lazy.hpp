@@ -89,6 +89,14 @@ INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 
 }  // namespace detail
 
+/// An expression whose tree lives at run time, for trees that loops make. Whatever has a lazy operand and is
+/// elementwise is a lazy again. Has the members of every expression (members.hpp).
+///
+///     array<double> x{0, 1, 2};
+///     lazy p = scalar(1.0);
+///     for (int k = 0; k < 3; ++k) p = p * x + 1;
+///     std::cout << p;
+///     // prints: [ 1.  4. 15.]
 template <class T>
 class lazy : public detail::expression_members<lazy<T>> {
     static_assert(
@@ -102,11 +110,12 @@ public:
     // Counts as a tree of full size, so that every operator over it makes a lazy.
     static constexpr int operands = 1, binders = 0, nodes = detail::static_nodes;
 
-    /// Any expression; converts to T.
+    /// Any expression; converts to T. Nothing is computed.
     template <array_expression E>
         requires(!std::same_as<std::remove_cvref_t<E>, lazy>)
     lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}
-    /// What the last word of `Node` makes of its operands, without the node.
+
+    // Inner: what the last word of `Node` makes of its operands, without the node.
     template <class Node, class... A>
     static lazy applied(const A&... arguments) {
         operand gathered[Node::operands];
@@ -116,8 +125,10 @@ public:
         return lazy(detail::make_tree(Node::program, gathered, {attributes, static_cast<std::size_t>(Node::binders)}));
     }
 
+    // Inner
     const detail::tree_ref& tree() const noexcept { return tree_; }
 
+    // Inner: what every node has.
     void gather(detail::cursor& c) const {
         operand& o = *c.operands++;
         o.kind = detail::operand_kind::lazy;

@@ -34,6 +34,12 @@ struct kernel_explanation {
 };
 
 /// What an expression becomes. Prints itself.
+///
+///     array<double> x{1, 2, 3};
+///     const explanation e = explain(x * 2 + 1);
+///     std::cout << e.expression << ", kernels: " << e.kernels.size() << ", bytes: " << e.bytes_read() << " and "
+///               << e.bytes_written() << ", operations: " << e.flops();
+///     // prints: x0 * s0 + s1, kernels: 1, bytes: 24 and 24, operations: 6
 struct explanation {
     std::string expression;
     std::string pattern;
@@ -42,10 +48,21 @@ struct explanation {
     bool in_memory = false;                   ///< a kernel of this key is loaded
     std::vector<kernel_explanation> kernels;  ///< and the other steps, in the order in which they run
 
+    /// What all kernels read together.
     std::uint64_t bytes_read() const;
+    /// What all kernels write together.
     std::uint64_t bytes_written() const;
+    /// Operations of all kernels together.
     std::uint64_t flops() const;
 };
+
+/// Prints an explanation with its kernels, a line or more each.
+///
+///     array<double> x{1, 2, 3};
+///     std::cout << explain(sqrt(x));
+///     // prints: sqrt(x0)
+///     //           key      ...
+///     //           pattern  map, 1 kernel, ...
 INGOT_API std::ostream& operator<<(std::ostream&, const explanation&);
 
 inline namespace v1 {
@@ -70,21 +87,34 @@ auto with_statement(F f, const N&... nodes) {
 
 }  // namespace detail
 
-/// Kernels, launch shapes, bytes and operations of an expression, or of what `eval` of several would run.
+/// Kernels, launch shapes, bytes and operations of an expression, or of what `eval` of several would run. Runs and
+/// compiles nothing.
+///
+///     array<double> x{1, 2, 3};
+///     std::cout << explain(sum(x * x)).expression << ' ' << explain(x + 1, x * 2).kernels.size();
+///     // prints: sum(x0 * x0) 1
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 explanation explain(const E&... e) {
     return detail::with_statement(v1::explain_statement, detail::as_node(e)...);
 }
 
-/// The generated source, on the device it would run on.
+/// The generated source, on the device it would run on. Runs and compiles nothing.
+///
+///     array<double> x{1, 2, 3};
+///     std::cout << (source(x * 2 + 1).find("x0 * s0 + s1") != std::string::npos);
+///     // prints: 1
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 std::string source(const E&... e) {
     return detail::with_statement(v1::source_of_statement, detail::as_node(e)...);
 }
 
-/// The graph in Graphviz's language, equal subtrees drawn once.
+/// The graph in Graphviz's language, equal subtrees drawn once. Runs nothing.
+///
+///     array<double> x{1, 2, 3};
+///     std::cout << to_dot(x * 2).substr(0, 7);
+///     // prints: digraph
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 std::string to_dot(const E&... e) {
@@ -96,9 +126,14 @@ struct benchmark_result {
     std::string name;
     std::vector<double> cpu, gpu;
 };
-/// "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU-0: ...".
+
+/// Prints means, deviations and extremes: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU: ...".
+///
+///     std::cout << benchmark([] {}, {.repeats = 5, .name = "nothing"});
+///     // prints: nothing :  CPU: ... us  +/- ... (min: ... / max: ...) us...
 INGOT_API std::ostream& operator<<(std::ostream&, const benchmark_result&);
 
+/// How often `benchmark` calls, and how it calls the result.
 struct benchmark_options {
     int repeats = 100;
     int warm_up = 10;
@@ -107,8 +142,14 @@ struct benchmark_options {
 namespace detail {
 INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const benchmark_options&);
 }
+
 /// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it
 /// on the current stream.
+///
+///     array<double> x{1, 2, 3};
+///     const benchmark_result r = benchmark([&] { x = x + 1; }, {.repeats = 20, .warm_up = 2, .name = "add"});
+///     std::cout << r.name << ' ' << r.cpu.size() << ' ' << x(0);
+///     // prints: add 20 23.0
 template <class F>
 benchmark_result benchmark(F&& fn, const benchmark_options& options = {}) {
     return detail::benchmark([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &fn, options);

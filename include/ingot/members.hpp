@@ -14,13 +14,25 @@ namespace ingot::detail {
 /// Base of everything that operators and functions take as an array.
 struct expression_base {};
 
+/// What every expression has as members: arrays, selections, lazies, and what operators and functions return. Elements
+/// are not reached by `[]`, `begin` and `end`, and an expression is no condition: these do not compile.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << m(0, 1) << ' ' << m(all, slice(1, none)).shape() << ' ' << (m * 2)(-1);
+///     // prints: 2 (2, 2) [ 8 10 12]
 template <class E>
 class expression_members : public expression_base {
 public:
+    /// The extent of each axis.
+    ///
+    ///     auto e = array<double>{1, 2, 3} * array<double>{1, 2}(all, newaxis);
+    ///     std::cout << e.shape() << ' ' << e.ndim() << ' ' << e.size();
+    ///     // prints: (2, 3) 2 6
     shape_like shape() const {
         shape_room room;
         return as_node(self()).extents(room).span();
     }
+    /// Number of axes.
     int ndim() const {
         shape_room room;
         return as_node(self()).extents(room).rank;
@@ -32,17 +44,43 @@ public:
         for (index_t extent : as_node(self()).extents(room).span()) n *= extent;
         return n;
     }
+
     /// Where the arrays in it are; the current device where there are none.
+    ///
+    ///     with_device on_the_host(device::host());
+    ///     std::cout << (array<int>{1, 2} + 1).device();
+    ///     // prints: host:0
     ingot::device device() const { return device_of(as_node(self())); }
 
-    /// The values, in one kernel.
+    /// The values as an array, in one kernel.
+    ///
+    ///     std::cout << (array<int>{1, 2} * 3).eval();
+    ///     // prints: [3 6]
     auto eval() const;
-    /// The value of the only element. Waits for it.
+
+    /// The value of the only element, as a C++ value. Waits for it. Throws shape_error where there are more or none.
+    ///
+    ///     const int total = static_cast<int>(sum(array<int>{1, 2, 3}).item());
+    ///     std::cout << total;
+    ///     // prints: 6
     auto item() const;
+
     /// The values in C order, as a std::vector. Waits for them.
+    ///
+    ///     const std::vector<double> roots = sqrt(array<double>{1, 4, 9}).to_host();
+    ///     std::cout << roots.size() << ' ' << roots[2];
+    ///     // prints: 3 3
     auto to_host() const;
 
-    /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection.
+    /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws
+    /// index_error for an index outside its axis, and for more indices than axes.
+    ///
+    ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+    ///     m(all, 0) = 9;
+    ///     std::cout << m << '\n' << m(1, slice(none, none, 2));
+    ///     // prints: [[9 2 3]
+    ///     //          [9 5 6]]
+    ///     //         [9 6]
     template <index_argument... I>
     auto operator()(I... indices) const& {
         return index_into(self(), indices...);
@@ -66,7 +104,12 @@ public:
     void end() const = delete;
     explicit operator bool() const = delete;  // a condition is one truth: all(e).item(); elements: where(e, x, y)
 
-    /// The axes reversed.
+    /// The axes reversed: a view, to be read.
+    ///
+    ///     std::cout << array<int>{{1, 2, 3}, {4, 5, 6}}.T();
+    ///     // prints: [[1 4]
+    ///     //          [2 5]
+    ///     //          [3 6]]
     auto T() const {
         shape_room room;
         view_room view;

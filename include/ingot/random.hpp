@@ -63,10 +63,19 @@ auto as_half(E&& numbers) {
 
 namespace random {
 
+/// What random numbers are of: the floating types.
 template <class T>
 concept floating_element = element_type<T> && (std::floating_point<T> || detail::half_float<T>);
 
-/// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads.
+/// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads. The
+/// numbers are leaves of an expression: they take no memory, and element i depends on the seed, the call and i alone.
+///
+///     random::generator g(42);
+///     array<float> first = g.uniform<float>({3});
+///     g.seed(42);
+///     std::cout << first << ' ' << g.uniform<float>({3}) << '\n' << round(g.normal<double>({2}), 4);
+///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
+///     //         [-0.486  -1.9756]
 class generator {
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
@@ -78,7 +87,8 @@ public:
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
     }
-    /// 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded.
+    /// Uniform numbers, 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded. Of this shape;
+    /// on the current device. Throws shape_error where an extent is negative.
     template <floating_element T>
     auto uniform(const shape_like& shape) {
         if constexpr (detail::half_float<T>)
@@ -86,7 +96,8 @@ public:
         else
             return make<T, detail::generator_kind::uniform>("uniform", shape);
     }
-    /// Mean 0, deviation 1.
+    /// Normal numbers of mean 0 and deviation 1, of this shape; on the current device. Throws shape_error where an
+    /// extent is negative.
     template <floating_element T>
     auto normal(const shape_like& shape) {
         if constexpr (detail::half_float<T>)
@@ -109,13 +120,38 @@ private:
 };
 
 /// The generator of the functions below, seeded from the system until somebody seeds it.
+///
+///     random::default_generator().seed(1);
+///     const float u = random::uniform<float>({}).item();
+///     std::cout << (u >= 0 && u < 1);
+///     // prints: 1
 INGOT_API generator& default_generator();
 
+/// Seeds the default generator, which makes what follows repeatable.
+///
+///     random::seed(1);
+///     array<double> a = random::normal<double>({100});
+///     random::seed(1);
+///     std::cout << array_equal(a, random::normal<double>({100}));
+///     // prints: True
 inline void seed(std::uint64_t value) { default_generator().seed(value); }
+
+/// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; an expression, on the current device. Of
+/// float16 and bfloat16 <= 1, which is float's, rounded. Throws shape_error where an extent is negative.
+///
+///     array<float> u = random::uniform<float>({1000});
+///     std::cout << all(u >= 0 && u < 1) << ' ' << (abs(mean(u) - 0.5) < 0.1);
+///     // prints: True True
 template <floating_element T>
 auto uniform(const shape_like& shape) {
     return default_generator().uniform<T>(shape);
 }
+
+/// Normal numbers of mean 0 and deviation 1, of this shape, from the default generator; an expression, on the current
+/// device. Throws shape_error where an extent is negative.
+///
+///     std::cout << (abs(mean(random::normal<double>({10000}))) < 0.1);
+///     // prints: True
 template <floating_element T>
 auto normal(const shape_like& shape) {
     return default_generator().normal<T>(shape);

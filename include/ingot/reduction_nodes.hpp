@@ -12,18 +12,28 @@
 
 namespace ingot {
 
-/// Leaves an axis of extent 1 in the place of each that is reduced: sum(m, 1, keepdims).
+/// The type of `keepdims`.
 class keepdims_t {
 public:
+    // Inner
     struct made {};
     constexpr explicit keepdims_t(made) {}  // braces alone are axes, never this
 };
+
+/// Leaves an axis of extent 1 in the place of each that is reduced.
+///
+///     std::cout << sum(ones({2, 3}), 1, keepdims).shape() << ' ' << sum(ones({2, 3}), 1).shape();
+///     // prints: (2, 1) (2,)
 inline constexpr keepdims_t keepdims{keepdims_t::made{}};
 
-/// What is taken off the number of elements that a variance divides by: var(m, 1, ddof(1)).
+/// What is taken off the number of elements that a variance divides by.
+///
+///     std::cout << var(array<double>{1, 2, 3}, ddof(1)) << ' ' << ddof(1).value();
+///     // prints: 1.0 1
 class ddof {
 public:
     constexpr explicit ddof(index_t n) : n_(n) {}
+    /// How many.
     constexpr index_t value() const { return n_; }
 
 private:

@@ -21,8 +21,10 @@ namespace detail {
 template <class E>
 concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
 
-/// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
+// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
 #define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag)
+/// Of all elements, or over the axes given. The result has e's shape without those; with a last `keepdims` they stay,
+/// of extent 1. Throws shape_error where e does not have such an axis or one is given twice.
 #define INGOT_REDUCTION_OF(operand, name, tag)      \
     template <operand E, tag... T>                  \
     auto name(E&& e, T... tags) {                   \
@@ -42,20 +44,130 @@ concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type
 #define INGOT_FOLD_OBJECT(...)
 #define INGOT_FOLD_OF_SCANS(...)
 #include <ingot/folds.def>
+/// The mean, in float64 of bool and integers, else in the type of the elements. NaN of nothing.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << mean(m) << ' ' << mean(m, 0) << '\n' << mean(m, 1, keepdims);
+///     // prints: 3.5 [2.5 3.5 4.5]
+///     //         [[2.]
+///     //          [5.]]
 INGOT_REDUCTION(mean, keeps_tag)
+
+/// The variance: the mean square of the distance from the mean, in two passes, so that a large mean costs no digits.
+/// With `ddof(n)` it divides by n less than the number of elements. float64 of bool and integers, else the type of the
+/// elements. NaN of nothing.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << var(m) << ' ' << var(m, 1, ddof(1)) << '\n' << var(m, 1, keepdims, ddof(1));
+///     // prints: 2.9166666666666665 [1. 1.]
+///     //         [[1.]
+///     //          [1.]]
 INGOT_REDUCTION(var, variance_tag)
+
+/// The standard deviation, the root of `var`: with `ddof(n)` it divides by n less than the number of elements. float64
+/// of bool and integers, else the type of the elements.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << stddev(m, 0) << ' ' << stddev(m, 0, ddof(1));
+///     // prints: [1.5 1.5 1.5] [2.12132034 2.12132034 2.12132034]
 INGOT_REDUCTION(stddev, variance_tag)
+
+/// The maximum less the minimum, in the type of the elements; bool has none. Throws shape_error where there are no
+/// elements.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << ptp(m) << ' ' << ptp(m, 1);
+///     // prints: 5.0 [2. 2.]
 INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
+
+/// The 2-norm, the root of the sum of squares: float64 of bool and integers, else the type of the elements.
+///
+///     std::cout << norm(array<double>{3, 4}) << ' ' << norm(array<double>{{3, 4}, {6, 8}}, 1);
+///     // prints: 5.0 [ 5. 10.]
 INGOT_REDUCTION(norm, keeps_tag)
+
+/// log(sum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements. Throws
+/// shape_error where there are no elements.
+///
+///     std::cout << logsumexp(array<double>{1000, 1000});
+///     // prints: 1000.6931471805599
 INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag)
+
+/// The sum of what is no NaN, 0 where all is. The type is that of `sum`.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nansum(m) << ' ' << nansum(m, 0);
+///     // prints: 13.0 [5. 5. 3.]
 INGOT_REDUCTION(nansum, keeps_tag)
+
+/// The product of what is no NaN, 1 where all is. The type is that of `prod`.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanprod(m) << ' ' << nanprod(m, 0);
+///     // prints: 60.0 [4. 5. 3.]
 INGOT_REDUCTION_OF(real_expression, nanprod, keeps_tag)
+
+/// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
+/// elements.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanmax(m) << ' ' << nanmax(m, 0);
+///     // prints: 5.0 [4. 5. 3.]
 INGOT_REDUCTION_OF(real_expression, nanmax, keeps_tag)
+
+/// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
+/// elements.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanmin(m) << ' ' << nanmin(m, 0);
+///     // prints: 1.0 [1. 5. 3.]
 INGOT_REDUCTION_OF(real_expression, nanmin, keeps_tag)
+
+/// The mean of what is no NaN, NaN where all is. The type is that of `mean`.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanmean(m) << ' ' << nanmean(m, 0);
+///     // prints: 3.25 [2.5 5.  3. ]
 INGOT_REDUCTION(nanmean, keeps_tag)
+
+/// The variance of what is no NaN, with `ddof` as `var` has it: NaN where no more elements are left than that. The type
+/// is that of `var`.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanvar(m, 1) << ' ' << nanvar(m, 1, ddof(1));
+///     // prints: [1.   0.25] [2.  0.5]
 INGOT_REDUCTION(nanvar, variance_tag)
+
+/// The root of `nanvar`, and of its type.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanstddev(m, 1) << ' ' << nanstddev(m, 1, ddof(1));
+///     // prints: [1.  0.5] [1.41421356 0.70710678]
 INGOT_REDUCTION(nanstddev, variance_tag)
+
+/// The place of the greatest of what is no NaN, counted as `argmax` does; -1 where all is, for an expression cannot
+/// throw for what its elements are. int64. Throws shape_error where there are no elements.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanargmax(m) << ' ' << nanargmax(m, 1);
+///     // prints: 4 [2 1]
 INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag)
+
+/// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error where
+/// there are no elements.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nanargmin(m) << ' ' << nanargmin(m, 1);
+///     // prints: 0 [0 0]
 INGOT_REDUCTION_OF(real_expression, nanargmin, keeps_tag)
 #undef INGOT_REDUCTION
 #undef INGOT_REDUCTION_OF
@@ -95,6 +207,15 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     const auto products = with_fractions(e) * w;
     return sum_of(how, products) / sum_of(how, astype<typename decltype(products)::value_type>(w));
 }
+
+/// The mean, in which weights may say how much each element counts. Weights are of e's shape or one that broadcasts to
+/// it, or a vector along the one reduced axis; both sums are in the dtype of the products. Without weights it is
+/// `mean`. Of all elements, or over the axes given, with a last `keepdims` as all reductions. Throws shape_error where
+/// the weights do not fit, or e does not have such an axis.
+///
+///     array<double> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << average(m) << ' ' << average(m, 1, array<double>{1, 0, 1}) << ' ' << average(m, 0, m);
+///     // prints: 3.5 [2. 5.] [3.4        4.14285714 5.        ]
 template <array_expression E, keeps_tag... T>
 auto average(E&& e, T... tags) {
     reduction how{"average", nullptr};
@@ -137,11 +258,21 @@ auto product_sum(const char* operation, A&& a, B&& b) {
     else
         return astype<T>(std::move(total));
 }
+
+/// The sum of the products of two vectors, in the dtype that the two promote to, bool the `or` of the `and`s. Throws
+/// shape_error unless both have one axis and one length.
+///
+///     std::cout << dot(array<int>{1, 2, 3}, array<int>{4, 5, 6});
+///     // prints: 32
 template <array_expression A, array_expression B>
 auto dot(A&& a, B&& b) {
     return product_sum("dot", std::forward<A>(a), std::forward<B>(b));
 }
-/// The first conjugated, if it is complex.
+
+/// The same as `dot`, for elements are real.
+///
+///     std::cout << vdot(array<int>{1, 2, 3}, array<double>{4, 5, 6});
+///     // prints: 32.0
 template <array_expression A, array_expression B>
 auto vdot(A&& a, B&& b) {
     if constexpr (complex_number<typename node_of<A>::value_type>)
@@ -149,11 +280,21 @@ auto vdot(A&& a, B&& b) {
     else
         return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
 }
+
+/// The same as `dot`: of vectors alone.
+///
+///     std::cout << inner(array<int>{1, 2, 3}, array<int>{4, 5, 6});
+///     // prints: 32
 template <array_expression A, array_expression B>
 auto inner(A&& a, B&& b) {
     return product_sum("inner", std::forward<A>(a), std::forward<B>(b));
 }
-/// The sum of a diagonal.
+
+/// The sum of the diagonal `offset` above the main one of the plane of two axes, of e's shape without those. The type
+/// is that of `sum`. Throws shape_error where e has fewer than two axes or not these.
+///
+///     std::cout << trace(array<int>{{1, 2}, {3, 4}}) << ' ' << trace(array<int>{{1, 2}, {3, 4}}, 1);
+///     // prints: 5 2
 template <array_expression E>
 auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     const int rank = e.ndim();
@@ -163,13 +304,23 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
 
-/// Whether every element is close to its counterpart, as isclose has it.
+/// Whether every element is close to its counterpart, as `isclose` has it: one bool, of no axes. Throws shape_error
+/// where the shapes do not broadcast.
+///
+///     array<double> a{1, 2};
+///     std::cout << allclose(a, a + 1e-9) << ' ' << allclose(a, a + 1e-3).item();
+///     // prints: True 0
 template <array_expression A, array_expression B>
 auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8) {
     check_shapes("allclose", a, b);
     return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute));
 }
-/// Whether shapes and elements are the same.
+
+/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error.
+///
+///     array<int> a{1, 2};
+///     std::cout << array_equal(a, a + 0) << ' ' << array_equal(a, zeros<int>({3})).item();
+///     // prints: True 0
 template <array_expression A, array_expression B>
 lazy<bool> array_equal(const A& a, const B& b) {
     const bool alike = a.shape() == b.shape();
@@ -180,7 +331,13 @@ lazy<bool> array_equal(const A& a, const B& b) {
 
 // ---- along an axis and back ------------------------------------------------------------------------------------
 
-/// exp(e) over its sum along the axes. A row with +inf or NaN is NaN, as one of -inf alone.
+/// exp(e) over its sum along the axes, the last one where none are given. Of e's shape, float64 of bool and integers,
+/// else of e's type. A row with +inf or NaN is NaN, as one of -inf alone. Throws shape_error where e does not have such
+/// an axis, or a row has no elements.
+///
+///     std::cout << softmax(array<double>{{0, 0}, {1000, 0}});
+///     // prints: [[0.5 0.5]
+///     //          [1.  0. ]]
 template <real_expression E>
 auto softmax(const E& e, const axes& over = -1) {
     const reduction how{"softmax", &over, true};
@@ -189,7 +346,13 @@ auto softmax(const E& e, const axes& over = -1) {
         return y / sum_of(how, y);
     });
 }
-/// Its logarithm, and it does not overflow. In a row with +inf, that is NaN and what is finite -inf.
+
+/// The logarithm of `softmax`, of its shape and type, and it does not overflow. In a row with +inf, that is NaN and
+/// what is finite -inf. Throws what `softmax` does.
+///
+///     std::cout << log_softmax(array<double>{{0, 0}, {1000, 0}});
+///     // prints: [[-6.93147181e-01 -6.93147181e-01]
+///     //          [ 0.00000000e+00 -1.00000000e+03]]
 template <real_expression E>
 auto log_softmax(const E& e, const axes& over = -1) {
     const reduction how{"log_softmax", &over, true};

@@ -37,13 +37,23 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
     return result(std::move(operand), bound, pick(std::move(place)));
 }
 
-/// `e` in another shape of equal size, elements in C order; one extent may be -1.
+/// `e` in another shape of equal size, elements in C order; one extent may be -1, which is what the others leave. Lazy,
+/// as views are; it is to be read. Throws shape_error where the sizes differ.
+///
+///     std::cout << reshape(arange(6), {2, 3}) << '\n' << reshape(arange(6), {-1, 2}).shape();
+///     // prints: [[0 1 2]
+///     //          [3 4 5]]
+///     //         (3, 2)
 template <array_expression E>
 auto reshape(E&& e, const shape_like& shape) {
     return reshaped("reshape", std::forward<E>(e), shape.values());
 }
 
-/// `e` in one dimension.
+/// `e` in one dimension, elements in C order; to be read.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << ravel(m);
+///     // prints: [1 2 3 4 5 6]
 template <array_expression E>
 auto ravel(E&& e) {
     const index_t shape[] = {-1};

@@ -64,6 +64,9 @@ auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
 #include <ingot/operators.def>
 
 /// `x` as T, as an array's astype has it: a float out of range saturates and NaN is 0.
+///
+///     std::cout << astype<std::int8_t>(1000.0) + 0 << ' ' << astype<int>(NAN);
+///     // prints: 127 0
 template <element_type T, class X>
     requires std::is_arithmetic_v<X>
 T astype(X x) {

@@ -29,7 +29,9 @@ auto scanned(const char* operation, E&& e, index_t axis) {
     return result(std::move(operand), 1, pick(std::move(place)));
 }
 
-/// name(e, axis) and name(e), which flattens. `made` turns e into what is folded.
+// `made` turns e into what is folded.
+/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left.
+/// Throws shape_error where e does not have the axis.
 #define INGOT_SCAN(name, of, made)                                           \
     template <foldable_expression<fold::of> E>                               \
     auto name(E&& e, index_t axis) {                                         \
@@ -55,12 +57,60 @@ decltype(auto) one_for_nan(E&& e) {
         return std::forward<E>(e);
 }
 
+/// Sums of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << cumsum(m) << '\n' << cumsum(m, 1);
+///     // prints: [ 1  3  6 10 15 21]
+///     //         [[ 1  3  6]
+///     //          [ 4  9 15]]
 INGOT_SCAN(cumsum, sum, std::forward<E>)
+
+/// Products of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << cumprod(m) << '\n' << cumprod(m, 0);
+///     // prints: [  1   2   6  24 120 720]
+///     //         [[ 1  2  3]
+///     //          [ 4 10 18]]
 INGOT_SCAN(cumprod, prod, std::forward<E>)
+
+/// The greatest element so far, NaN from the first NaN on; in the type of the elements.
+///
+///     std::cout << cummax(array<int>{3, 1, 4, 1, 5});
+///     // prints: [3 3 4 4 5]
 INGOT_SCAN(cummax, max, std::forward<E>)
+
+/// The least element so far, NaN from the first NaN on; in the type of the elements.
+///
+///     std::cout << cummin(array<int>{3, 1, 4, 1, 5});
+///     // prints: [3 1 1 1 1]
 INGOT_SCAN(cummin, min, std::forward<E>)
+
+/// log(cumsum(exp(e))) that does not overflow: float64 of bool and integers, else the type of the elements.
+///
+///     std::cout << logcumsumexp(array<double>{1000, 1000, 1000});
+///     // prints: [1000.         1000.69314718 1001.09861229]
 INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
+
+/// `cumsum` with 0 in the place of NaN.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nancumsum(m) << '\n' << nancumsum(m, 1);
+///     // prints: [ 1.  1.  4.  8. 13. 13.]
+///     //         [[1. 1. 4.]
+///     //          [4. 9. 9.]]
 INGOT_SCAN(nancumsum, sum, zero_for_nan)
+
+/// `cumprod` with 1 in the place of NaN.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     array<double> m{{1, nan, 3}, {4, 5, nan}};
+///     std::cout << nancumprod(m) << '\n' << nancumprod(m, 1);
+///     // prints: [ 1.  1.  3. 12. 60. 60.]
+///     //         [[ 1.  1.  3.]
+///     //          [ 4. 20. 20.]]
 INGOT_SCAN(nancumprod, prod, one_for_nan)
 #undef INGOT_SCAN
 
@@ -94,11 +144,18 @@ auto differences(const char* operation, const E& e, index_t axis) {
     else
         return all_but_first(operation, e, axis) - all_but_last(operation, e, axis);
 }
+
+/// The differences of neighbours along the last axis, which is shorter by one; of bool whether they differ. In the type
+/// of the elements. Throws shape_error where e has no axis.
+///
+///     std::cout << diff(array<int>{1, 4, 9, 16}) << ' ' << diff(array<int>{1, 4, 9, 16}, 2);
+///     // prints: [3 5 7] [2 2]
 template <array_expression E>
 auto diff(const E& e) {
     return differences("diff", e, -1);
 }
-/// The n-th differences along an axis.
+/// The n-th differences along an axis, which is shorter by n: a `lazy` of e's type. Throws shape_error where n is
+/// negative or e does not have the axis.
 template <array_expression E>
 lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis = -1) {
     if (n < 0) throw shape_error("[diff] " + std::to_string(n) + " times: a number that is not negative is wanted");
@@ -107,14 +164,22 @@ lazy<typename node_of<E>::value_type> diff(const E& e, index_t n, index_t axis =
     for (; n > 0; --n) d = differences("diff", d, axis);
     return d;
 }
-/// The differences of the elements in C order.
+
+/// The differences of the elements in C order, in one dimension and in their type.
+///
+///     std::cout << ediff1d(array<int>{{1, 4}, {9, 16}});
+///     // prints: [3 5 7]
 template <array_expression E>
 auto ediff1d(const E& e) {
     return differences("ediff1d", ravel(e), 0);
 }
 
 /// Angles without jumps: where neighbours along the axis are `discontinuity` apart or more, half a period if that is
-/// not given, whole periods are added to all that follow.
+/// not given, whole periods are added to all that follow. Of e's shape; float64 of bool and integers, else of e's type.
+/// Throws shape_error where e does not have the axis.
+///
+///     std::cout << unwrap(array<double>{0, 3, -3, 0}) << ' ' << unwrap(array<int>{350, 10, 30}, {}, -1, 360);
+///     // prints: [0.         3.         3.28318531 6.28318531] [350. 370. 390.]
 template <array_expression E>
 auto unwrap(const E& e, std::optional<double> discontinuity = {}, index_t axis = -1,
             double period = 6.283185307179586) {
@@ -128,13 +193,20 @@ auto unwrap(const E& e, std::optional<double> discontinuity = {}, index_t axis =
     return angles + cumsum(where(abs(step) < jump, T(0), shift), at);
 }
 
-/// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector.
 template <class E, class D>
 auto trapezoids(const E& y, const D& widths, index_t axis) {
     const axes over(axis);
     return sum_of({"trapezoid", &over},
                   widths * (all_but_first("trapezoid", y, axis) + all_but_last("trapezoid", y, axis)) / 2);
 }
+
+/// The integral along an axis by the trapezoidal rule, over samples dx apart, or at x: of e's shape, or a vector. Of
+/// e's shape without the axis; float64 of bool and integers, else of the type that e and x promote to. Throws
+/// shape_error where e does not have the axis or x does not fit.
+///
+///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+///     std::cout << trapezoid(m) << ' ' << trapezoid(m, 1, 0) << ' ' << trapezoid(m, array<double>{0, 1, 3});
+///     // prints: [ 4. 10.] [2.5 3.5 4.5] [ 6.5 15.5]
 template <array_expression E>
 auto trapezoid(const E& e, double dx = 1.0, index_t axis = -1) {
     return trapezoids(with_fractions(e), dx, axis);

@@ -14,6 +14,7 @@
 
 namespace ingot {
 
+/// What extents, axes, indices and offsets are: 64 bits with a sign.
 using index_t = detail::index_t;
 
 namespace detail {
@@ -45,7 +46,14 @@ struct any_integer {
     constexpr any_integer(I i) : value(as_extent(i)) {}
 };
 
-/// Up to 64 integers without an allocation.
+/// What shapes, axes and strides are: up to 64 integers without an allocation. Made of one integer, a list of them in
+/// braces, of any types mixed, or a range. Throws shape_error where there are more, or one is too large. Compared with
+/// ==, printed as a tuple.
+///
+///     const shape_like shape = zeros({2, 3}).shape();
+///     std::cout << shape << ' ' << shape.size() << shape.count() << ' ' << shape[1];
+///     std::cout << ' ' << *shape.begin() << shape.end()[-1] << shape.values()[1] << ' ' << (shape == axes{2, 3});
+///     // prints: (2, 3) 22 3 233 1
 class integer_list {
 public:
     integer_list() = default;  // what {} makes: no axes, the shape of a 0-d array
@@ -62,11 +70,17 @@ public:
         for (auto i : range) push(as_extent(i));
     }
 
+    /// The integers, as long as the list is there.
     std::span<const index_t> values() const noexcept { return {values_, static_cast<std::size_t>(count_)}; }
+    /// How many there are.
     int count() const noexcept { return count_; }
+    /// Integer number i, which there has to be.
     index_t operator[](int i) const noexcept { return values_[i]; }
+    /// The first integer.
     const index_t* begin() const noexcept { return values_; }
+    /// Behind the last integer.
     const index_t* end() const noexcept { return values_ + count_; }
+    /// How many there are.
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
     friend bool operator==(const integer_list& a, const integer_list& b) noexcept {
         if (a.count_ != b.count_) return false;

@@ -25,8 +25,14 @@ inline std::string_view checked_post(std::string_view name, std::string_view pos
 }
 }  // namespace detail
 
-/// map: an expression in the inputs; join: of two partial results a and b, in any order and grouping; post: statements
-/// that set the output from the joined a; identity: what join leaves alone. Partial results have the output's type.
+/// A reduction that is given as text. map: an expression in the inputs; join: of two partial results a and b, in any
+/// order and grouping; post: statements that set the output from the joined a; identity: what join leaves alone.
+/// Partial results have the output's type. A parameter's type is a letter, which stands for the dtype of the argument,
+/// or a dtype's name.
+///
+///     const reduction_kernel<"T x", "T y"> length("x * x", "a + b", "y = sqrt(a)", "0", "length");
+///     std::cout << length(array<double>{{3, 4}, {6, 8}}, 1) + 1;
+///     // prints: [ 6. 11.]
 template <detail::fixed_string In, detail::fixed_string Out>
 class reduction_kernel {
     static constexpr detail::parameter_list inputs = detail::parse_parameters(In.view());
@@ -58,7 +64,9 @@ public:
         : text_(detail::keep_text(
               {name, In.view(), Out.view(), map, join, detail::checked_post(name, post, Out.view()), identity})) {}
 
-    /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay.
+    /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay. Of the inputs'
+    /// common shape without the axes. Throws shape_error where the inputs do not broadcast or do not have the axes; the
+    /// evaluation throws compile_error where the text is no C++.
     template <class... A>
         requires(sizeof...(A) >= n) && (callable(std::make_index_sequence<n>{}, std::type_identity<std::tuple<A...>>{}))
     auto operator()(A&&... arguments) const {
