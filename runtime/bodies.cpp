@@ -2,6 +2,7 @@
 
 #include <array>
 #include <complex>
+#include <cstring>
 #include <utility>
 
 #include <ingot/bodies.hpp>
@@ -21,6 +22,25 @@ void run_map(const void* a, const void* b, const void* c, void* out, std::size_t
     for (std::size_t i = 0; i < n; ++i)
         static_cast<R*>(out)[i] =
             apply<O, R, T>(static_cast<const A*>(a)[i], static_cast<const B*>(b)[i], static_cast<const T*>(c)[i]);
+}
+
+template <std::size_t Size>
+void copy_bits(const void* a, const void*, const void*, void* out, std::size_t n) {
+    std::memcpy(out, a, n * Size);
+}
+map_block copy_bits_of(std::size_t size) {
+    switch (size) {
+        case 1:
+            return copy_bits<1>;
+        case 2:
+            return copy_bits<2>;
+        case 4:
+            return copy_bits<4>;
+        case 8:
+            return copy_bits<8>;
+        default:
+            return copy_bits<16>;
+    }
 }
 
 /// A part of complex numbers.
@@ -51,7 +71,7 @@ constexpr map_block map_of() {
                                                     std::conditional_t<r == rule::exponent, std::int32_t, T>>>;
     if constexpr (O == op::complex_of && (D == dtype::f4 || D == dtype::f8))
         return run_map<O, std::complex<T>, T, T, T>;
-    else if constexpr (O == op::astype || !detail::facts(O).has(detail::kind_of(D)))
+    else if constexpr (O == op::astype || O == op::bit_cast || !detail::facts(O).has(detail::kind_of(D)))
         return nullptr;
     else if constexpr (r == rule::selection)
         return run_map<O, R, T, bool, T>;
@@ -91,6 +111,7 @@ map_block map_for(op o, dtype first, dtype others) {
     }(std::make_index_sequence<detail::op_count>{});
     if (detail::facts(o).rule == rule::comparison && first != others)
         return first == dtype::i8 ? mixed_of<std::int64_t, std::uint64_t>(o) : mixed_of<std::uint64_t, std::int64_t>(o);
+    if (o == op::bit_cast) return copy_bits_of(detail::size_of(first));
     if (detail::kind_of(first) == detail::kind::complex) {
         const bool imaginary = o == op::imag;
         if (first == dtype::c8) return imaginary ? run_part<float, true> : run_part<float, false>;

@@ -281,6 +281,11 @@ private:
             case node_kind::cast:
                 return cast_value(v[0], given.type);
             case node_kind::map:
+                if (static_cast<op>(given.code) == op::bit_cast) {
+                    n.arguments[0] = whole(v[0]);
+                    const node_id made = intern(n);
+                    return is_complex(given.type) ? taken_apart(made) : value{made};
+                }
                 return apply_row(static_cast<op>(given.code), v);
             case node_kind::reduce:
             case node_kind::scan: {

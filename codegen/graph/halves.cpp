@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <ingot/half.hpp>
+#include <ingot/operators.hpp>
 
 namespace ingot::codegen {
 
@@ -69,8 +70,13 @@ private:
                 return is_half(from) && n.type == dtype::f4 ? n.arguments[0] : cast(n.arguments[0], n.type);
             return holds(n.type, from) ? cast(n.arguments[0], dtype::f4) : rounded(n.arguments[0], n.type);
         }
+        const bool reinterprets = n.kind == node_kind::map && static_cast<op>(n.code) == op::bit_cast;
+        if (reinterprets) {
+            const dtype from = from_.nodes[given.arguments[0]].type;
+            if (is_half(from)) n.arguments[0] = narrowed(n.arguments[0], from);
+        }
         if (!is_half(n.type)) return add(n);
-        if (n.kind == node_kind::operand || n.kind == node_kind::view) return cast(add(n), dtype::f4);
+        if (n.kind == node_kind::operand || n.kind == node_kind::view || reinterprets) return cast(add(n), dtype::f4);
         if (n.kind == node_kind::constant)
             n.value =
                 n.type == dtype::f2 ? static_cast<double>(float16(n.value)) : static_cast<double>(bfloat16(n.value));

@@ -136,6 +136,8 @@ private:
         std::array<node_id, 3> given{};
         for (std::size_t i = row.arity; i-- > 0;) given[i] = pop();
         if (o == op::astype) return cast(given[0], dtype_of_word(w));
+        if (o == op::bit_cast)
+            return at(given[0]).type == dtype_of_word(w) ? given[0] : map(o, dtype_of_word(w), {given[0]});
 
         std::array<operand_type, 3> types{};
         for (std::size_t i = 0; i < row.arity; ++i) types[i] = {at(given[i]).type};

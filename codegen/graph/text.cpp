@@ -109,6 +109,8 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return values[n.arguments[0]];
         case node_kind::text:
         case node_kind::map:
+            if (static_cast<op>(n.code) == op::bit_cast)
+                return {"bit_cast<" + std::string(name(n.type)) + ">(" + values[n.arguments[0]].text + ")"};
             break;
     }
     const op_facts& row = facts(static_cast<op>(n.code));

@@ -505,9 +505,23 @@ std::string quick_statements(op o, dtype t) {
     return out;
 }
 
+namespace {
+
+std::string spell_bit_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
+    const std::string given = needs.type(from_type), made = needs.type(to), name = "bits_as_" + made;
+    const std::string body = needs.where() == target::host ? "__builtin_bit_cast(" + made + ", a)"
+                                                           : "reinterpret_cast<const " + made + "&>(a)";
+    needs.add(name + '(' + given + ')', std::string(needs.function_prefix()) + ' ' + made + ' ' + name + "(const " +
+                                            given + "& a) { return " + body + "; }\n");
+    return name + '(' + from + ')';
+}
+
+}  // namespace
+
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
                       const std::vector<std::string>& arguments, prelude& needs, bool shared) {
     const op o = static_cast<op>(n.code);
+    if (o == op::bit_cast) return spell_bit_cast(arguments[0], argument_types[0], n.type, needs);
     const op_facts& row = facts(o);
     const std::size_t deciding = row.rule == rule::selection ? 1 : 0;
     const dtype second = argument_types.size() == 2 ? argument_types[1] : argument_types[deciding];

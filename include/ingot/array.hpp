@@ -167,6 +167,9 @@ public:
         return *this;
     }
 
+    template <detail::values_of_host R>
+        requires(!array_expression<R>)
+    array(const R&) = delete;  // values of the host are copied: asarray(values), or asarray<T>(values)
     template <weak_scalar S>
     array& operator=(S) = delete;  // every element: x.fill(value), or x(all) = value
 

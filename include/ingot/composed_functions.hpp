@@ -40,6 +40,9 @@ decltype(auto) as_float(A&& a) {
 // ---- complex numbers --------------------------------------------------------------------------------------------
 
 /// re + i im: complex64 of what float32 holds, else complex128.
+///
+///     std::cout << complex_of(array<float>{1, 2}, array<float>{3, -4});
+///     // prints: [1.+3.j 2.-4.j]
 template <class A, class B>
     requires applicable<op::complex_of, A, B>
 auto complex_of(A&& re, B&& im) {

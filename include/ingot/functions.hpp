@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <ingot/expression.hpp>
+#include <ingot/host_values.hpp>
 
 namespace ingot {
 namespace detail {
@@ -36,7 +37,16 @@ concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A>
 #define INGOT_PART(...)
 #include <ingot/operators.def>
 
+/// A vector or the like beside an expression. What is deleted returns what to write, which compilers print.
+struct values_of_the_host_want_asarray;
+template <class A, class B>
+concept beside_values_of_the_host = (array_expression<A> && values_of_host<B> && !array_expression<B>) ||
+                                    (array_expression<B> && values_of_host<A> && !array_expression<A>);
+
 #define INGOT_BINARY(symbol, name)                                               \
+    template <class A, class B>                                                  \
+        requires beside_values_of_the_host<A, B>                                 \
+    values_of_the_host_want_asarray operator symbol(A&&, B&&) = delete;          \
     template <class A, class B>                                                  \
         requires applicable<op::name, A, B>                                      \
     auto operator symbol(A&& a, B&& b) {                                         \
@@ -91,6 +101,21 @@ auto astype(E&& e) {
     return result(typename result::made{}, as_node(std::forward<E>(e)));
 }
 
+/// The bits of `e` as elements of T, a type of the same size: NumPy's e.view(dtype). Of an array it is a view.
+///
+///     std::cout << bit_cast<std::int32_t>(array<float>{1, -2});
+///     // prints: [ 1065353216 -1073741824]
+template <element_type T, array_expression E>
+    requires(sizeof(T) == sizeof(typename E::value_type) &&
+             (!std::same_as<T, bool> || std::same_as<typename E::value_type, bool>))
+auto bit_cast(const E& e) {
+    const auto& node = as_node(e);
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, leaf<typename E::value_type>>)
+        return leaf<T>(node.memory(), node.where());
+    else
+        return make_node<op::bit_cast, dtype_of<T>>("bit_cast", node);
+}
+
 }  // namespace detail
 
 #define INGOT_OPERATOR(name, ...) using detail::name;
@@ -98,6 +123,7 @@ auto astype(E&& e) {
 #define INGOT_PART(...)
 #include <ingot/operators.def>
 using detail::astype;
+using detail::bit_cast;
 
 /// A value with a dtype of its own and no axes: it promotes as a 0-d array does, where a C++ number has only its kind.
 ///

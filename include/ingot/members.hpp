@@ -103,6 +103,9 @@ public:
     void begin() const = delete;        // elements may be on a device: for (auto v : x.to_host())
     void end() const = delete;
     explicit operator bool() const = delete;  // a condition is one truth: all(e).item(); elements: where(e, x, y)
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    operator Number() const = delete;  // a number of the host is waited for: e.item()
 
     /// The axes reversed: a view, to be read.
     ///

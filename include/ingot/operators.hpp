@@ -10,11 +10,12 @@
 
 namespace ingot::detail {
 
-/// The elementwise operators, one enumerator a row of operators.def, and the cast, which has no body of its own.
+/// The elementwise operators, one enumerator a row of operators.def, and the casts, which have no body of their own.
 enum class op : std::uint16_t {
 #define INGOT_OPERATOR(name, ...) name,
 #include <ingot/operators.def>
     astype,
+    bit_cast,
 };
 
 /// How the dtypes of a row's operands give the dtypes it computes in and its result's.
@@ -74,6 +75,7 @@ inline constexpr op_facts op_table[] = {
     {#name, arity, rule::r, cost, float(ulp), #b, #i, #f, complex_result_of(op::name)},
 #include <ingot/operators.def>
     {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;", complex_result::same},
+    {"bit_cast", 1, rule::part, 0, 0, "return a;", "return a;", "return a;", complex_result::same},
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }

@@ -77,6 +77,15 @@ concept floating_element = element_type<T> && (std::floating_point<T> || detail:
 ///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
 ///     //         [-0.486  -1.9756]
 class generator {
+    // Before its users, whose results are deduced.
+    template <class T, detail::generator_kind K>
+    auto make(const char* operation, const shape_like& shape) {
+        detail::check_extents(operation, shape.values());
+        const detail::random_call call{seed_.load(std::memory_order_relaxed),
+                                       calls_.fetch_add(1, std::memory_order_relaxed)};
+        return detail::random_leaf<T, K>(call, detail::contiguous_layout(shape.values()));
+    }
+
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
     generator(const generator&) = delete;
@@ -92,7 +101,7 @@ public:
     template <floating_element T>
     auto uniform(const shape_like& shape) {
         if constexpr (detail::half_float<T>)
-            return detail::as_half<T>(uniform<float>(shape));
+            return detail::as_half<T>(make<float, detail::generator_kind::uniform>("uniform", shape));
         else
             return make<T, detail::generator_kind::uniform>("uniform", shape);
     }
@@ -101,20 +110,12 @@ public:
     template <floating_element T>
     auto normal(const shape_like& shape) {
         if constexpr (detail::half_float<T>)
-            return detail::as_half<T>(normal<float>(shape));
+            return detail::as_half<T>(make<float, detail::generator_kind::normal>("normal", shape));
         else
             return make<T, detail::generator_kind::normal>("normal", shape);
     }
 
 private:
-    template <class T, detail::generator_kind K>
-    auto make(const char* operation, const shape_like& shape) {
-        detail::check_extents(operation, shape.values());
-        const detail::random_call call{seed_.load(std::memory_order_relaxed),
-                                       calls_.fetch_add(1, std::memory_order_relaxed)};
-        return detail::random_leaf<T, K>(call, detail::contiguous_layout(shape.values()));
-    }
-
     std::atomic<std::uint64_t> seed_;
     std::atomic<std::uint64_t> calls_{0};
 };

@@ -38,6 +38,9 @@ public:
     void operator=(E&& e) && {
         detail::write("assign", std::move(*this), std::forward<E>(e));
     }
+    template <class E>
+        requires detail::assignable_to<E, T>
+    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(0) = 7
     /// Writes too: u(slice(1)) = v(slice(1)) would else copy the snapshot and nothing more.
     /// To itself it writes what is there.
     // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)

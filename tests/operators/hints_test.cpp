@@ -23,6 +23,14 @@ constexpr mistake mistakes[] = {
     {"x[1];", "an element or a view is x(i)"},
     {"x(1.5);", "indices are integers, slice(), all"},
     {"for (auto v : x) (void)v;", "for (auto v : x.to_host())"},
+    {"bool t = any(x); (void)t;", "a number of the host is waited for: e.item()"},
+    {"double s = sum(x); (void)s;", "a number of the host is waited for: e.item()"},
+    {"takes_double(sum(x));", "a number of the host is waited for: e.item()"},
+    {"x + v;", "values_of_the_host_want_asarray"},
+    {"array<float> a = w; (void)a;", "values of the host are copied: asarray(values)"},
+    {"c(0) = 3;", "no expression is written, nor a const array"},
+    {"reshape(x, {2, 2})(0) = 5;", "no expression is written, nor a const array"},
+    {"auto row = x(0); row = 7;", "what is selected is written in the same statement"},
     {"max(x, y);", "max(A", "deleted function 'max'"},
     {"~x;", "operator~(A", "deleted operator '~'"},
     {"b - b;", "operator-(A", "deleted operator '-'"},
@@ -34,10 +42,11 @@ constexpr mistake mistakes[] = {
 std::string printed(const std::string& compiler, const char* code) {
     const std::string command =
         "printf '%s\\n' '#include <cassert>' '#include <ingot/ingot.hpp>' "
-        "'using namespace ingot;' 'void f(array<float> x, array<float> y, array<int> i, "
-        "array<bool> b) {' '" +
-        std::string(code) + "' '}' | " + compiler + " -std=c++20 -fsyntax-only -x c++ -I'" +
-        INGOT_TEST_SOURCES "/../include' - 2>&1";
+        "'#include <vector>' 'using namespace ingot;' 'void takes_double(double);' 'void f(array<float> x, "
+        "array<float> y, array<int> i, "
+        "array<bool> b, const array<float> c, std::vector<float> v, std::vector<int> w) {' '" +
+        std::string(code) + "' '}' | " + compiler + (compiler == "clang++" ? " -ferror-limit=0" : "") +
+        " -std=c++20 -fsyntax-only -x c++ -I'" + INGOT_TEST_SOURCES "/../include' - 2>&1";
     std::FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
     std::string text;
