@@ -230,6 +230,9 @@ std::string substitute(std::string_view body, const body_types& types, const std
             out += name;
             if (name == "bits_of" || name == "from_bits")
                 needs.add(std::string(name) + type_name(types.computed), spell_reinterpretation(name, types, needs));
+            else if (name == "opaque")
+                needs.add(name, std::string(needs.function_prefix()) + ' ' + needs.type(dtype::u4) + " opaque(" +
+                                    type_name(dtype::u4) + " a) {\n    asm(\"\" : \"+r\"(a));\n    return a;\n}\n");
             else if (const instruction* own = instruction_named(name, types.computed))
                 needs.add(std::string(name) + type_name(own->type), spell_instruction(*own, needs));
             else if (const routine_facts* routine = routine_named(name))

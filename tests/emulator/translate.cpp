@@ -85,6 +85,7 @@ std::string joined_literal(const std::string& section) {
 std::string call_for(const std::string& inner) {
     const std::vector<std::string> sections = sections_of(inner);
     const std::string instructions = joined_literal(sections[0]);
+    if (instructions.find_first_not_of(' ') == std::string::npos) return "(void)0";  // only hides a value
     static const std::regex first(R"(^[\s{]*(?:\.reg[^;]*;\s*)*([a-z][\w.:]*)([^;]*);)");
     std::smatch found;
     if (!std::regex_search(instructions, found, first))

@@ -55,7 +55,10 @@ float __fmul_rz(float a, float b) {
     return std::abs(double{nearest}) > std::abs(product) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-#define INGOT_SPELLING(name, where, type, ulp, ...) \
+// Those of floats.
+#define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
+#define INGOT_SPELLING_i2(...)
+#define INGOT_SPELLING_f4(name, where, ulp, ...) \
     float where##_##name(float a) { __VA_ARGS__ }
 #define INGOT_QUICK(name, type, ...) INGOT_QUICK_##type(name, __VA_ARGS__)
 #define INGOT_QUICK_f4(name, ...) \
@@ -152,7 +155,9 @@ TEST_CASE("own float32 bodies keep their bounds over all floats") {
         bool on_cuda;
     };
     constexpr spelled all_of_them[] = {
-#define INGOT_SPELLING(row, where, type, ulp, ...) \
+#undef INGOT_SPELLING_f4
+#define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
+#define INGOT_SPELLING_f4(row, where, ulp, ...) \
     {#row " (" #where ")", ingot::detail::op::row, ulp, bodies::where##_##row, std::string_view(#where) == "cuda"},
 #include <ingot/operators.def>
     };
