@@ -72,6 +72,11 @@ public:
                     open_.pop_back();
                     continue;
                 }
+                if (const buffer* known = results_.find_if_there(n)) {
+                    write_result(n, *known);
+                    open_.pop_back();
+                    continue;
+                }
             }
             if (f.next < arity) {
                 const int i = f.next++;
@@ -91,6 +96,18 @@ private:
         std::uint32_t context;
         int next;
     };
+
+    /// Reads what a piece made of this node before, as a view of it does: it is not made again beside that.
+    void write_result(const tree_node& n, const buffer& result) {
+        const dtype type = detail::dtype_of_word(n.code);
+        out_.program.push_back(detail::make_word(word_kind::leaf, type));
+        operand& o = out_.operands.emplace_back();
+        o.kind = operand_kind::array;
+        o.type = type;
+        o.device = n.device;
+        o.where = &out_.layouts.emplace_back(detail::contiguous_layout(n.extents().span()));
+        o.memory = &result;
+    }
 
     void write_word(const tree_node& n) {
         out_.program.push_back(n.code);
@@ -226,6 +243,11 @@ void splice(spliced& out, const statement& s, const kept_results& results) {
 class flat_statement::store final : public kept_results {
 public:
     const buffer* find(const tree_node& source) const override { return entries_.at(source.hash).memory.get(); }
+    const buffer* find_if_there(const tree_node& n) const override {
+        if (entries_.empty()) return nullptr;
+        const auto e = entries_.find(n.hash);
+        return e == entries_.end() ? nullptr : e->second.memory.get();
+    }
     void expect_use(const tree_node& source) { ++entries_[source.hash].uses; }
     void use(const tree_node& source) {
         const auto e = entries_.find(source.hash);

@@ -46,11 +46,13 @@ struct spliced {
     std::vector<detail::word> program;
     std::vector<operand> operands;
     std::vector<detail::word> attributes;
+    std::deque<detail::layout> layouts;  // of results of pieces that are read in the place of what they are of
 
     void clear() noexcept {
         program.clear();
         operands.clear();
         attributes.clear();
+        layouts.clear();
     }
 };
 
@@ -70,6 +72,8 @@ std::vector<piece> pieces_of(const statement&);
 class kept_results {
 public:
     virtual const buffer* find(const tree_node& source) const = 0;
+    /// The same of any node: null where it is no piece's source, or that one is not evaluated yet.
+    virtual const buffer* find_if_there(const tree_node&) const { return nullptr; }
 
 protected:
     ~kept_results() = default;

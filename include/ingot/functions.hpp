@@ -38,7 +38,7 @@ concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A>
 #include <ingot/operators.def>
 
 /// A vector or the like beside an expression. What is deleted returns what to write, which compilers print.
-struct values_of_the_host_want_asarray;
+struct values_of_the_host_want_asarray {};
 template <class A, class B>
 concept beside_values_of_the_host = (array_expression<A> && values_of_host<B> && !array_expression<B>) ||
                                     (array_expression<B> && values_of_host<A> && !array_expression<A>);
