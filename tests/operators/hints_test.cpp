@@ -71,7 +71,7 @@ void check_hints(const std::string& compiler) {
     // Functions that are not for a dtype are named with what they were given.
     CHECK(text.find("array<float>") != text.npos);
     CHECK(text.find("deleted") != text.npos);
-    CHECK_MESSAGE(text.find("no matching function") == text.npos, text);
+    CHECK_MESSAGE(text.find("error: no matching function") == text.npos, text);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ void check_rows_of_halves() {
                 const std::size_t different =
                     c.result == half ? count_different<T>(got[k], converted<T, float>(in_float32[k]), exact)
                                      : count_different<std::byte>(got[k], in_float32[k], true);
-                CHECK_MESSAGE(different == 0, c.name(), ": ", different, " of ", count);
+                CHECK_MESSAGE(different == 0, c.name(), ": ", different, " of ", c.count);
             }
         }
 }

@@ -90,7 +90,7 @@ void check_groups(std::uint64_t trees, Grow grow_one, Reference reference, Compa
 TEST_CASE("compiled kernels, the interpreter and the plain reading agree on random trees") {
     const tree_options options;
     check_groups(
-        number_from("INGOT_TEST_TREES", 1000),
+        number_from("INGOT_TEST_TREES", 600),
         [&](std::uint64_t seed, const extents& shape) { return grow(seed, shape, options); }, plain_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             const std::string what = difference(tree.type, got, wanted);
@@ -105,7 +105,7 @@ TEST_CASE("a statement that comes again with other operands means what it means 
     const device_id where = device::cuda_count() != 0 ? device::cuda() : device::host();
     static std::vector<slot*>& kept = *new std::vector<slot*>;  // what slots publish is never freed
     std::size_t wrong = 0;
-    for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 1000) / 25; ++k) {
+    for (std::uint64_t k = 0; k < number_from("INGOT_TEST_TREES", 600) / 25; ++k) {
         random_engine random(seed + k);
         random_tree tree = grow(random(), random_shape(random), k % 2 == 0 ? any : contiguous);
         kept.push_back(new slot);
@@ -123,7 +123,7 @@ TEST_CASE("a statement that comes again with other operands means what it means 
 TEST_CASE("trees of functions that are not exact stay within the bound that their errors add up to") {
     std::size_t judged = 0, elements = 0;
     check_groups(
-        number_from("INGOT_TEST_TREES", 1000) / 10,
+        number_from("INGOT_TEST_TREES", 600) / 10,
         [](std::uint64_t seed, const extents& shape) { return grow_smooth(seed, shape, 8); }, bounded_value,
         [&](const std::string& who, const random_tree& tree, const auto& got, const auto& wanted) {
             elements += wanted.size();

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "tests/drawn.hpp"
 #include "tests/reductions/comparison.hpp"
 
 using namespace ingot;
@@ -179,7 +180,7 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
                                              OF(count_nonzero));
         c.add_all<std::decay_t<decltype(x)>>({"mean", "var"}, how, x, OF(mean), OF(var));
     };
-    for (const index_t width : {2, 3, 5, 8, 31, 33, 61, 64, 100, 129, 255, 256, 257}) {
+    for (const index_t width : test::drawn<index_t>({2, 3, 5, 8, 31, 33, 61, 64, 100, 129, 255, 256, 257})) {
         const auto seed = static_cast<unsigned>(width);
         fold_columns(values<float>({70'001 / width + 600, width}, 40 + seed), 0);
         fold_columns(values<float>({3, 1111, width}, 41 + seed), 1);
@@ -202,17 +203,17 @@ TEST_CASE("narrow columns of every width, alone and on middle axes") {
 
 TEST_CASE("wide columns whose rows begin anywhere, on middle axes of all lengths") {
     comparison c;
-    for (const auto& [outer, length, width] : {std::array<index_t, 3>{5, 2, 300},
-                                               {7, 3, 257},
-                                               {3, 8, 260},
-                                               {2, 16, 1001},
-                                               {3, 40, 999},
-                                               {2, 65, 512},
-                                               {3, 100, 257},
-                                               {2, 129, 1030},
-                                               {3, 513, 259},
-                                               {2, 1025, 402},
-                                               {1, 1100, 301}}) {
+    for (const auto& [outer, length, width] : test::drawn<std::array<index_t, 3>>({{5, 2, 300},
+                                                                                   {7, 3, 257},
+                                                                                   {3, 8, 260},
+                                                                                   {2, 16, 1001},
+                                                                                   {3, 40, 999},
+                                                                                   {2, 65, 512},
+                                                                                   {3, 100, 257},
+                                                                                   {2, 129, 1030},
+                                                                                   {3, 513, 259},
+                                                                                   {2, 1025, 402},
+                                                                                   {1, 1100, 301}})) {
         const auto seed = static_cast<unsigned>(100 * length + width);
         fold_all(c, values<float>({outer, length, width}, seed), axes(1));
         fold_all(c, values<double>({outer, length, width}, seed + 1), axes(1));

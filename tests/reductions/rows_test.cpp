@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/device_facts.hpp"
+#include "tests/drawn.hpp"
 #include "tests/reductions/comparison.hpp"
 #include "tests/untested.hpp"
 #include "tests/walls/count.hpp"
@@ -109,14 +110,15 @@ TEST_CASE("what a large cluster holds of long rows may be several arrays, small 
 
 TEST_CASE("rows across memory, of all lengths") {
     comparison c;
-    for (const index_t n : {1, 2, 31, 33, 129, 500, 1025, 2049}) add_rows(c, wave<float>({n, 37}), 0);
+    for (const index_t n : test::drawn<index_t>({1, 2, 31, 33, 129, 500, 1025, 2049}))
+        add_rows(c, wave<float>({n, 37}), 0);
     for (const index_t n : {4096, 5000}) add_rows(c, wave<float>({n, 40}), 0);
     add_rows(c, wave<float>({4096, 37}), 0, false);
     for (const index_t n : {5000, 40'000}) add_rows(c, wave<float>({n, 5}), 0, false);
     for (const index_t n : {3, 70, 600}) add_rows(c, wave<double>({4, n, 8}), 1);
     const array<float> pairs = wave<float>({5, 2, 333});  // the last rows fill no block
     c.add("softmax", axes(1), pairs, eval(softmax(pairs, 1)));
-    for (const index_t n : {4, 9, 190, 400}) add_rows(c, wave<float>({5, n, 333}), 1);
+    for (const index_t n : test::drawn<index_t>({4, 9, 190, 400})) add_rows(c, wave<float>({5, n, 333}), 1);
     for (const index_t side : {2, 3, 7}) add_rows(c, wave<float>({3, 1400, side}), 1);
     c.run();
 }
@@ -433,7 +435,8 @@ TEST_CASE("what a row program wants in the end waits beside the row, which is re
         CHECK(explain(sum(softmax(x, axis) * y, axis)).bytes_read() ==
               2 * sizeof(T) * static_cast<std::size_t>(x.size()));
     };
-    for (const index_t n : {4096, 4099, 16'384, 33'001, 65'536, 131'072, 140'000, 140'001, 200'003, 262'144})
+    for (const index_t n :
+         test::drawn<index_t>({4096, 4099, 16'384, 33'001, 65'536, 131'072, 140'000, 140'001, 200'003, 262'144}))
         weigh({2, n}, 1, 0.0f);
     for (const index_t n : {3000, 20'001, 70'000, 131'071}) weigh({2, n}, 1, 0.0);
     for (const auto& [n, side] : {std::array<index_t, 2>{1500, 3}, {2100, 3}, {1500, 37}, {4096, 64}, {4000, 200}})
