@@ -222,13 +222,19 @@ std::vector<std::string> aligned(const std::vector<T>& values) {
 }
 
 template <class T>
-std::vector<std::string> words_of(const shown_elements& shown) {
+std::vector<T> elements_of(const shown_elements& shown) {
     std::vector<T> values(shown.bytes.size() / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
         T value;
         std::memcpy(&value, shown.bytes.data() + i * sizeof(T), sizeof(T));
         values[i] = value;
     }
+    return values;
+}
+
+template <class T>
+std::vector<std::string> words_of(const shown_elements& shown) {
+    const std::vector<T> values = elements_of<T>(shown);
     if (shown.shape.empty()) return {alone(T(values[0]))};
     return aligned(values);
 }
@@ -248,25 +254,16 @@ double shortest(T x) {
 }
 template <class T>
 std::vector<std::string> words_of_halves(const shown_elements& shown) {
-    std::vector<double> values(shown.bytes.size() / sizeof(T));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        T value;
-        std::memcpy(&value, shown.bytes.data() + i * sizeof(T), sizeof(T));
-        values[i] = shortest(value);
-    }
+    std::vector<double> values;
+    for (const T x : elements_of<T>(shown)) values.push_back(shortest(x));
     return shown.shape.empty() ? std::vector{alone(values[0])} : aligned(values);
 }
 
 /// Parts apart, each aligned; an imaginary part has a sign always, and a j behind its digits.
 template <class T>
 std::vector<std::string> words_of_complex(const shown_elements& shown) {
-    const std::size_t n = shown.bytes.size() / (2 * sizeof(T));
-    std::vector<T> re(n), im(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        T parts[2];
-        std::memcpy(parts, shown.bytes.data() + i * sizeof(parts), sizeof(parts));
-        re[i] = parts[0], im[i] = parts[1];
-    }
+    std::vector<T> re, im;
+    for (const T part : elements_of<T>(shown)) (re.size() == im.size() ? re : im).push_back(part);
     const auto with_sign = [](std::string word) { return word[0] == '-' ? word : '+' + word; };
     if (shown.shape.empty()) {
         const auto brief = [](T x) {
@@ -281,7 +278,7 @@ std::vector<std::string> words_of_complex(const shown_elements& shown) {
         word = with_sign(word.substr(word.find_first_not_of(' ')));
         width = std::max(width, word.size());
     }
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
         std::string word = padded_left(imaginary[i], width);
         word.insert(word.find_last_not_of(' ') + 1, "j");
         words[i] += word;

@@ -7,53 +7,44 @@
 #include <ingot/half.hpp>
 #include <ingot/operators.hpp>
 
+#include "codegen/graph/builder.hpp"
+
 namespace ingot::codegen {
 
 using namespace detail;
 
 namespace {
 
-class widening {
+double nearest(dtype half, double x) {
+    return half == dtype::f2 ? static_cast<double>(float16(x)) : static_cast<double>(bfloat16(x));
+}
+
+class widening : graph_builder {
 public:
     widening(graph& g, bool strict) : from_(g), strict_(strict) {}
 
     void run() {
+        graph_.loop_axis = from_.loop_axis;
+        graph_.texts = from_.texts;
         for (const node& n : from_.nodes) became_.push_back(rebuild(n));
-        for (std::size_t k = 0; k < from_.roots.size(); ++k) {
-            const dtype kept = from_.nodes[from_.roots[k]].type;
-            from_.roots[k] = is_half(kept) ? narrowed(became_[from_.roots[k]], kept) : became_[from_.roots[k]];
+        for (const node_id r : from_.roots) {
+            const dtype kept = from_.nodes[r].type;
+            graph_.roots.push_back(is_half(kept) ? narrowed(became_[r], kept) : became_[r]);
         }
-        from_.nodes = std::move(nodes_);
-        drop_unused(from_);
+        drop_unused(graph_);
+        from_ = std::move(graph_);
     }
 
 private:
-    /// Few nodes convert; equal ones are found by looking.
-    node_id cast(node_id of, dtype to) {
-        const auto known = std::find_if(casts_.begin(), casts_.end(), [&](node_id c) {
-            return nodes_[c].arguments[0] == of && nodes_[c].type == to;
-        });
-        if (known != casts_.end()) return *known;
-        node n;
-        n.kind = node_kind::cast;
-        n.type = to;
-        n.arity = 1;
-        n.arguments[0] = of;
-        n.axes = nodes_[of].axes;
-        casts_.push_back(add(n));
-        return casts_.back();
-    }
-    node_id add(const node& n) {
-        nodes_.push_back(n);
-        return static_cast<node_id>(nodes_.size() - 1);
-    }
     /// A value as the 16-bit float; what was widened from one is that.
     node_id narrowed(node_id value, dtype to) {
-        const node& n = nodes_[value];
-        if (n.kind == node_kind::cast && nodes_[n.arguments[0]].type == to) return n.arguments[0];
-        return n.type == to ? value : cast(value, to);
+        const node& n = at(value);
+        return n.kind == node_kind::cast && at(n.arguments[0]).type == to ? n.arguments[0] : cast(value, to);
     }
-    node_id rounded(node_id value, dtype to) { return cast(narrowed(value, to), dtype::f4); }
+    node_id rounded(node_id value, dtype to) {
+        if (at(value).kind == node_kind::constant) return constant(dtype::f4, nearest(to, at(value).value));
+        return cast(narrowed(value, to), dtype::f4);
+    }
 
     static bool holds(dtype half, dtype t) { return is_half(half) && size_of(t) == 1; }
 
@@ -62,7 +53,7 @@ private:
         for (int a = 0; a < n.arity; ++a) n.arguments[a] = became_[n.arguments[a]];
         if (n.kind == node_kind::library || n.kind == node_kind::store) {
             for (int a = 0; a < n.arity && is_half(n.type); ++a) n.arguments[a] = narrowed(n.arguments[a], n.type);
-            return add(n);
+            return intern(n);
         }
         if (n.kind == node_kind::cast) {
             const dtype from = from_.nodes[given.arguments[0]].type;
@@ -75,26 +66,24 @@ private:
             const dtype from = from_.nodes[given.arguments[0]].type;
             if (is_half(from)) n.arguments[0] = narrowed(n.arguments[0], from);
         }
-        if (!is_half(n.type)) return add(n);
-        if (n.kind == node_kind::operand || n.kind == node_kind::view || reinterprets) return cast(add(n), dtype::f4);
-        if (n.kind == node_kind::constant)
-            n.value =
-                n.type == dtype::f2 ? static_cast<double>(float16(n.value)) : static_cast<double>(bfloat16(n.value));
+        if (!is_half(n.type)) return intern(n);
+        if (n.kind == node_kind::operand || n.kind == node_kind::view || reinterprets)
+            return cast(intern(n), dtype::f4);
+        if (n.kind == node_kind::constant) return constant(dtype::f4, nearest(n.type, n.value));
         n.type = dtype::f4;
         const bool rounds = given.kind == node_kind::reduce ||
                             (given.kind == node_kind::gather && !is_read(n.arguments[0])) ||
                             (strict_ && (given.kind == node_kind::map || given.kind == node_kind::scan));
-        const node_id value = add(n);
+        const node_id value = intern(n);
         return rounds ? rounded(value, given.type) : value;
     }
     bool is_read(node_id value) const {
-        return nodes_[value].kind == node_kind::cast && nodes_[nodes_[value].arguments[0]].kind == node_kind::operand;
+        return at(value).kind == node_kind::cast && at(at(value).arguments[0]).kind == node_kind::operand;
     }
 
     graph& from_;
     const bool strict_;
-    std::vector<node> nodes_;
-    std::vector<node_id> became_, casts_;
+    std::vector<node_id> became_;
 };
 
 }  // namespace

@@ -198,7 +198,7 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
     t.name = parts[0];
     for (int i = 0; i < letters.count; ++i) {
         if (!has_spelling(letters.types[i]))
-            throw error("[key] binds a kernel's types to dtypes that have no spelling");
+            throw dtype_error("[" + t.name + "] a kernel's text takes no " + std::string(name(letters.types[i])));
         t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
     }
     for (const auto& [list, to] : {std::pair(&in, &t.inputs), std::pair(&out, &t.outputs)})

@@ -205,7 +205,11 @@ auto weighted_mean(const reduction& how, const E& e, const W& weights) {
     }
     const auto w = broadcast_to(expand_dims(weights, axes(behind)), shape);
     const auto products = with_fractions(e) * w;
-    return sum_of(how, products) / sum_of(how, astype<typename decltype(products)::value_type>(w));
+    using T = typename decltype(products)::value_type;
+    if constexpr (half_float<T>)  // sums of numbers within the range need not be
+        return astype<T>(weighted_mean(how, astype<float>(e), weights));
+    else
+        return sum_of(how, products) / sum_of(how, astype<T>(w));
 }
 
 /// The mean, in which weights may say how much each element counts. Weights are of e's shape or one that broadcasts to

@@ -260,6 +260,11 @@ TEST_CASE_TEMPLATE("statements over complex arrays", C, std::complex<float>, std
     check_statements<C>();
 }
 
+TEST_CASE("a kernel's text takes no complex numbers, and says so") {
+    const reduction_kernel<"T x", "T y"> total("x", "a + b", "y = a", "0", "total");
+    CHECK_THROWS_AS(total(some<std::complex<float>>({5}, 1)).eval(), dtype_error);
+}
+
 TEST_CASE("complex numbers promote and print as NumPy's do") {
     const array<std::complex<float>> z{std::complex<float>(1, 2), std::complex<float>(-3, 0.5f)};
     const array<float> x{1, 2};

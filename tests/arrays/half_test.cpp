@@ -182,6 +182,8 @@ void check_patterns() {
     check_near<T>(average(x, 1), mean(xf, 1));
     check_rounded<T>(diff(x), diff(xf));
     check_rounded<T>(reshape(x, {1031, 7}) + 1, reshape(xf, {1031, 7}) + 1.0f);
+    const array<T> large = full({4096}, T(100));
+    CHECK(static_cast<float>(average(large, large).item()) == 100);
     // A sum beyond the range of float16 on its way to a mean within.
     CHECK(static_cast<float>(mean(full({4096}, T(100))).item()) == 100);
 }
