@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <ingot/array.hpp>
+#include <ingot/array_indexing.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/error.hpp>
 
@@ -199,6 +200,16 @@ void assign_selected(const char* operation, const tree& t, destination to, const
     runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
     evaluate_into(t, {to.type, &memory, &seen});
     to.memory = std::move(memory);
+}
+
+void assign_scattered(const char* operation, const tree& t, destination to, const buffer* from, std::uint32_t own) {
+    check_not_assigned(operation, to, from);
+    if (!to.memory) return;  // no elements
+    check_devices(operation, t.operands, *to.memory);
+    if (!in_place(to.memory, own)) to.memory = copy_of(to.memory, to.memory->device);
+    layout whole(0);
+    const output out{to.type, &to.memory, &whole, true};
+    v1::evaluate(t.cache, t.program, t.operands, t.attributes, {&out, 1});
 }
 
 void make_unique(buffer_ref& memory) {

@@ -43,6 +43,7 @@ void classifier::order_axes(const statement& s) {
         if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // placed when its axes were joined
         const output& o = s.outputs[k];
         const std::size_t row = s.operands.size() + k;
+        if (o.scattered) continue;
         if (*o.memory) {
             axis_pool_.clear();
             for (int j = 0; j < static_cast<int>(c_.shape.size()); ++j) axis_pool_.push_back(j);
@@ -73,7 +74,7 @@ void classifier::collapse() {
         const auto a = static_cast<std::size_t>(axis);
         const index_t extent = raw_extents_[a];
         const int owner = owners_[a];
-        if (extent == 1 && !is_library(owner)) continue;
+        if (extent == 1 && !is_library(owner) && !is_gather(owner)) continue;
         bool merges = !kept.empty() && !is_library(owner) && owners_[static_cast<std::size_t>(kept.back())] == owner &&
                       may_merge(static_cast<std::size_t>(kept.back()));
         for (std::size_t r = 0; merges && r < rows; ++r)
@@ -157,6 +158,13 @@ void classifier::find_picks(const statement& s) {
     }
 }
 
+void classifier::find_gathers(const statement& s) {
+    gather_owners_.assign(1, false);  // the outputs' axes are no binder's
+    for (const word w : s.program)
+        if (const detail::word_kind kind = detail::kind_of_word(w); detail::is_binder(kind))
+            gather_owners_.push_back(kind == detail::word_kind::gather);
+}
+
 bool classifier::is_scan(int owner) const {
     return owner != 0 && static_cast<std::size_t>(owner) <= picks_.size() &&
            picks_[static_cast<std::size_t>(owner - 1)] >= 0;
@@ -193,7 +201,7 @@ std::uint8_t classifier::partner_of(const statement& s, std::size_t a) const {
     };
     std::uint8_t partner = 0;
     for (std::size_t b = 0; b < a; ++b) {
-        if (c_.extents[b] != c_.extents[a] || owner_of(b) == owner_of(a)) continue;
+        if (c_.extents[b] != c_.extents[a] || owner_of(b) == owner_of(a) || is_gather(owner_of(b))) continue;
         const bool walked = walks(owner_of(a), b) || walks(owner_of(b), a);
         if ((partner != 0 && !walked) || !apart(b)) continue;
         partner = static_cast<std::uint8_t>(b + 1);
@@ -223,7 +231,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             ++outer_axes;
             continue;
         }
-        if (is_library(owner)) continue;
+        if (is_library(owner) || is_gather(owner)) continue;
         bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
         last_owner = owner;
         index_t& widest = is_scan(owner) ? scanned : widest_bound;
@@ -266,6 +274,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
         } else {
             index_t length = c_.extents[a];
+            if (is_gather(axis.owner)) {  // read at one place, however long it is
+                walked = std::max(walked, length);
+                set_axis_of_key(a, axis);
+                continue;
+            }
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];

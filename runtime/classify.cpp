@@ -40,11 +40,12 @@ std::uint8_t kinds_of(std::span<const word> program) {
     for (const word w : program) {
         const word_kind k = detail::kind_of_word(w);
         if (k == word_kind::lazy) kinds |= has_lazies;
-        if (detail::is_binder(k)) kinds |= has_binders;
+        if (detail::is_binder(k) || k == word_kind::scatter) kinds |= has_binders;
         if (k == word_kind::reduce) kinds |= has_reductions;
         if (k == word_kind::text) kinds |= has_texts;
         if (k == word_kind::scan) kinds |= has_scans;
         if (k == word_kind::library) kinds |= has_libraries;
+        if (k == word_kind::gather) kinds |= has_gathers;
     }
     return kinds;
 }
@@ -64,7 +65,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     if (several) find_joint_shape(s);
 
     for (const output& o : s.outputs) {
-        if (!*o.memory) continue;
+        if (!*o.memory || o.scattered) continue;
         std::vector<index_t>& given = raw_extents_;  // free until the strides are placed
         given.assign(o.where->extents().begin(), o.where->extents().end());
         if (!broadcast_into(given, {c_.shape.data(), static_cast<int>(c_.shape.size())}) ||
@@ -89,6 +90,8 @@ const classified& classifier::classify(const statement& s, environment_class env
         align(s);
     library_uses_.clear(), library_owners_.clear(), library_roots_.clear();
     if ((kinds & has_libraries) != 0) find_libraries(s);
+    gather_owners_.clear();
+    if ((kinds & has_gathers) != 0) find_gathers(s);
     order_axes(s);
     relations_.clear();
     if (env.wishes.relations) find_relations(s);
@@ -147,7 +150,8 @@ void classifier::find_shapes_with_binders(const statement& s) {
                 stack.push_back({0, 0, static_cast<std::uint32_t>(next_operand++)});
                 break;
             case word_kind::map:
-            case word_kind::user: {
+            case word_kind::user:
+            case word_kind::scatter: {
                 const auto arity = static_cast<std::size_t>(detail::arity_of_word(code));
                 node_shape result = stack[stack.size() - arity];
                 const std::uint32_t first = result.first;
@@ -271,6 +275,7 @@ void classifier::align_with_binders(const statement& s) {
                 break;
             case word_kind::map:
             case word_kind::user:
+            case word_kind::scatter:
                 contexts_.insert(contexts_.end(), static_cast<std::size_t>(detail::arity_of_word(code)), here);
                 break;
             case word_kind::reduce: {

@@ -26,7 +26,8 @@ enum program_kinds : std::uint8_t {
     has_reductions = 8,
     has_texts = 16,
     has_scans = 32,
-    has_libraries = 64
+    has_libraries = 64,
+    has_gathers = 128
 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
@@ -191,6 +192,11 @@ private:
         return static_cast<std::size_t>(owner) < library_owners_.size() &&
                library_owners_[static_cast<std::size_t>(owner)];
     }
+    void find_gathers(const statement&);
+    bool is_gather(int owner) const {
+        return static_cast<std::size_t>(owner) < gather_owners_.size() &&
+               gather_owners_[static_cast<std::size_t>(owner)];
+    }
     std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
     bool suits_library(std::size_t i, const library_use&) const;
     index_t largest_of_library(int owner) const;
@@ -234,6 +240,7 @@ private:
     std::vector<int> library_picks_;          // and the operand that the pick is
     std::vector<library_use> library_uses_;   // of each operand, where there are libraries
     std::vector<bool> library_owners_;        // of each owner of axes; the same
+    std::vector<bool> gather_owners_;         // of each owner of axes, where there are gathers
     std::vector<int> picks_;                  // of each binder that is a scan its operand, else -1
 };
 

@@ -72,8 +72,10 @@ void throw_recorded(error_record& record) {
         case report_kind::none:
             return;
         case report_kind::index:
-            throw index_error(of + "index " + index + " is outside axis " + std::to_string(found->axis) +
-                              ", which has " + std::to_string(found->extent) + " elements");
+            throw index_error(
+                of + "index " + index + " is outside " +
+                (found->axis < 0 ? "an axis of " : "axis " + std::to_string(found->axis) + ", which has ") +
+                std::to_string(found->extent) + " elements");
         case report_kind::singular:
             throw linalg_error(of + "matrix " + index + " is singular");
         case report_kind::not_definite:

@@ -89,7 +89,7 @@ bool overlaps(const output& o, const operand& in, bool binders) {
 bool must_buffer(const statement& s) {
     const bool binders = (s.kinds & has_binders) != 0;
     return std::ranges::any_of(s.outputs, [&](const output& o) {
-        return *o.memory &&
+        return *o.memory && !o.scattered &&
                std::ranges::any_of(s.operands, [&](const operand& in) { return overlaps(o, in, binders); });
     });
 }

@@ -76,11 +76,27 @@ public:
             if (kind == node_kind::scan) tabulate_scan(id);
             if (kind == node_kind::library) tabulate_library(id);
         }
-        region all = make_region(graph_, graph_.roots);
+        std::vector<node_id> values, places;  // of scattered outputs
+        for (const node_id root : graph_.roots) {
+            const node& n = graph_.nodes[root];
+            const bool scattered = n.kind == node_kind::scatter;
+            values.push_back(scattered ? n.arguments[0] : root);
+            places.push_back(scattered ? n.arguments[1] : codegen::no_node);
+        }
+        const std::size_t outputs = values.size();
+        for (const node_id place : places)
+            if (place != codegen::no_node) values.push_back(place);
+        region all = make_region(graph_, values);
         indices at(block_elements);
         for_each_block(extents_, axes, [&](const index_block& where) {
             evaluate(all, where);
+            std::size_t next_place = outputs;
             for (std::size_t i = 0; i < outputs_.size(); ++i) {
+                if (places[i] != codegen::no_node) {
+                    scatter(i, all.buffers[all.results[i]].get(),
+                            elements<std::int64_t>(all.buffers[all.results[next_place++]].get()), where.count);
+                    continue;
+                }
                 locate(0, outputs_[i].strides, where, at);
                 store(key_.outputs[i].head.type, all.buffers[all.results[i]].get(), at, where.count, outputs_[i].data);
             }
@@ -88,6 +104,34 @@ public:
     }
 
 private:
+    void scatter(std::size_t output, const void* values, const std::int64_t* places, std::size_t count) {
+        const dtype type = key_.outputs[output].head.type;
+        const auto rule = static_cast<detail::scatter_rule>(graph_.nodes[graph_.roots[output]].code);
+        const auto write = [&](auto zero, const auto& join) {
+            using T = decltype(zero);
+            T* to = static_cast<T*>(outputs_[output].data);
+            const T* from = static_cast<const T*>(values);
+            for (std::size_t i = 0; i < count; ++i)
+                if (places[i] >= 0) to[places[i]] = join(to[places[i]], from[i]);
+        };
+        switch (rule) {
+            case detail::scatter_rule::set:
+                return with_size(type, [&](auto word) { write(word, [](auto, auto b) { return b; }); });
+            case detail::scatter_rule::add:
+                return with_type(type, [&](auto zero) {
+                    write(zero, [](auto a, auto b) { return folds::sum::join<decltype(zero)>(a, b); });
+                });
+            case detail::scatter_rule::max:
+                return with_type(type, [&](auto zero) {
+                    write(zero, [](auto a, auto b) { return folds::max::join<decltype(zero)>(a, b); });
+                });
+            case detail::scatter_rule::min:
+                return with_type(type, [&](auto zero) {
+                    write(zero, [](auto a, auto b) { return folds::min::join<decltype(zero)>(a, b); });
+                });
+        }
+    }
+
     // ---- axes and places
 
     /// The axes of the outputs' space (owner 0), or those that binder `owner - 1` binds.
@@ -158,6 +202,7 @@ private:
                     break;
                 case node_kind::library:
                 case node_kind::store:
+                case node_kind::scatter:
                 case node_kind::user:
                 case node_kind::text:
                 case node_kind::shifted:

@@ -128,7 +128,8 @@ kept_launch keep(const launch& step, const std::array<std::uint64_t, 3>& grid, c
     return kept;
 }
 
-void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t blocks) {
+void run_host(host_kernel kernel, const std::byte* arguments, std::uint64_t blocks, bool in_order) {
+    if (in_order) return kernel(arguments, 0, blocks);
     run_on_workers(blocks, [&](std::size_t begin, std::size_t end) { kernel(arguments, begin, end); });
 }
 
@@ -220,7 +221,7 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
         run_cuda(kernel, step, grid, arguments, with.stream);
     else
 #endif
-        run_host(kernel.on_host(), arguments, grid[0] * grid[1] * grid[2]);
+        run_host(kernel.on_host(), arguments, grid[0] * grid[1] * grid[2], step.in_order);
     add(counter::kernel_launches);
 }
 

@@ -164,12 +164,12 @@ detail::layout without_leading(const detail::layout& l, int axes) {
 
 bool is_nearest(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::nearest); }
 
-/// Whether a reduction, scan or gather is among the words from there on.
+/// Whether a reduction or scan is among the words from there on.
 bool has_other_binders(const spliced& words, std::size_t program, std::size_t attribute) {
     for (std::size_t w = program; w < words.program.size(); ++w) {
         const word_kind kind = detail::kind_of_word(words.program[w]);
         if (!detail::is_binder(kind)) continue;
-        if (words.attributes[attribute++] != 0 && kind != word_kind::unravel) return true;
+        if (words.attributes[attribute++] != 0 && kind != word_kind::unravel && kind != word_kind::gather) return true;
     }
     return false;
 }

@@ -23,7 +23,8 @@ inline bool has_digits_beside_binders(const statement& s) {
         const word_kind kind = detail::kind_of_word(w);
         if (!detail::is_binder(kind)) continue;
         const bool binds = s.attributes[binder++] != 0;
-        (kind == word_kind::unravel ? digits : others) |= binds;
+        digits |= kind == word_kind::unravel && binds;
+        others |= kind != word_kind::unravel && kind != word_kind::gather && binds;
     }
     return digits && others;
 }

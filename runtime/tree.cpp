@@ -403,6 +403,7 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 result = make_branch(code, arguments, static_cast<int>(attributes[next_attribute++]),
                                      o ? o->where : nullptr, size_with_pick(arguments, o));
                 break;
+            case word_kind::scatter:
             case word_kind::reference:
                 throw error("[lazy] a program that is spliced already");
         }

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <string>
 
+#include <ingot/array_view.hpp>
+#include <ingot/binders.hpp>
 #include <ingot/error.hpp>
-#include <ingot/indexing.hpp>
+#include <ingot/index_functions.hpp>
 
 namespace ingot::detail {
 
@@ -84,9 +86,13 @@ void view_in_order(view_room& view, const char* operation, extents_ref shape, co
 
 }  // namespace
 
-void view_by_index(view_room& view, extents_ref shape, const index_item* items, int count) {
+namespace {
+
+/// Writes the axes that indices leave, one after the other; `indexed(axis)` is called for an array's.
+template <class F>
+void walk_indices(view_writer& w, extents_ref shape, const index_item* items, int count, F indexed) {
     const int taken = static_cast<int>(std::count_if(
-        items, items + count, [](const index_item& i) { return i.what == form::integer || i.what == form::slice; }));
+        items, items + count, [](const index_item& i) { return i.what != form::newaxis && i.what != form::ellipsis; }));
     const auto ellipses =
         std::count_if(items, items + count, [](const index_item& i) { return i.what == form::ellipsis; });
     if (taken > shape.rank)
@@ -94,13 +100,15 @@ void view_by_index(view_room& view, extents_ref shape, const index_item* items, 
                           std::to_string(shape.rank) + (shape.rank == 1 ? " axis" : " axes"));
     if (ellipses > 1) throw index_error("[index] more than one ellipsis");
     const int left = shape.rank - taken;
-    view_writer w(view, "index", shape);
     int axis = 0;
     const auto pass_over = [&] {
         for (int k = 0; k < left; ++k) w.whole(axis++);
     };
     for (const index_item& item : std::span(items, static_cast<std::size_t>(count))) {
         switch (item.what) {
+            case form::array:
+                indexed(axis++);
+                break;
             case form::newaxis:
                 w.standing(1);
                 break;
@@ -122,6 +130,78 @@ void view_by_index(view_room& view, extents_ref shape, const index_item* items, 
         }
     }
     if (ellipses == 0) pass_over();
+}
+
+/// Where the axes of index arrays stand among the result's: before how many items. NumPy takes integers for arrays
+/// here; where others stand between them they are first.
+int item_of_arrays(const index_item* items, int count) {
+    const auto is_advanced = [](const index_item& i) { return i.what == form::array || i.what == form::integer; };
+    const index_item* const first = std::find_if(items, items + count, is_advanced);
+    const index_item* const end = std::find_if_not(first, items + count, is_advanced);
+    return std::any_of(end, items + count, is_advanced) ? 0 : static_cast<int>(first - items);
+}
+
+}  // namespace
+
+void view_by_index(view_room& view, extents_ref shape, const index_item* items, int count) {
+    view_writer w(view, "index", shape);
+    walk_indices(w, shape, items, count, [](int) {});
+}
+
+void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, const index_item* items, int count,
+                    const extents_ref* array_shapes) {
+    int bound[max_rank];
+    int n = 0;  // arrays
+    for (int k = 0; k < count; ++k) n += items[k].what == form::array ? 1 : 0;
+    shape_room common;
+    int common_rank = 0;
+    if (const int whole = broadcast_shapes("index", array_shapes, n, common, common_rank); whole >= 0) {
+        common_rank = array_shapes[whole].rank;
+        std::copy_n(array_shapes[whole].data, common_rank, common);
+    }
+    // The others' axes first, to know which are before the arrays'.
+    view_room others;
+    view_writer plain(others, "index", shape);
+    int before = 0;
+    n = 0;
+    walk_indices(plain, shape, items, count, [&](int axis) { bound[n++] = axis; });
+    const int left = others.new_rank - static_cast<int>(std::count_if(items, items + count, [](const index_item& i) {
+                         return i.what == form::slice || i.what == form::newaxis;
+                     }));
+    for (const index_item& i : std::span(items, static_cast<std::size_t>(item_of_arrays(items, count))))
+        before += i.what == form::ellipsis ? left : i.what == form::slice || i.what == form::newaxis ? 1 : 0;
+    view_writer w(source, "index", shape);
+    std::copy_n(others.starts, shape.rank, source.starts);
+    const int rank = others.new_rank + common_rank;
+    for (int j = 0, other = 0; j < rank; ++j) {
+        if (j >= before && j < before + common_rank) {
+            w.standing(common[j - before]);
+            continue;
+        }
+        const auto* const step = std::find_if(others.walks, others.walks + others.step_count,
+                                              [other](const axis_view::step& s) { return s.new_axis == other; });
+        if (step == others.walks + others.step_count)
+            w.standing(others.extents[other]);
+        else
+            w.along(step->old_axis, others.extents[other], step->by);
+        ++other;
+    }
+    for (int k = 0; k < n; ++k) w.whole(bound[k]);
+    for (int k = 0; k < n; ++k) {
+        const extents_ref own = array_shapes[k];
+        view_writer index(arrays[k], "index", own);
+        for (int j = 0; j < rank + k; ++j) {
+            const int axis = j - before - (common_rank - own.rank);  // of the array
+            if (j >= before && j < before + common_rank && axis >= 0 && own.data[axis] != 1)
+                index.whole(axis);
+            else
+                index.standing(source.extents[j]);
+        }
+    }
+    for (int k = 0; k < n; ++k)
+        if (shape.data[bound[k]] == 0 && std::find(common, common + common_rank, 0) == common + common_rank)
+            throw index_error("[index] nothing to take from: axis " + std::to_string(bound[k]) + " of shape " +
+                              to_text(shape.span()) + " is empty");
 }
 
 void view_permuted(view_room& view, extents_ref shape, const axes* order) {
@@ -211,6 +291,81 @@ void view_diagonal(view_room& view, extents_ref shape, index_t offset, index_t a
     if (length > 0) w.begin_at(offset >= 0 ? column : row, offset >= 0 ? offset : -offset);
     w.along(row, length);
     view.walks[view.step_count++] = {view.new_rank - 1, column, 1};
+}
+
+bool view_assigned(view_room& view, const char* operation, extents_ref from, extents_ref to) {
+    const int lead = std::max(from.rank - to.rank, 0), before = to.rank - (from.rank - lead);
+    bool fits = std::all_of(from.data, from.data + lead, [](index_t n) { return n == 1; });
+    for (int j = lead; fits && j < from.rank; ++j)
+        fits = from.data[j] == 1 || from.data[j] == to.data[before + j - lead];
+    if (!fits) fail(operation, "shape " + to_text(from.span()) + " does not broadcast into " + to_text(to.span()));
+    if (lead == 0) return false;
+    view_writer w(view, operation, from);
+    for (int j = lead; j < from.rank; ++j) w.whole(j);
+    return true;
+}
+
+void view_trailing(view_room& view, extents_ref mask, int axes) {
+    view_writer w(view, "index", mask);
+    for (int j = 0; j < mask.rank; ++j) w.whole(j);
+    for (int j = 0; j < axes; ++j) w.standing(1);
+}
+
+void check_mask(extents_ref mask, extents_ref of) {
+    if (mask.rank == 0 || mask.rank > of.rank || !std::equal(mask.data, mask.data + mask.rank, of.data))
+        fail("index", "a mask of shape " + to_text(mask.span()) + " for an array of shape " + to_text(of.span()) +
+                          ", whose first axes it has to have");
+}
+
+std::span<const index_t> shape_under_mask(shape_room& room, extents_ref mask, extents_ref of) {
+    room[0] = 1;
+    for (int j = 0; j < mask.rank; ++j) room[0] *= of.data[j];
+    std::copy(of.data + mask.rank, of.data + of.rank, room + 1);
+    return {room, static_cast<std::size_t>(1 + of.rank - mask.rank)};
+}
+
+void view_along_axis(view_room& source, view_room& index, const char* operation, extents_ref source_shape,
+                     extents_ref index_shape, index_t axis) {
+    const int rank = source_shape.rank, along = checked_axis(operation, axis, rank);
+    const auto disagree = [&] {
+        fail(operation, "indices of shape " + to_text(index_shape.span()) + " along axis " + std::to_string(axis) +
+                            " of shape " + to_text(source_shape.span()));
+    };
+    if (index_shape.rank != rank) disagree();
+    view_writer from(source, operation, source_shape), at(index, operation, index_shape);
+    for (int j = 0; j < rank; ++j) {
+        const index_t own = source_shape.data[j], asked = index_shape.data[j];
+        if (j == along) {
+            from.standing(asked);
+            at.whole(j);
+            continue;
+        }
+        if (own != asked && own != 1 && asked != 1) disagree();
+        const index_t extent = own == 1 ? asked : own;
+        own == extent ? from.whole(j) : from.standing(extent);
+        asked == extent ? at.whole(j) : at.standing(extent);
+    }
+    from.whole(along);
+    const auto asked = index_shape.span();
+    if (source_shape.data[along] == 0 && std::ranges::find(asked, 0) == asked.end())
+        throw index_error("[" + std::string(operation) + "] nothing to take from: axis " + std::to_string(axis) +
+                          " of shape " + to_text(source_shape.span()) + " is empty");
+}
+
+void view_main_diagonal(view_room& view, const char* operation, extents_ref shape) {
+    const auto extents = shape.span();
+    if (shape.rank < 2 || (shape.rank > 2 && std::ranges::count(extents, extents[0]) != shape.rank))
+        fail(operation, "wants two axes, or more that are of one extent, given shape " + to_text(extents));
+    view_writer w(view, operation, shape);
+    w.along(0, *std::ranges::min_element(extents));
+    for (int j = 1; j < shape.rank; ++j) view.walks[view.step_count++] = {0, j, 1};
+}
+
+void check_viewed(const layout& then, const layout& now) {
+    if (!same_shape(then, now) || then.offset != now.offset ||
+        !std::equal(then.strides(), then.strides() + then.rank(), now.strides()))
+        fail("view", "the array was assigned to after the view was made: of shape " + to_text(then.extents()) +
+                         ", now " + to_text(now.extents()));
 }
 
 }  // namespace ingot::detail

@@ -300,6 +300,9 @@ private:
             case node_kind::gather:
             case node_kind::unravel:
                 return of_each_part(n, v[0]);
+            case node_kind::scatter:
+                n.arguments[0] = whole(v[0]);
+                return {intern(n)};
             case node_kind::library:
             case node_kind::store:
                 for (int a = 0; a < given.arity; ++a) n.arguments[a] = whole(v[a]);

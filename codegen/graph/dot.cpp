@@ -41,6 +41,8 @@ std::string label(const node& n, const key& k) {
             return "kernel";
         case node_kind::library:
             return std::string(detail::facts(static_cast<detail::library_function>(n.code)).name);
+        case node_kind::scatter:
+            return "scatter";
         case node_kind::view:
             return "view";
         case node_kind::text:

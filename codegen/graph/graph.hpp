@@ -35,6 +35,8 @@ enum class node_kind : std::uint8_t {
     // Of library functions. What they take and give lies in memory.
     library,  // the whole result of function `code` of `arguments`; `index` is the binder of its axes
     view,     // the result of the library `arguments[0]` at the place of pick operand `pick`
+    scatter,  // of a root alone: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if that
+              // is negative; by scatter_rule `code`
     store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others that
             // it moves along; in shared loops alone
 };

@@ -55,6 +55,10 @@ private:
             for (int a = 0; a < n.arity && is_half(n.type); ++a) n.arguments[a] = narrowed(n.arguments[a], n.type);
             return intern(n);
         }
+        if (n.kind == node_kind::scatter) {
+            if (is_half(n.type)) n.arguments[0] = narrowed(n.arguments[0], n.type);
+            return intern(n);
+        }
         if (n.kind == node_kind::cast) {
             const dtype from = from_.nodes[given.arguments[0]].type;
             if (!is_half(n.type))

@@ -194,7 +194,7 @@ key decode(std::span<const std::uint32_t> words) {
     std::vector<bool> of_library{false};  // each owner of axes
     for (std::uint32_t i = 0; i < k.header.program; ++i) {
         const word w = in.next();
-        require((w & 15u) <= static_cast<std::uint32_t>(word_kind::library) && (w >> 4 & 0xffu) < dtype_count,
+        require((w & 15u) <= static_cast<std::uint32_t>(word_kind::scatter) && (w >> 4 & 0xffu) < dtype_count,
                 "has no such program word");
         require(kind_of_word(w) != word_kind::map || code_of_word(w) < op_count, "has no such operator");
         const bool folds = kind_of_word(w) == word_kind::reduce || kind_of_word(w) == word_kind::scan;
@@ -202,6 +202,9 @@ key decode(std::span<const std::uint32_t> words) {
         require(kind_of_word(w) != word_kind::library || code_of_word(w) < library_function_count,
                 "has no such library function");
         require(kind_of_word(w) != word_kind::user || arity_of_word(w) <= most_arguments, "takes too many values");
+        require(
+            kind_of_word(w) != word_kind::scatter || code_of_word(w) <= static_cast<std::uint32_t>(scatter_rule::min),
+            "has no such rule of scattering");
         require(kind_of_word(w) != word_kind::text || code_of_word(w) == 0, "has no such program word");
         if (is_binder(kind_of_word(w))) of_library.push_back(kind_of_word(w) == word_kind::library);
         k.program.push_back(w);

@@ -88,7 +88,7 @@ void key_loops::share() {
     };
     const auto alike = [&](std::size_t a, std::size_t b) {
         const binder_facts &one = binder_of(a), &other = binder_of(b);
-        if (one.kind != other.kind || one.kind == word_kind::scan) return false;
+        if (one.kind != other.kind || one.kind == word_kind::scan || one.kind == word_kind::gather) return false;
         if (results(a) != results(b) && !(alone(a) && alone(b))) return false;
         if (one.kind == word_kind::library && (one.code != other.code || position(a) != position(b))) return false;
         return one.kind == word_kind::reduce || one.kind == word_kind::library ||

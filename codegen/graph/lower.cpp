@@ -35,7 +35,7 @@ public:
         if (stack_.size() != key_.outputs.size() || next_operand_ != key_.operands.size())
             throw error("[lower] the program does not leave one value for each output");
         for (std::size_t i = 0; i < stack_.size(); ++i)
-            graph_.roots.push_back(cast(stack_[i], key_.outputs[i].head.type));
+            graph_.roots.push_back(written_as(stack_[i], key_.outputs[i].head.type));
         drop_unused(graph_);
         split_complex(graph_);
         widen_halves(graph_, key_.header.math == math_mode::strict);
@@ -43,6 +43,25 @@ public:
     }
 
 private:
+    node_id written_as(node_id value, dtype type) {
+        if (at(value).kind != node_kind::scatter) return cast(value, type);
+        node n = at(value);
+        n.type = type;
+        n.arguments[0] = cast(n.arguments[0], type);
+        return intern(n);
+    }
+    node_id lower_scatter(word w) {
+        node n;
+        n.kind = node_kind::scatter;
+        n.type = dtype_of_word(w);
+        n.code = static_cast<std::uint16_t>(code_of_word(w));
+        n.arity = 2;
+        n.arguments[1] = cast(pop(), dtype::i8);
+        n.arguments[0] = pop();
+        n.axes = at(n.arguments[0]).axes | at(n.arguments[1]).axes;
+        return intern(n);
+    }
+
     node_id pop() {
         if (stack_.empty()) throw error("[lower] the program takes a value that is not there");
         const node_id top = stack_.back();
@@ -89,6 +108,8 @@ private:
                 return text();
             case word_kind::user:
                 return lower_user(w);
+            case word_kind::scatter:
+                return lower_scatter(w);
             case word_kind::lazy:
                 break;
         }

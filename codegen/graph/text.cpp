@@ -102,6 +102,8 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             const std::string share = "sum" + whole.substr(whole.find('(')) + " / ";
             return {whole.substr(0, whole.size() - 1) + " - " + (n.pick == 1 ? share : "") + shift + ')'};
         }
+        case node_kind::scatter:
+            return {call("scatter", n, values)};
         case node_kind::library:
             return {call(facts(static_cast<library_function>(n.code)).name, n, values)};
         case node_kind::view:

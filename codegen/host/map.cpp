@@ -28,7 +28,8 @@ host_map::host_map(const key& k, const graph& g)
       streams_(can_stream()) {
     if (has_short_rows() || (vectors_ && b_.rank > 1)) packed_.emplace(b_, axes_in(all_axes()), packed_strip);
     for (const auto* places : {&b_.inputs, &b_.outputs})
-        for (const array_argument& at : *places) add_row(at);
+        for (const array_argument& at : *places)
+            if (!at.is_output || !b_.is_scattered(at)) add_row(at);
     if (packed_) choose_values_of_rows();
 }
 
@@ -55,6 +56,9 @@ void host_map::write(plan& p) {
     if (packed_) b_.code.close();
     b_.code.close();
     if (streams_) b_.code.line("if (large) settle();");
+    b_.step.in_order = std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
+        return b_.is_scattered(z) && b_.graph.nodes[b_.graph.roots[z.index]].code != 0;
+    });
     b_.step.kernel = "map";
     b_.step.pattern = "map";
     b_.step.work = {{all_axes(), b_.cost}};
@@ -111,26 +115,36 @@ std::string host_map::element(const row& r) {
 void host_map::write_elements(const std::string& type, const std::string& n) {
     source_writer& out = b_.code;
     open_lanes(n, type);
-    if (!vectors_) write_places();
+    const std::vector<bool> read = vectors_ ? std::vector<bool>(b_.graph.nodes.size()) : write_places();
     for (const row& r : rows_)
-        if (!r.at->is_output)
+        if (!r.at->is_output && !read[r.at->node])
             out.line("const ", r.type, ' ', r.at->name, " = ", b_.needs.element(r.at->at->head.type, element(r)), ";");
     for (const node_id g : b_.generators) {
         const std::string number = b_.needs.type(b_.graph.nodes[g].type), name = generator(g).name;
         if (is_random_strip(g)) out.line("const ", number, ' ', name, " = ", name, "_strip[j];");
     }
     std::vector<std::string> values;
-    for (std::size_t k = 0; k < b_.outputs.size(); ++k) {
-        values.push_back(b_.body.value(b_.graph.roots[k], out));
-        if (b_.outputs.size() == 1) break;
-        const std::string name = "r" + std::to_string(k);
-        out.line("const ", type_name(b_.outputs[k].at->head.type), ' ', name, " = ", values.back(), ";");
-        values.back() = name;
+    for (const array_argument& z : b_.outputs) {
+        values.push_back(b_.body.value(b_.value_of(z), out));
+        if (b_.outputs.size() == 1 && !b_.is_scattered(z)) break;
+        const std::string number = std::to_string(z.index);
+        out.line("const ", type_name(z.at->head.type), " r", number, " = ", values.back(), ";");
+        values.back() = "r" + number;
+        if (b_.is_scattered(z))
+            out.line("const ", b_.needs.type(dtype::i8), " at", number, " = ", b_.body.value(b_.place_of(z), out), ";");
     }
-    std::size_t k = 0;
     for (const row& r : rows_)
-        if (r.at->is_output) out.line(element(r), " = ", values[k++], ";");
+        if (r.at->is_output) out.line(element(r), " = ", values[r.at->index], ";");
+    for (const array_argument& z : b_.outputs)
+        if (b_.is_scattered(z)) b_.store_scattered(z, "at" + std::to_string(z.index), values[z.index], has_place());
     close_lanes();
+}
+
+std::string host_map::has_place() const {
+    std::string condition = vectors_ ? "j < m" : "";
+    if (b_.checks_places())
+        condition += (condition.empty() ? "" : " && ") + std::string(vectors_ ? "inside[j]" : "inside");
+    return condition;
 }
 
 void host_map::open_lanes(const std::string& n, const std::string& type) {

@@ -90,14 +90,18 @@ private:
     /// Number of element j in its piece.
     std::string in_piece() const { return vectors_ || streams_ ? "(first + j)" : "j"; }
 
-    /// The digits of every unravelled place, for element j of the row.
-    void write_places();
+    /// The digits of every unravelled place, for element j of the row. Returns what is declared already, for indices.
+    std::vector<bool> write_places();
+    void read_element(const row& r);
+    void read_for_index(node_id index, std::vector<bool>& read);
     std::string scattered_element(const row& r);
     /// What element j lies further than the row's first, or the strip's of packed rows.
     std::string along(const array_argument& at);
 
     /// The loop itself. Everything is read before anything is written, for an output may be an input's own array.
     void write_elements(const std::string& type, const std::string& n);
+    /// The condition under which a scattered element of the loop is one, and has a place.
+    std::string has_place() const;
     void open_lanes(const std::string& n, const std::string& type = "int");
     void close_lanes();
 

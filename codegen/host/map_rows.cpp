@@ -37,7 +37,8 @@ void host_map::declare_packing() {
     for (const row& r : rows_)
         if (!r.once) add(*r.at, !r.scattered);
     for (const node_id g : b_.generators) add(generator(g), is_random_strip(g));
-    for (const unravelling& u : b_.unravellings) add(u.pick, false);
+    for (const unravelling& u : b_.unravellings)
+        if (!u.gathers()) add(u.pick, false);
     for (const row& r : rows_)
         if (is_single(r)) read_single(r);
     b_.body.hoist(0, b_.graph.roots, out);
@@ -81,7 +82,10 @@ void host_map::choose_values_of_rows() {
         values_of_rows_.push_back({i, name, b_.needs.type(g.nodes[i].type)});
         b_.body.name(i, name);
     }
-    const std::vector<bool> of_elements = b_.body.wanted_by(g.roots);
+    std::vector<node_id> values = g.roots;
+    for (const unravelling& u : b_.unravellings)
+        if (u.gathers()) values.push_back(u.index);
+    const std::vector<bool> of_elements = b_.body.wanted_by(values);
     b_.body.leave(outside);
     for (row& r : rows_) r.of_rows = !r.at->is_output && !of_elements[r.at->node];
 }
@@ -154,13 +158,50 @@ std::string host_map::step_of(const row& r) {
     return b_.offset(*r.at, axis_bit(inner_)).substr(3 + digit(inner_).size());
 }
 
-void host_map::write_places() {
+void host_map::read_element(const row& r) {
+    if (r.scattered && vectors_) {
+        b_.code.line(copy_of(r), "[j] = ", scattered_element(r), ";");
+        b_.code.line("const ", r.type, ' ', r.at->name, " = ", copy_of(r), "[j];");
+    } else {
+        b_.code.line("const ", r.type, ' ', r.at->name, " = ", b_.needs.element(r.at->at->head.type, element(r)), ";");
+    }
+}
+
+/// Declares what the index of a gather is made of, as far as it is not there yet.
+void host_map::read_for_index(node_id index, std::vector<bool>& read) {
+    const std::vector<bool> wanted = b_.body.wanted_by({index});
+    for (const row& r : rows_) {
+        if (r.at->is_output || read[r.at->node] || !wanted[r.at->node]) continue;
+        read[r.at->node] = true;
+        read_element(r);
+    }
+    for (const node_id g : b_.generators) {
+        if (!is_random_strip(g) || read[g] || !wanted[g]) continue;
+        read[g] = true;
+        const std::string name = generator(g).name;
+        b_.code.line("const ", b_.needs.type(b_.graph.nodes[g].type), ' ', name, " = ", name, "_strip[j];");
+    }
+}
+
+std::vector<bool> host_map::write_places() {
     source_writer& out = b_.code;
+    std::vector<bool> read(b_.graph.nodes.size());
     for (const unravelling& u : b_.unravellings) {
+        if (u.gathers()) {
+            read_for_index(u.index, read);
+            const body_writer::names outside = b_.body.scope();
+            const std::string index = b_.body.value(u.index, out);
+            if (u.is_checked()) out.line("bool ", u.name, " = false;");
+            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_place(u, index), ";");
+            b_.body.leave(outside);
+            continue;
+        }
         out.line(u.axes.size() > 1 ? "" : "const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(',
                  b_.place_index(u, all_axes() | b_.unravelled_axes(), along(u.pick)), ");");
         write_digits(b_, u.name, u.axes);
     }
+    if (b_.checks_places()) out.line(vectors_ ? "inside[j] = " : "const bool inside = ", b_.all_inside(), ";");
+    return read;
 }
 
 std::string host_map::scattered_element(const row& r) {

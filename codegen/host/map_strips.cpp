@@ -80,6 +80,7 @@ void host_map::declare_copies() {
     };
     for (const row& r : rows_)
         if (!is_single(r) && !r.of_rows && (vectors_ || !r.scattered)) declare(r.type, copy_of(r));
+    if (vectors_ && b_.checks_places()) declare("bool", "inside");
     std::vector<node_id> nodes;
     for (const value_of_rows& v : values_of_rows_) nodes.push_back(v.node);
     const std::vector<bool> below = nodes_below(b_.graph, nodes);
@@ -111,15 +112,15 @@ void host_map::write_strips() {
         if (has_strip(r)) declare_strip(r);
     for (const row& r : rows_)
         if (has_strip(r) && !r.at->is_output && !r.scattered) copy(r);
+    write_random_strips();
     if (vectors_ && !b_.unravellings.empty()) {
         out.open("for (int j = 0; j < m; ++j)");
-        write_places();
+        const std::vector<bool> read = write_places();
         for (const row& r : rows_)
-            if (r.scattered) out.line(copy_of(r), "[j] = ", scattered_element(r), ";");
+            if (r.scattered && !read[r.at->node]) out.line(copy_of(r), "[j] = ", scattered_element(r), ";");
         for (const scattered_number& s : scattered_numbers_) out.line(s.copy, " = ", s.number, ";");
         out.close();
     }
-    write_random_strips();
     write_elements("int", "m");
     for (const row& r : rows_) {
         if (!r.at->is_output) continue;

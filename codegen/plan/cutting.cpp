@@ -174,6 +174,11 @@ private:
                cost_of(graph_, {of}) >= reading;
     }
 
+    /// Whether vectors compute a value in other bits than single elements would.
+    bool is_rounded_by_vectors(node_id of) const {
+        return key_.header.where == target::host && calls_inexact(graph_, nodes_below(graph_, {of}), target::host);
+    }
+
     /// Cuts off all that nodes behind this one still want.
     void cut_behind(node_id last, const std::vector<node_id>& last_user) {
         for (node_id i = 0; i <= last; ++i) {
@@ -193,8 +198,13 @@ private:
             const node& n = graph_.nodes[i];
             const bool folds = n.kind == node_kind::reduce || n.kind == node_kind::scan;
             const std::span<const node_id> arguments(n.arguments, n.arity);
+            if (n.kind == node_kind::gather && is_rounded_by_vectors(n.arguments[1]))
+                cut(n.arguments[1], "an index is computed by single elements, which round otherwise");
             for (int a = 0; a < n.arity; ++a) {
                 const node_id of = n.arguments[a];
+                const bool moves_elsewhere = n.kind == node_kind::scatter || n.kind == node_kind::gather;
+                if (moves_elsewhere && (nodes_[of].folds() || nodes_[of].loops))
+                    cut(of, n.kind == node_kind::gather ? "a gather takes it" : "it is scattered");
                 const row_uses::use use = uses_.of_argument(i, a);
                 const bool elsewhere = (folds || axes_of(of) != n.axes) && use != row_uses::use::held;
                 if (nodes_[of].folds() && elsewhere)
@@ -215,7 +225,7 @@ private:
                         cut(other, "what stands beside it folds otherwise");
             state& now = nodes_[i];
             now.reduces = n.kind == node_kind::reduce;
-            now.reshapes = n.kind == node_kind::unravel;
+            now.reshapes = n.kind == node_kind::unravel || n.kind == node_kind::gather;
             now.loops = n.kind == node_kind::thread_fold;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {
@@ -453,8 +463,8 @@ private:
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
             const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan ||
-                               n.kind == node_kind::unravel || n.kind == node_kind::thread_fold ||
-                               n.kind == node_kind::thread_scan;
+                               n.kind == node_kind::unravel || n.kind == node_kind::gather ||
+                               n.kind == node_kind::thread_fold || n.kind == node_kind::thread_scan;
             if (!needed[i] || !binds || is_read(i, p.level)) continue;
             scans = scans || n.kind == node_kind::scan;
             const auto owner = static_cast<std::uint16_t>(n.index + 1);

@@ -89,7 +89,8 @@ struct launch {
     // For explain: operands, outputs and temporaries read and written (indices, equal views once), and the operations.
     std::vector<std::uint16_t> reads, writes, reads_temporaries, writes_temporaries;
     std::vector<codegen::work> work;
-    std::string pattern;  // "map", "row reduction", ...: what explain prints
+    bool in_order = false;  // host: its blocks run one after the other
+    std::string pattern;    // "map", "row reduction", ...: what explain prints
     kernel_shape shape;   // on CUDA: how threads share the elements
     std::string reason;   // why this tile and launch shape
 

@@ -1,5 +1,4 @@
-// Which steps a key takes: recognises the pattern of its graph and hands it to that pattern's emitter. A pattern whose
-// kernel is still to come has its plan all the same, and `missing` says so.
+// Which steps a key takes: recognises the pattern of its graph and hands it to that pattern's emitter.
 #include "codegen/plan/schedule.hpp"
 
 #include <algorithm>
@@ -43,31 +42,6 @@ bool reduces_strided_axis(const key& k, const graph& g, const row_program& r) {
     const bool doubles = std::ranges::any_of(g.nodes, [](const node& n) { return n.type == dtype::f8; });
     if (few && r.length_class >= long_class && r.kept.size() > 1 && !doubles) return false;
     return reduces_strided_axis(k, g, r.row_bits(), r.kept.back());
-}
-
-void add_step(plan& p, std::string pattern, std::string reason) {
-    launch step;
-    step.pattern = std::move(pattern);
-    step.reason = std::move(reason);
-    p.steps.push_back(std::move(step));
-}
-
-void plan_missing(const key& k, const graph& g, plan& p, const std::string& what) {
-    if (has(g, node_kind::gather)) {
-        p.pattern = "gather";
-        add_step(p, "map", "the source is computed at the gathered places");
-    } else if (has(g, node_kind::scan)) {
-        p.pattern = "scan";
-        add_step(p, "scan", "single pass, folds strictly from the left");
-    } else if (has(g, node_kind::reduce)) {
-        p.pattern = find_row_program(k, g) ? "row program" : "reduction";
-        add_step(p, "row reduction", "");
-    } else {
-        p.pattern = "map";
-        add_step(p, "map", "elementwise");
-    }
-    p.missing =
-        "[evaluate] " + p.expression + ": there is no kernel yet for " + (what.empty() ? "a " + p.pattern : what);
 }
 
 /// The rows of a graph in which no reduction's value is wanted along them.
@@ -183,21 +157,17 @@ plan make_plan(const key& k) {
     p.contract = k.header.math != math_mode::strict;
     p.approximate = k.header.math == math_mode::fast;
     const bool cuda = k.header.where == target::cuda;
-    if (has(g, node_kind::gather)) {
-        plan_missing(k, g, p, "");
-    } else {
-        if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
-        const bool loops = use_thread_folds(k, g);
-        staging s = cut_into_stages(k, g, holds_rows);
-        if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
-        const bool rows = find_row_program(k, g).has_value();
-        p.pattern = has(g, node_kind::library)                               ? "library"
-                    : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
-                    : !has(g, node_kind::reduce) && !rows                    ? (loops ? "reduction" : "map")
-                    : rows                                                   ? "row program"
-                                                                             : "reduction";
-        s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
-    }
+    if (cuda && k.header.math != math_mode::strict) flush_shifted_exponentials(k, g);
+    const bool loops = use_thread_folds(k, g);
+    staging s = cut_into_stages(k, g, holds_rows);
+    if (k.header.math != math_mode::strict) use_online_reductions(k, g, s);  // strict: no bit by a cut
+    const bool rows = find_row_program(k, g).has_value();
+    p.pattern = has(g, node_kind::library)                               ? "library"
+                : has(g, node_kind::scan) && !(rows && s.stages.empty()) ? "scan"
+                : !has(g, node_kind::reduce) && !rows                    ? (loops ? "reduction" : "map")
+                : rows                                                   ? "row program"
+                                                                         : "reduction";
+    s.stages.empty() ? emit(k, g, p) : emit_stages(k, std::move(s), p);
     for (const launch& step : launches_of(p))
         if (cuda && step.argument_bytes > most_argument_bytes)
             p.missing = "[evaluate] " + p.expression + ": one kernel has no room for the arguments of so many operands";

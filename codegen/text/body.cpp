@@ -24,6 +24,22 @@ std::vector<bool> marked_below(const graph& g, const std::vector<node_id>& roots
     return below;
 }
 
+/// What is read at other places is its operand there: the place is in the digits of what lies beneath.
+bool is_read_elsewhere(const node& n) { return n.kind == node_kind::unravel || n.kind == node_kind::gather; }
+
+/// The same of what a value is computed from: not what a gather's index is, which has become a digit.
+template <class Stop>
+std::vector<bool> computed_below(const graph& g, const std::vector<node_id>& roots, const Stop& stop) {
+    std::vector<bool> below(g.nodes.size());
+    for (const node_id r : roots) below[r] = true;
+    for (node_id i = static_cast<node_id>(below.size()); i-- > 0;) {
+        const int values = g.nodes[i].kind == node_kind::gather ? 1 : g.nodes[i].arity;
+        if (below[i] && !stop(i))
+            for (int a = 0; a < values; ++a) below[g.nodes[i].arguments[a]] = true;
+    }
+    return below;
+}
+
 /// user_l2::map(x0, x1)
 std::string spell_user(const graph& g, const node& n, const std::vector<std::string>& arguments, prelude& needs) {
     std::string call = spell_user_text(g.texts, n.index, needs) + "::" + g.texts[n.index].function(n.code) + '(';
@@ -34,7 +50,7 @@ std::string spell_user(const graph& g, const node& n, const std::vector<std::str
 /// Of what is written as an expression.
 bool is_computed(const node& n) {
     return n.kind == node_kind::map || n.kind == node_kind::user || n.kind == node_kind::cast ||
-           n.kind == node_kind::constant || n.kind == node_kind::unravel || n.kind == node_kind::shifted;
+           n.kind == node_kind::constant || is_read_elsewhere(n) || n.kind == node_kind::shifted;
 }
 
 }  // namespace
@@ -55,7 +71,7 @@ std::string body_writer::spell(node_id id) const {
         types.push_back(graph_.nodes[n.arguments[a]].type);
     }
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
-    if (n.kind == node_kind::unravel) return arguments[0];  // its digits are in the operands' offsets
+    if (is_read_elsewhere(n)) return arguments[0];
     if (n.kind == node_kind::cast) return spell_cast(arguments[0], types[0], n.type, needs_);
     if (n.kind == node_kind::shifted) {
         static constexpr std::string_view functions[] = {"::about(", "::about_share(", "::greatest("};
@@ -82,7 +98,7 @@ void body_writer::write(node_id id, source_writer& out) {
     }
     if (!is_computed(n)) throw error("[emit] a leaf or a reduction has no name yet");
     const std::string value = spell(id);
-    if (n.kind == node_kind::constant || n.kind == node_kind::unravel) {
+    if (n.kind == node_kind::constant || is_read_elsewhere(n)) {
         names_[id] = value;
         return;
     }
@@ -91,8 +107,8 @@ void body_writer::write(node_id id, source_writer& out) {
 }
 
 std::vector<bool> body_writer::wanted_by(const std::vector<node_id>& roots) const {
-    return marked_below(graph_, roots,
-                        [&](node_id i) { return !names_[i].empty() || graph_.nodes[i].kind == node_kind::reduce; });
+    return computed_below(graph_, roots,
+                          [&](node_id i) { return !names_[i].empty() || graph_.nodes[i].kind == node_kind::reduce; });
 }
 
 std::string body_writer::value(node_id root, source_writer& out) {
@@ -106,7 +122,7 @@ std::string body_writer::value(node_id root, source_writer& out) {
 /// Writes all that the roots need of the nodes [0, last) and that can be written here.
 void body_writer::write_needed(const std::vector<node_id>& roots, node_id last, source_writer& out) {
     const auto named = [this](node_id i) { return has_name(i); };
-    const std::vector<bool> below = marked_below(graph_, roots, named);
+    const std::vector<bool> below = computed_below(graph_, roots, named);
     for (node_id i = 0; i < last; ++i) {
         if (!below[i] || named(i) || !is_at_hand(i)) continue;
         graph_.nodes[i].kind == node_kind::thread_fold ? write_loop(made_together(i, below), out) : write(i, out);
@@ -208,12 +224,13 @@ void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& o
 
 void body_writer::hoist(std::uint64_t axes, const std::vector<node_id>& roots, source_writer& out) {
     const auto named = [this](node_id i) { return !names_[i].empty(); };
-    const std::vector<bool> below = marked_below(graph_, roots, named);
+    const std::vector<bool> below = computed_below(graph_, roots, named);
     for (node_id i = 0; i < below.size(); ++i) {
         const node& n = graph_.nodes[i];
         if (below[i] && !named(i) && (n.axes & ~axes) == 0 && is_computed(n)) {
             bool ready = true;
-            for (int a = 0; a < n.arity; ++a) ready = ready && named(n.arguments[a]);
+            for (int a = 0; a < (n.kind == node_kind::gather ? 1 : n.arity); ++a)
+                ready = ready && named(n.arguments[a]);
             if (ready) write(i, out);
         }
     }

@@ -15,7 +15,7 @@ namespace ingot::codegen {
 /// What was wrong. The texts are runtime/error_record.cpp's.
 enum class report_kind : std::uint32_t {
     none,
-    index,          // `index` on axis `axis`, which has `extent` elements
+    index,          // `index` on axis `axis`, or one that is not known (-1), which has `extent` elements
     singular,       // matrix `index` of a batch
     not_definite,   // the same
     not_converged,  // the same

@@ -4,13 +4,44 @@
 
 #include <algorithm>
 
+#include <ingot/error.hpp>
+
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/thread_folds.hpp"
+#include "codegen/text/error_report.hpp"
 #include "codegen/text/random.hpp"
+#include "codegen/text/scatter.hpp"
 
 namespace ingot::codegen {
 
 using detail::operand_kind;
+
+namespace {
+
+/// The loops that a pick moves along.
+std::uint64_t axes_of_pick(const graph& g, const node& n, const key& k) {
+    std::uint64_t axes = 0;
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        if (k.operands[n.pick].strides[a] != stride_class::broadcast) axes |= axis_bit(g.loop_axis[a]);
+    return axes;
+}
+
+/// All loops that something beneath a node moves along, those that are bound there too.
+std::uint64_t axes_beneath(const graph& g, node_id root, const key& k) {
+    std::vector<bool> below(root + 1);
+    below[root] = true;
+    std::uint64_t axes = 0;
+    for (node_id i = root + 1; i-- > 0;) {
+        if (!below[i]) continue;
+        const node& n = g.nodes[i];
+        axes |= n.axes;
+        if (n.kind == node_kind::unravel) axes |= axes_of_pick(g, n, k);
+        for (int a = 0; a < n.arity; ++a) below[n.arguments[a]] = true;
+    }
+    return axes;
+}
+
+}  // namespace
 
 kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     : key(k), graph(g), names(operand_names(g, k)), needs(k.header.where), body(g, needs), code(1) {
@@ -25,22 +56,7 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
             (in_loop ? looped : inputs).push_back({&o, names[n.index], n.index, false, i});
         if (o.head.kind == operand_kind::generator && !in_loop) generators.push_back(i);
     }
-    for (node_id i = static_cast<node_id>(g.nodes.size()); i-- > 0;) {
-        const node& n = g.nodes[i];
-        if (n.kind != node_kind::unravel) continue;
-        std::vector<int> axes;
-        for (std::size_t a = 0; a < k.axes.size(); ++a)
-            if (k.axes[a].owner == n.index + 1) axes.push_back(g.loop_axis[a]);
-        const auto known = [&](const auto& what) { return std::ranges::any_of(unravellings, what); };
-        if (known([&](const unravelling& u) { return u.axes == axes; })) continue;
-        // Two scans of one length are walked by loops of their own, and read at one place.
-        const bool twice = known([&](const unravelling& u) { return u.pick.index == n.pick; });
-        unravelling& u = unravellings.emplace_back();
-        u.pick = {&k.operands[n.pick], names[n.pick], n.pick, false};
-        u.name = names[n.pick] + (twice ? '_' + digit(axes.front()) : "");
-        u.axes = std::move(axes);
-        u.nearest = is_nearest(n);
-    }
+    find_unravellings();
     for (std::size_t i = 0; i < k.outputs.size(); ++i)
         outputs.push_back({&k.outputs[i], "z" + std::to_string(i), static_cast<std::uint16_t>(i), true});
     rank = static_cast<int>(std::count_if(k.axes.begin(), k.axes.end(), [](axis_class a) { return a.owner == 0; }));
@@ -59,6 +75,52 @@ kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
         }
     for (const auto* places : {&inputs, &looped, &outputs})
         for (const array_argument& at : *places) pointer(at);
+}
+
+void kernel_builder::find_unravellings() {
+    std::vector<unravelling> found;
+    std::vector<std::uint64_t> wants;  // the digits that its place is made of, of all loops
+    for (node_id i = static_cast<node_id>(graph.nodes.size()); i-- > 0;) {
+        const node& n = graph.nodes[i];
+        if (n.kind != node_kind::unravel && n.kind != node_kind::gather) continue;
+        unravelling u;
+        for (std::size_t a = 0; a < key.axes.size(); ++a)
+            if (key.axes[a].owner == n.index + 1) u.axes.push_back(graph.loop_axis[a]);
+        const auto known = [&](const auto& what) { return std::ranges::any_of(found, what); };
+        if (known([&](const unravelling& other) { return other.axes == u.axes; })) continue;
+        if (n.kind == node_kind::gather) {
+            u.index = n.arguments[1];
+            u.mode = static_cast<index_mode>(n.code);
+            u.name = "outside" + std::to_string(u.axes.front());
+            wants.push_back(axes_beneath(graph, u.index, key));
+        } else {
+            // Two scans of one length are walked by loops of their own, and read at one place.
+            const bool twice =
+                known([&](const unravelling& other) { return !other.gathers() && other.pick.index == n.pick; });
+            u.pick = {&key.operands[n.pick], names[n.pick], n.pick, false};
+            u.name = names[n.pick] + (twice ? '_' + digit(u.axes.front()) : "");
+            u.nearest = is_nearest(n);
+            wants.push_back(axes_of_pick(graph, n, key));
+        }
+        found.push_back(std::move(u));
+    }
+    const auto own = [](const unravelling& u) {
+        std::uint64_t axes = 0;
+        for (const int a : u.axes) axes |= axis_bit(a);
+        return axes;
+    };
+    std::uint64_t missing = 0;
+    for (const unravelling& u : found) missing |= own(u);
+    for (std::vector<bool> placed(found.size()); unravellings.size() < found.size();) {
+        const std::size_t before = unravellings.size();
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (placed[i] || (wants[i] & missing) != 0) continue;
+            placed[i] = true;
+            missing &= ~own(found[i]);
+            unravellings.push_back(found[i]);
+        }
+        if (unravellings.size() == before) throw error("[emit] places are made of each other");
+    }
 }
 
 std::string kernel_builder::turns(int axis) {
@@ -181,6 +243,87 @@ std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes
                              type + " n) {\n    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n}\n");
     return "nearest(" + type + '(' + first + ')' + rest + ", " + type + '(' +
            count(points_of(axis_bit(u.axes[0])), "n" + axis) + "))";
+}
+
+std::string kernel_builder::gathered_place(const unravelling& u, const std::string& value) {
+    const dtype given = graph.nodes[u.index].type;
+    const bool narrow = !wide() && (detail::size_of(given) < 4 || given == dtype::i4);
+    const std::string type = needs.type(narrow ? dtype::i4 : dtype::i8), result = signed_index();
+    const std::string extent =
+        type + '(' + count(points_of(axis_bit(u.axes[0])), "n" + std::to_string(u.axes[0])) + ')';
+    const std::string suffix = narrow ? "" : "_wide";
+    const auto call = [&](const std::string& name, const std::string& why, const std::string& statements,
+                          const std::string& parameters = "", const std::string& further = "") {
+        needs.add(name + suffix, function(why) + result + ' ' + name + suffix + '(' + type + " at, " + type + " n" +
+                                     parameters + ") {\n" + statements + "}\n");
+        return name + suffix + '(' + type + '(' + value + "), " + extent + further + ')';
+    };
+    const std::string from_end = "    at = at < 0 ? at + n : at;\n", as_result = "    return " + result + "(at);\n";
+    switch (u.mode) {
+        case index_mode::wrap:
+            return call("wrapped_index", "An index modulo n.", "    at %= n;\n" + from_end + as_result);
+        case index_mode::clip:
+            return call("clipped_index", "The index in [0, n) that is nearest to one.",
+                        "    at = at < n - 1 ? at : n - 1;\n    return " + result + "(at > 0 ? at : 0);\n");
+        case index_mode::unchecked:
+            return call("index_from_end", "A negative index counts from the end.", from_end + as_result);
+        case index_mode::check:
+            break;
+    }
+    const std::string why = "Where an index is on an axis of n. What is outside reads element 0, and is ";
+    const std::string errors = arguments.member({argument_kind::error_record, 8}, "error_record*", "errors");
+    const std::string statement = arguments.member({argument_kind::statement, 8}, needs.type(dtype::u8), "statement");
+    needs.add("report", error_report_text(needs.where()));
+    const auto is_inside = [&](const std::string& otherwise) {
+        return "    const " + type + " place = at < 0 ? at + n : at;\n    if (place >= 0 && place < n) return " +
+               result + "(place);\n" + otherwise + "    return 0;\n";
+    };
+    if (needs.where() == detail::target::host)
+        return call(
+            "checked_index", why + "reported.",
+            is_inside("    report_error(errors, statement, " + std::to_string(static_cast<int>(report_kind::index)) +
+                      ", -1, at, n);\n    outside = true;\n"),
+            ", error_record* errors, unsigned long long statement, bool& outside",
+            ", " + errors + ", " + statement + ", " + u.name);
+    needs.add("outside",
+              "/// An index that was outside its axis, and whether that is the last one looked at.\n"
+              "struct outside_index { bool found, last; " +
+                  needs.type(dtype::i8) + " index; };\n");
+    return call("checked_index", why + "noted.", is_inside("    outside = {true, true, at};\n"),
+                ", outside_index& outside", ", " + u.name);
+}
+
+std::string kernel_builder::all_inside() const {
+    std::string all;
+    for (const unravelling& u : unravellings)
+        if (u.is_checked())
+            all += (all.empty() ? "!" : " && !") + u.name + (needs.where() == detail::target::host ? "" : ".last");
+    return all;
+}
+
+void kernel_builder::store_scattered(const array_argument& output, const std::string& place, const std::string& value,
+                                     const std::string& condition) {
+    const auto rule = static_cast<detail::scatter_rule>(graph.nodes[graph.roots[output.index]].code);
+    const std::string at = pointer(output) + '[' + place + ']';
+    const std::string when = "if (" + place + " >= 0" + (condition.empty() ? "" : " && " + condition) + ") ";
+    if (rule == detail::scatter_rule::set)
+        code.line(when, at, " = ", value, ";");
+    else
+        code.line(when, spell_scatter(rule, output.at->head.type, needs), "(&", at, ", ", value, ");");
+}
+
+void kernel_builder::declare_outside_indices() {
+    if (needs.where() == detail::target::host) return;
+    for (const unravelling& u : unravellings)
+        if (u.is_checked()) code.line("outside_index ", u.name, " = {};");
+}
+
+void kernel_builder::report_outside_indices() {
+    if (needs.where() == detail::target::host) return;
+    for (const unravelling& u : unravellings)
+        if (u.is_checked())
+            code.line("if (", u.name, ".found) report_error(p.errors, p.statement, ",
+                      static_cast<int>(report_kind::index), ", -1, ", u.name, ".index, ", "p.n", u.axes[0], ");");
 }
 
 std::uint64_t kernel_builder::unravelled_axes() const {

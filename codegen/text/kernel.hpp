@@ -2,12 +2,17 @@
 // prelude and scalar bodies, and the arithmetic of indices.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include <ingot/program.hpp>
 
 #include "codegen/text/body.hpp"
 
 namespace ingot::codegen {
+
+using detail::index_mode;
 
 /// Where an array operand or an output lies.
 struct array_argument {
@@ -18,13 +23,17 @@ struct array_argument {
     node_id node = no_node;  // of an operand
 };
 
-/// A reshape that did not merge: its operand is read at the digits of a place, along these loop axes. Or, along one,
-/// at what is nearest to the place.
+/// What reads its operand at other places than the loops' own, along these loop axes: a reshape that did not merge, at
+/// the digits of a place; or, along one, at what is nearest to the place; or a gather, along one, where an index says.
 struct unravelling {
-    array_argument pick;
+    array_argument pick;  // of a reshape
     std::vector<int> axes;
-    bool nearest;
-    std::string name;  // of the variable that holds the place
+    bool nearest = false;
+    std::string name;         // of the variable that holds the place; of a gather what its indices outside are noted in
+    node_id index = no_node;  // of a gather
+    index_mode mode = index_mode::check;
+    bool gathers() const { return index != no_node; }
+    bool is_checked() const { return gathers() && mode == index_mode::check; }
 };
 
 struct kernel_builder : loop_source {
@@ -57,6 +66,29 @@ struct kernel_builder : loop_source {
     std::string linear() { return needs.type(wide() ? dtype::u8 : dtype::u4); }
     std::string signed_index() { return needs.type(wide() ? dtype::i8 : dtype::i4); }
 
+    /// Of an output that is scattered over places that are computed: what is written, where (elements behind the
+    /// output's first, nowhere if negative), and how.
+    bool is_scattered(const array_argument& output) const {
+        return graph.nodes[graph.roots[output.index]].kind == node_kind::scatter;
+    }
+    node_id value_of(const array_argument& output) const {
+        const node_id root = graph.roots[output.index];
+        return is_scattered(output) ? graph.nodes[root].arguments[0] : root;
+    }
+    node_id place_of(const array_argument& output) const { return graph.nodes[graph.roots[output.index]].arguments[1]; }
+    bool scatters() const {
+        return std::ranges::any_of(outputs, [this](const array_argument& z) { return is_scattered(z); });
+    }
+    /// Whether an element may have no place because one of its indices is outside.
+    bool checks_places() const {
+        return scatters() && std::ranges::any_of(unravellings, [](const unravelling& u) { return u.is_checked(); });
+    }
+    /// "!outside3 && !outside4": that all of an element's indices are inside.
+    std::string all_inside() const;
+    /// Writes a scattered value at its place, under a condition beside that there is one ("" for none).
+    void store_scattered(const array_argument& output, const std::string& place, const std::string& value,
+                         const std::string& condition);
+
     std::string turns(int axis) override;
     std::string digit_type() override { return signed_index(); }
     std::string element_at_digits(node_id operand, source_writer& out) override;
@@ -80,6 +112,12 @@ struct kernel_builder : loop_source {
     std::string generator_index(node_id generator, std::uint64_t axes);
     /// The place that an unravelling takes apart; `further`: what is added to it.
     std::string place_index(const unravelling& u, std::uint64_t axes, const std::string& further = "");
+    /// Of a gather, where the index `value` is on its axis. What is outside is reported at once on the host, and else
+    /// noted, for the kernel to report when it has written all.
+    std::string gathered_place(const unravelling& u, const std::string& value);
+    /// Of checked indices; CUDA alone.
+    void declare_outside_indices();
+    void report_outside_indices();
     /// The loop axes of all unravellings.
     std::uint64_t unravelled_axes() const;
     /// Calls to a random leaf's generator: its name, and the member with its seed; that which gives an element.
@@ -96,6 +134,9 @@ struct kernel_builder : loop_source {
     void name_scalars();
     /// The whole source: comment, prelude, argument struct, kernel.
     std::string assemble(const std::string& comment, const std::string& signature);
+
+private:
+    void find_unravellings();
 };
 
 std::string digit(int axis);

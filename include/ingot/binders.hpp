@@ -24,6 +24,11 @@ INGOT_API layout view_scanned(view_room&, const char* operation, extents_ref sha
 /// Source and index over the result's axes, the source's gathered axis last.
 INGOT_API void view_gathered(view_room& source, view_room& index, const char* operation, extents_ref source_shape,
                              extents_ref index_shape, index_t axis);
+/// Of x(i, all, j): a source of this shape over the result's axes, with the axes that index arrays stand for last, in
+/// their order; array k over the result's axes and the first k of those. Throws index_error, and shape_error where the
+/// arrays do not broadcast.
+INGOT_API void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, const index_item* items,
+                              int count, const extents_ref* array_shapes);
 /// The result's axes first, along which nothing moves, then the operand's own.
 INGOT_API void view_unravelled(view_room&, const char* operation, extents_ref shape, std::span<const index_t> result);
 /// The axes of a library function's call: the batch's, and those that it binds.

@@ -35,11 +35,13 @@ struct operand {
 };
 
 /// Where a result goes. Empty `memory`: the evaluator allocates it, contiguous, and sets `where`. Else the result is
-/// broadcast into that view of that buffer.
+/// broadcast into that view of that buffer; or it is scattered, by a tree that ends in that, over places that count
+/// from the view's first element, and nothing that the tree reads lies there.
 struct output {
     dtype type = dtype::b1;
     buffer_ref* memory = nullptr;
     detail::layout* where = nullptr;
+    bool scattered = false;
 };
 
 /// The first cache level: one a statement's type, constant-initialised and never destroyed.

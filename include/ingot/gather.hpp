@@ -9,9 +9,7 @@
 
 namespace ingot {
 
-/// What an index outside its axis does: is an error, counts modulo the extent, or means the nearest end. `unchecked`
-/// promises that there is none.
-enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };  // detail::index_use has them in this order
+using detail::index_mode;
 
 namespace detail {
 

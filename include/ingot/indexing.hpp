@@ -117,9 +117,19 @@ template <class I>
 concept index_argument = integer_argument<I> || std::same_as<I, slice> || std::same_as<I, all_t> ||
                          std::same_as<I, newaxis_t> || std::same_as<I, ellipsis_t>;
 
+/// An array of indices, or of truths that select.
+template <class I>
+concept integer_array = array_argument<I> && std::integral<typename std::remove_cvref_t<I>::value_type> &&
+                        (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>);
+template <class I>
+concept mask_array = array_argument<I> && std::same_as<typename std::remove_cvref_t<I>::value_type, bool>;
+/// What may stand between the parentheses where an array does (array_indexing.hpp).
+template <class I>
+concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I>;
+
 /// One index as the library sees it.
 struct index_item {
-    enum class form : std::uint8_t { integer, slice, newaxis, ellipsis };
+    enum class form : std::uint8_t { integer, slice, newaxis, ellipsis, array };
     form what;
     index_t start = 0, stop = 0, step = 1;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <ingot/array.hpp>
+#include <ingot/array_indexing.hpp>
+#include <ingot/array_view.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
@@ -11,6 +13,7 @@
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>
 #include <ingot/host.hpp>
+#include <ingot/index_functions.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>

@@ -94,10 +94,40 @@ public:
         return index_into(static_cast<E&&>(*this), indices...);
     }
 
+    /// x(i, all, j) with arrays of integers among the indices: the elements that they name, broadcast together, in the
+    /// place of their axes, or first where others stand between them, as NumPy has it. An index outside its axis is
+    /// thrown as index_error by whoever waits next. x(mask), of a mask over the first axes: those that are true, an
+    /// array, for which it waits. Of an array that may be written, a selection that can be: of several values for one
+    /// element one wins. Throws shape_error where arrays do not broadcast or the mask has another shape.
+    ///
+    ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+    ///     array<int> columns{2, 0};
+    ///     m(all, columns) += 10;
+    ///     m(m > 12) = 0;
+    ///     std::cout << m << '\n' << m(array<int>{1, 0}, columns) << ' ' << m(m > 5);
+    ///     // prints: [[11  2  0]
+    ///     //          [ 0  5  0]]
+    ///     //         [ 0 11] [11]
+    template <class... I>
+        requires(any_index<I> && ...) && (array_argument<I> || ...)
+    auto operator()(I&&... indices) const& {
+        return index_by_arrays(self(), std::forward<I>(indices)...);
+    }
+    template <class... I>
+        requires(any_index<I> && ...) && (array_argument<I> || ...)
+    auto operator()(I&&... indices) & {
+        return index_by_arrays(static_cast<E&>(*this), std::forward<I>(indices)...);
+    }
+    template <class... I>
+        requires(any_index<I> && ...) && (array_argument<I> || ...)
+    auto operator()(I&&... indices) && {
+        return index_by_arrays(static_cast<E&&>(*this), std::forward<I>(indices)...);
+    }
+
     // What is deleted stays invisible to SFINAE; the compiler prints its line.
     template <class... I>
-        requires(!(index_argument<I> && ...))
-    void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis; take() for others
+        requires(!(any_index<I> && ...))
+    void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis, arrays of integers
     template <class I>
     void operator[](I) const = delete;  // an element or a view is x(i), x(i, j), x(slice(1, -1))
     void begin() const = delete;        // elements may be on a device: for (auto v : x.to_host())

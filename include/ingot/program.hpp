@@ -38,6 +38,8 @@ enum class word_kind : std::uint8_t {
     text,       // a kernel that a user wrote [text], with the dtypes of its placeholders
     user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
     library,    // op is a library_function [pick]; takes its operands; one attribute word: the number of bound axes
+    scatter,    // takes two values, of an output alone: what is written, and where: how many elements behind the output's
+                // first, nowhere if that is negative; op is a scatter_rule
 };
 
 /// Folds of reductions and scans. `user` is a user's, from a text. The last two are in no program: the planner makes
@@ -55,6 +57,13 @@ inline constexpr int most_arguments = 9;
 enum class generator_kind : std::uint16_t { uniform, normal, position };
 /// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.
 enum class place_rule : std::uint16_t { digits, nearest };
+
+/// What an index outside its axis does: is an error, counts modulo the extent, or means the nearest end. `unchecked`
+/// promises that there is none.
+enum class index_mode : std::uint8_t { check, wrap, clip, unchecked };  // index_use has them in this order
+
+/// What a scattered value does with what is in its place. Of `set` one of several to one place wins.
+enum class scatter_rule : std::uint16_t { set, add, max, min };
 
 /// word = kind (4 bits) | dtype of the value (8 bits) | code: op, fold, generator or reference (20 bits).
 using word = std::uint32_t;
@@ -88,6 +97,7 @@ constexpr int arity_of_word(word w) {
         case word_kind::unravel:
             return 1;
         case word_kind::gather:
+        case word_kind::scatter:
             return 2;
         case word_kind::library:
             return facts(static_cast<library_function>(code_of_word(w))).arity();

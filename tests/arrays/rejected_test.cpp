@@ -107,7 +107,8 @@ static_assert(!adds_to<floats, floats> && !adds_to<const floats&, floats> && !ad
 static_assert(indexes<floats&, int> && indexes<floats&, std::uint8_t, slice> && indexes<tree, ellipsis_t, newaxis_t>);
 static_assert(!indexes<floats&, bool> && !indexes<floats&, double> && !indexes<floats&, none_t>);
 static_assert(!indexes<floats&, const char*> && !indexes<tree, float> && !indexes<part, bool>);
-static_assert(!indexes<floats&, bools> && !indexes<floats&, ints>);  // masks and index arrays: take() reads by index
+static_assert(indexes<floats&, bools> && indexes<floats&, ints> && indexes<tree, ints, slice>);
+static_assert(!indexes<floats&, floats> && !indexes<tree, floats, int>);
 
 // the range of bools would be a difference of bools
 template <class A>

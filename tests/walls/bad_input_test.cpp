@@ -186,12 +186,15 @@ TEST_CASE("outputs of different shapes are refused at the door, and computed apa
     CHECK(holds(b, {2}, {2, 4}));
 }
 
-TEST_CASE("patterns without a kernel say so, and name the expression") {
+TEST_CASE("an index outside its axis is thrown by whoever waits, and the stream stays usable") {
     const array<float> x = ones<float>({4, 5});
-    const array<int> places{1, 0};
-    const std::string text = thrown<error>([&] { (void)eval(take(x * 2, places, 0)); });
-    CHECK(text.find("there is no kernel yet") != text.npos);
-    CHECK(text.find("[evaluate] ") == 0);
-    CHECK(text.find("[evaluate] ", 1) == text.npos);
-    CHECK_FALSE(explain(take(x * 2, places, 0)).missing.empty());
+    for (const int bad : {4, -5, 1 << 30, -(1 << 30)}) {
+        const array<int> places{1, bad, 0};
+        const array<float> taken = take(x * 2, places, 0);
+        const std::string text = thrown<index_error>([&] { (void)taken.to_host(); });
+        CHECK_MESSAGE(text.find("index " + std::to_string(bad) + " is outside an axis of 4 elements") != text.npos,
+                      text);
+        CHECK_MESSAGE(text.find("take(x0 * s0, x1)") != text.npos, text);
+        CHECK(sum(take(x, array<int>{-1, 3}, 0)).item() == 10);
+    }
 }

@@ -36,7 +36,7 @@ bool moves_inside(const array_argument& at, int inner) { return inner_class(at, 
 
 /// Whether every array that moves along the inner axis does so by one element and is aligned.
 bool can_pack(const cuda_kernel& b, int inner) {
-    if (b.rank == 0 || !b.unravellings.empty()) return false;
+    if (b.rank == 0 || !b.unravellings.empty() || b.scatters()) return false;
     if ((b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0 && b.rank > 1) return false;
     const auto fits = [&](const array_argument& at) {
         return !moves_inside(at, inner) || (inner_class(at, inner) == stride_class::unit && at.at->head.vector);
@@ -100,7 +100,7 @@ map_choice choose_map(const cuda_kernel& b) {
         c.how = layout::packed;
         return c;
     }
-    c.along = b.folded_axis();
+    c.along = b.scatters() ? -1 : b.folded_axis();
     if (can_be_flat(b, inner, c.along)) {
         c.how = layout::flat;
         c.each = 4;

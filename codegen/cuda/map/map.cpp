@@ -30,7 +30,9 @@ public:
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
+        b_.declare_outside_indices();
         choice_.how == layout::packed ? write_packed() : choice_.how == layout::along ? write_along() : write_spread();
+        b_.report_outside_indices();
         finish_map(b_, choice_, p);
     }
 
@@ -239,20 +241,12 @@ private:
             if (moves(z))
                 out.line(b_.needs.type(z.at->head.wide ? dtype::i8 : dtype::i4), ' ', z.name, "_offset[", each, "];");
         for (const node_id g : b_.generators) declare_random(place_of(g));
+        if (b_.checks_places()) out.line("bool inside[", each, "];");
         open_unrolled_elements();
         out.line("const ", b_.linear(), " q = ", q, ";");
         out.line("if (q >= ", n, ") continue;");
         b_.write_digits("q", outer_axes(b_.rank));
-        for (const unravelling& u : b_.unravellings) {
-            out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()), ");");
-            b_.write_digits(u.name, u.axes);
-        }
-        for (const array_argument& in : b_.inputs) {
-            if (!moves(in)) continue;
-            out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
-            b_.body.name(in.node, in.name + "[e]");
-        }
-        for (const node_id g : b_.generators) write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
+        read_elements();
         for (const array_argument& z : b_.outputs)
             if (moves(z)) out.line(z.name, "_offset[e] = ", b_.offset(z, all_axes()).substr(3), ";");
         out.close();
@@ -260,9 +254,54 @@ private:
         open_unrolled_elements();
         out.line("if (", q, " >= ", n, ") break;");
         for (const array_argument& z : b_.outputs)
-            b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
+            if (b_.is_scattered(z))
+                b_.store_scattered(z, places_of(z) + "[e]", z.name + "[e]", b_.checks_places() ? "inside[e]" : "");
+            else
+                b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
         out.close();
         b_.step.grid[0] = ceil_divide(all, threads * each_);
+    }
+
+    /// Everything that is read for element e, in arrays: what an index is made of first, then what lies at its place.
+    void read_elements() {
+        source_writer& out = b_.code;
+        std::vector<bool> read(b_.graph.nodes.size());
+        const auto read_wanted = [&](const std::vector<bool>& wanted) {
+            for (const array_argument& in : b_.inputs) {
+                if (!moves(in) || read[in.node] || !wanted[in.node]) continue;
+                read[in.node] = true;
+                out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+                b_.body.name(in.node, in.name + "[e]");
+            }
+            for (const node_id g : b_.generators) {
+                if (read[g] || !wanted[g]) continue;
+                read[g] = true;
+                write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
+            }
+        };
+        for (const unravelling& u : b_.unravellings) {
+            if (!u.gathers()) {
+                out.line("const ", b_.linear(), ' ', u.name, " = ", b_.linear(), '(', b_.place_index(u, all_axes()),
+                         ");");
+                b_.write_digits(u.name, u.axes);
+                continue;
+            }
+            read_wanted(b_.body.wanted_by({u.index}));
+            const body_writer::names outside = b_.body.scope();
+            const std::string index = b_.body.value(u.index, out);
+            if (b_.checks_places() && u.is_checked()) out.line(u.name, ".last = false;");
+            out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_place(u, index), ";");
+            b_.body.leave(outside);
+        }
+        if (b_.checks_places()) out.line("inside[e] = ", b_.all_inside(), ";");
+        read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
+    }
+
+    /// A thread's scattered elements: their places, and whether they have one.
+    static std::string places_of(const array_argument& z) { return z.name + "_at"; }
+    void declare_places() {
+        for (const array_argument& z : b_.outputs)
+            if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', places_of(z), '[', each_, "];");
     }
 
     static std::string number_of_element() { return "first + e * " + std::to_string(threads) + 'u'; }
@@ -272,6 +311,7 @@ private:
         source_writer& out = b_.code;
         for (const array_argument& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', each_, "];");
+        declare_places();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             if (b_.loops != 0) {
@@ -279,8 +319,10 @@ private:
                 out.line("if (q >= ", b_.count(points_of(axis_range(0, b_.rank)), "n"), ") continue;");
                 b_.write_digits("q", outer_axes(b_.rank));
             }
-            for (const array_argument& z : b_.outputs)
-                out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            for (const array_argument& z : b_.outputs) {
+                out.line(z.name, "[e] = ", b_.body.value(b_.value_of(z), out), ";");
+                if (b_.is_scattered(z)) out.line(places_of(z), "[e] = ", b_.body.value(b_.place_of(z), out), ";");
+            }
             out.close();
         });
     }

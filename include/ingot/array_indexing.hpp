@@ -1,0 +1,404 @@
+// x(i, all, j) and x(mask): indices that are arrays, read and written. What is read is gathers, one for each array of
+// integers; what is written is scattered over places that the same gathers make of the numbers of x's elements. So one
+// function makes both, of a leaf or of the numbers of what it shows.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <ingot/array.hpp>
+#include <ingot/composed_functions.hpp>
+#include <ingot/creation.hpp>
+#include <ingot/gather.hpp>
+#include <ingot/gradient.hpp>
+#include <ingot/reductions.hpp>
+#include <ingot/scans.hpp>
+
+namespace ingot {
+namespace detail {
+
+// ---- reading ---------------------------------------------------------------------------------------------------
+
+/// `source` at the nodes of indices, which stand for its last axes in order.
+template <index_mode Mode, std::size_t K, class Source, class... Index>
+auto gathered_last(Source source, std::tuple<Index...> indices) {
+    if constexpr (K == 0) {
+        return source;
+    } else {
+        using index_node = std::tuple_element_t<K - 1, std::tuple<Index...>>;
+        constexpr word code = make_word(word_kind::gather, Source::type, static_cast<std::uint32_t>(Mode));
+        binder<code, Source, index_node> read(std::move(source), 1, std::move(std::get<K - 1>(indices)));
+        return gathered_last<Mode, K - 1>(std::move(read), std::move(indices));
+    }
+}
+
+/// The indices of one x(...): what each is, and the nodes of the arrays among them.
+template <class... Index>
+struct index_list {
+    std::array<index_item, 2 * max_rank> items;
+    int count = 0;
+    std::tuple<Index...> arrays;
+};
+
+/// What a list of indices reads of a source.
+template <class Source, class... Index>
+auto gathered_by(Source source, const index_list<Index...>& list) {
+    std::tuple<Index...> indices = list.arrays;
+    view_room view, views[sizeof...(Index)], *next = views;
+    std::apply(
+        [&](auto&... index) {
+            shape_room rooms[sizeof...(Index) + 1], *room = rooms;
+            const std::array<extents_ref, sizeof...(Index)> shapes{index.extents(*room++)...};
+            view_by_arrays(view, views, source.extents(*room), list.items.data(), list.count, shapes.data());
+            (index.apply(*next++, 0), ...);
+        },
+        indices);
+    source.apply(view, 0);
+    return gathered_last<index_mode::check, sizeof...(Index)>(std::move(source), std::move(indices));
+}
+
+/// The number of each element that a layout shows, in its buffer.
+using element_numbers = random_leaf<index_t, generator_kind::position>;
+inline element_numbers numbers_of(layout where) { return {{0, 0}, std::move(where), no_device}; }
+
+// ---- writing ---------------------------------------------------------------------------------------------------
+
+/// Whether there is a run-time tree in a node's, of which it is not known what it reads.
+template <class N>
+consteval bool has_lazy_leaves() {
+    for (const word w : N::program)
+        if (kind_of_word(w) == word_kind::lazy) return true;
+    return false;
+}
+template <class N>
+bool may_read(const N& node, const buffer* b) {
+    return has_lazy_leaves<N>() || node.count(b) != 0;
+}
+
+/// Drops leading axes of one element that `from` has beyond `to`; false where there are none. Throws shape_error where
+/// one does not broadcast into the other.
+INGOT_API bool view_assigned(view_room&, const char* operation, extents_ref from, extents_ref to);
+/// Writes a tree that ends in a scatter into a buffer that nothing of the tree reads, after un-sharing it.
+INGOT_API void assign_scattered(const char* operation, const tree&, destination to, const buffer* from,
+                                std::uint32_t own);
+
+/// A value and its place, as the tree of a scattered output.
+template <scatter_rule Rule, class T, class Value, class Place>
+struct scattered_tree {
+    static constexpr auto program =
+        join_words(Value::program, Place::program,
+                   std::array<word, 1>{make_word(word_kind::scatter, dtype_of<T>, static_cast<std::uint32_t>(Rule))});
+    static constexpr int operands = Value::operands + Place::operands, binders = Value::binders + Place::binders;
+    const Value& value;
+    const Place& place;
+    void gather(cursor& c) const {
+        value.gather(c);
+        place.gather(c);
+    }
+    extents_ref extents(shape_room& room) const { return place.extents(room); }
+};
+
+/// Writes `value` into a target's elements of these numbers. `own`: references to its buffer that the statement holds
+/// itself, beside the target's.
+template <scatter_rule Rule, class T, class Value, class Place>
+void write_places(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
+                  std::uint32_t own) {
+    if (may_read(value, seen)) {
+        const array<typename Value::value_type> first(value);
+        return write_places<Rule>(operation, target, seen, first.as_leaf(), place, own);
+    }
+    if (may_read(place, seen)) {
+        const array<index_t> first(place);
+        return write_places<Rule>(operation, target, seen, std::move(value), first.as_leaf(), own);
+    }
+    shape_room from, to;
+    view_room view;
+    if (view_assigned(view, operation, value.extents(from), place.extents(to))) value.apply(view, 0);
+    const scattered_tree<Rule, T, Value, Place> tree{value, place};
+    assign_scattered(operation, gathered<T, scattered_tree<Rule, T, Value, Place>>(tree),
+                     {dtype_of<T>, target.memory(), target.where()}, seen, 1 + own);
+}
+
+/// The compound assignments of what has `update`, as NumPy has them: x(i) += e is x(i) = x(i) + e, so that of several
+/// sums for one element one wins. What `is_named` is written by its name too.
+#define INGOT_COMPOUND_MEMBER(symbol, row)                                                                   \
+    template <class E>                                                                                       \
+        requires applicable<op::row, S, E> && (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>)) \
+    S&& operator symbol(E && e)&& {                                                                          \
+        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                 \
+        return static_cast<S&&>(*this);                                                                      \
+    }                                                                                                        \
+    template <class E>                                                                                       \
+        requires S::is_named && applicable<op::row, S, E> &&                                                 \
+                 (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>))                              \
+    S& operator symbol(E && e)& {                                                                            \
+        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                 \
+        return static_cast<S&>(*this);                                                                       \
+    }
+template <class S, class T>
+struct compound_members {
+    INGOT_COMPOUND_MEMBER(+=, add)
+    INGOT_COMPOUND_MEMBER(-=, subtract)
+    INGOT_COMPOUND_MEMBER(*=, multiply)
+    INGOT_COMPOUND_MEMBER(/=, divide)
+    INGOT_COMPOUND_MEMBER(%=, remainder)
+    INGOT_COMPOUND_MEMBER(&=, bitwise_and)
+    INGOT_COMPOUND_MEMBER(|=, bitwise_or)
+    INGOT_COMPOUND_MEMBER(^=, bitwise_xor)
+    INGOT_COMPOUND_MEMBER(<<=, left_shift)
+    INGOT_COMPOUND_MEMBER(>>=, right_shift)
+};
+#undef INGOT_COMPOUND_MEMBER
+
+/// What x(i, all, j) is of an array that may be written: an expression, and in the statement that made it a target.
+template <class T, class Read, class Place>
+class indexed_selection : public expression_members<indexed_selection<T, Read, Place>>,
+                          public compound_members<indexed_selection<T, Read, Place>, T> {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr bool is_named = false;
+
+    indexed_selection(Read read, Place place, leaf<T>& target, const buffer* seen)
+        : read_(std::move(read)), place_(std::move(place)), target_(&target), seen_(seen) {}
+    indexed_selection(const indexed_selection&) = default;
+    indexed_selection(indexed_selection&&) noexcept = default;
+
+    /// Writes e, which is broadcast and converted, to the elements that the indices name; of several values for one
+    /// element one wins. Throws shape_error where e does not broadcast.
+    template <class E>
+        requires assignable_to<E, T>
+    void operator=(E&& e) && {
+        assign_value("assign", std::forward<E>(e));
+    }
+    template <class E>
+        requires assignable_to<E, T>
+    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(i) = 7
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
+    void operator=(const indexed_selection& e) && { assign_value("assign", e); }
+
+    // Inner
+    const Read& as_leaf() const& noexcept { return read_; }
+    Read as_leaf() && noexcept { return std::move(read_); }
+    template <class E>
+    void assign_value(const char* operation, E&& e) {
+        write<scatter_rule::set>(operation, std::forward<E>(e));
+    }
+    template <op O, class E>
+    void update(E&& e) {
+        assign_value(facts(O).name.data(), apply_operator<O>(*this, std::forward<E>(e)));
+    }
+    template <scatter_rule Rule, class E>
+    void write(const char* operation, E&& e) {
+        auto value = source_node<T>(operation, std::forward<E>(e));
+        write_places<Rule>(operation, *target_, seen_, std::move(value), place_, read_.count(seen_));
+    }
+
+private:
+    Read read_;
+    Place place_;
+    leaf<T>* target_;
+    const buffer* seen_;
+};
+
+// ---- masks -----------------------------------------------------------------------------------------------------
+
+/// Throws shape_error where a mask is not over the first axes of a shape.
+INGOT_API void check_mask(extents_ref mask, extents_ref of);
+/// The shape of what a mask over the first axes selects from, these being one.
+INGOT_API std::span<const index_t> shape_under_mask(shape_room&, extents_ref mask, extents_ref of);
+
+/// As many axes of one element behind a mask's.
+INGOT_API void view_trailing(view_room&, extents_ref mask, int axes);
+
+/// The elements of `values` where `mask` is true, both of one axis, in order. Waits for their number.
+template <class V, class M>
+auto compressed(const V& values, const M& mask) {
+    using T = typename V::value_type;
+    const array<bool> chosen(mask);
+    const index_t n = static_cast<index_t>(count_nonzero(chosen).item());
+    leaf<T> result = new_leaf<T>("index", std::span<const index_t>(&n, 1), chosen.device());
+    if (n != 0) {
+        const auto place = where(chosen, cumsum(chosen) - 1, index_t{-1});
+        write_places<scatter_rule::set>("index", result, result.memory().get(), as_node(values), place, 0);
+    }
+    return array<T>(adopted{}, std::move(result));
+}
+
+/// The indices along one axis of e's elements that are not 0, e having one axis.
+template <class E>
+array<index_t> true_indices(const E& e) {
+    shape_room room;
+    const node_of<E> node = as_node(e);
+    return compressed(position_along(node.extents(room).data[0], 0), make_node<op::astype, dtype::b1>("index", node));
+}
+
+/// e with its first axes, those of a mask, as one.
+template <class E>
+auto under_mask(E&& e, extents_ref mask) {
+    shape_room room, from;
+    auto node = as_node(std::forward<E>(e));
+    return reshaped("index", node, shape_under_mask(room, mask, node.extents(from)));
+}
+
+/// The elements of e, or its slices along what is left of its axes, for which a mask over the first axes is true.
+template <class N, class Mask>
+auto selected_by(N&& e, const Mask& mask) {
+    shape_room room;
+    const auto rows = under_mask(std::forward<N>(e), mask.extents(room));
+    if (rows.ndim() == 1) return compressed(rows, ravel(mask));
+    return array(take<index_mode::unchecked>(rows, true_indices(ravel(mask)), 0));
+}
+
+/// What x(mask) is of an array that may be written: an array once it is read, and in the statement that made it a
+/// target.
+template <class T, class Mask>
+class masked_selection : public expression_members<masked_selection<T, Mask>>,
+                         public compound_members<masked_selection<T, Mask>, T> {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr bool is_named = false;
+
+    masked_selection(selection<T> whole, Mask mask) : whole_(std::move(whole)), mask_(std::move(mask)) {}
+    masked_selection(const masked_selection&) = default;
+    masked_selection(masked_selection&&) noexcept = default;
+
+    /// Writes e to the elements that the mask is true for: one value for each in order, or what is broadcast. Throws
+    /// shape_error where e does not broadcast.
+    template <class E>
+        requires assignable_to<E, T>
+    void operator=(E&& e) && {
+        if constexpr (array_expression<E>)
+            if (wants_values(e)) return assign_value("assign", std::forward<E>(e));
+        assign_everywhere("assign", std::forward<E>(e));
+    }
+    template <class E>
+        requires assignable_to<E, T>
+    void operator=(E&&) & = delete;  // what is selected is written in the same statement: x(mask) = 7
+    // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
+    void operator=(const masked_selection& e) && { assign_value("assign", e); }
+
+    // Inner
+    const leaf<T>& as_leaf() const {
+        if (!chosen_) chosen_ = selected_by(whole_.as_leaf(), mask_).as_leaf();
+        return *chosen_;
+    }
+    /// One value for each element that is selected.
+    template <class E>
+    void assign_value(const char* operation, E&& e) {
+        shape_room room;
+        const extents_ref mask = mask_.extents(room);
+        const array<index_t> indices = true_indices(ravel(mask_));
+        const leaf<T>& seen = whole_.as_leaf();
+        auto place = take<index_mode::unchecked>(under_mask(numbers_of(seen.where()), mask), indices, 0);
+        write_places<scatter_rule::set>(operation, access::target(whole_), seen.memory().get(),
+                                        source_node<T>(operation, std::forward<E>(e)), place, 1);
+    }
+
+    template <op O, class E>
+    void update(E&& e) {
+        const char* operation = facts(O).name.data();
+        if constexpr (array_expression<E>)
+            if (wants_values(e)) return assign_value(operation, apply_operator<O>(*this, std::forward<E>(e)));
+        assign_everywhere(operation, apply_operator<O>(whole_.as_leaf(), std::forward<E>(e)));
+    }
+
+private:
+    /// Whether e has as many axes as what is selected, and more than one element along the first of these.
+    template <class E>
+    bool wants_values(const E& e) const {
+        shape_room room, of_mask, of_whole;
+        const extents_ref given = as_node(e).extents(room);
+        const int rest = whole_.as_leaf().extents(of_whole).rank - mask_.extents(of_mask).rank;
+        return given.rank > rest && given.data[given.rank - rest - 1] != 1;
+    }
+    /// x = where(mask, e, x): in place, each element as it is read.
+    template <class E>
+    void assign_everywhere(const char* operation, E&& e) {
+        shape_room of_mask, of_whole, of_value;
+        const extents_ref whole = whole_.as_leaf().extents(of_whole);
+        const int rest = whole.rank - mask_.extents(of_mask).rank;
+        Mask mask = mask_;
+        view_room view;
+        view_trailing(view, mask.extents(of_mask), rest);
+        if (rest != 0) mask.apply(view, 0);
+        auto value = make_node<op::astype, dtype_of<T>>(operation, source_node<T>(operation, std::forward<E>(e)));
+        if (view_assigned(view, operation, value.extents(of_value), {whole.data, whole.rank})) value.apply(view, 0);
+        leaf<T> old = whole_.as_leaf();
+        detail::write(operation, std::move(whole_), where(std::move(mask), std::move(value), std::move(old)));
+    }
+
+    selection<T> whole_;
+    Mask mask_;
+    mutable std::optional<leaf<T>> chosen_;
+};
+
+// ---- x(...) ----------------------------------------------------------------------------------------------------
+
+/// An index of x(...) as it is listed: an array becomes its node, a mask the arrays of its true indices, which are
+/// found now.
+template <any_index I>
+auto listed_index(I&& i) {
+    if constexpr (integer_array<I>)
+        return std::tuple(as_node(std::forward<I>(i)));
+    else if constexpr (mask_array<I>)
+        return std::tuple(true_indices(i).as_leaf());
+    else
+        return std::tuple<>();
+}
+template <any_index I>
+index_item listed_item(const I& i) {
+    if constexpr (array_argument<I>) {
+        if constexpr (mask_array<I>)
+            if (i.ndim() != 1)
+                throw index_error("[index] a mask of " + std::to_string(i.ndim()) +
+                                  " axes stands alone: x(mask); beside other indices it has one axis");
+        return {index_item::form::array};
+    } else {
+        return as_index_item(i);
+    }
+}
+template <class... I>
+auto list_indices(I&&... indices) {
+    auto arrays = std::tuple_cat(listed_index(std::forward<I>(indices))...);
+    return [&]<class... N>(std::tuple<N...>&& nodes) {
+        index_list<N...> list{{listed_item(indices)...}, sizeof...(I), std::move(nodes)};
+        return list;
+    }(std::move(arrays));
+}
+
+template <class E, class... I>
+auto index_by_arrays(E&& e, I&&... indices) {
+    if constexpr (sizeof...(I) == 1 && (mask_array<I> && ...)) {
+        const auto& [mask] = std::tie(indices...);
+        shape_room room, of_mask;
+        auto node = as_node(mask);
+        check_mask(node.extents(of_mask), as_node(std::as_const(e)).extents(room));
+        if constexpr (requires { std::forward<E>(e).as_selection(); }) {
+            auto whole = std::forward<E>(e).as_selection();
+            return masked_selection<typename std::remove_cvref_t<E>::value_type, decltype(node)>(std::move(whole),
+                                                                                                 std::move(node));
+        } else {
+            return selected_by(std::forward<E>(e), node);
+        }
+    } else {
+        const auto list = list_indices(std::forward<I>(indices)...);
+        if constexpr (requires { std::forward<E>(e).as_selection(); }) {
+            auto whole = std::forward<E>(e).as_selection();
+            using T = typename decltype(whole)::value_type;
+            const leaf<T>& seen = whole.as_leaf();
+            auto read = gathered_by(seen, list);
+            auto place = gathered_by(numbers_of(seen.where()), list);
+            return indexed_selection<T, decltype(read), decltype(place)>(std::move(read), std::move(place),
+                                                                         access::target(whole), seen.memory().get());
+        } else {
+            return gathered_by(as_node(std::forward<E>(e)), list);
+        }
+    }
+}
+
+}  // namespace detail
+}  // namespace ingot

@@ -1,0 +1,172 @@
+// Gathers and scatters: how many kernels they take, every dtype, places far away, and what is refused.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+
+namespace {
+
+template <class T>
+std::vector<T> gathered(const std::vector<T>& from, const std::vector<int>& at) {
+    std::vector<T> out;
+    for (const int i : at) out.push_back(from[static_cast<std::size_t>(i)]);
+    return out;
+}
+
+template <class E, class F>
+std::string what_of(F&& f) {
+    try {
+        f();
+    } catch (const E& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a gather is one kernel with what is around it, before and behind") {
+    const array<float> x = arange<float>(100);
+    const array<int> i{3, 99, 0, 3};
+    array<float> r;
+    CHECK(launches([&] { r = exp(take(x * 2, i, 0)) + 1; }) == 1);
+    CHECK(launches([&] { r = take(x, i, 0) * take(x + 1, i * 2 % 50, 0); }) == 1);
+    CHECK(r.to_host() == std::vector<float>{3 * 7, 99 * 49, 0, 3 * 7});
+    CHECK(launches([&] { r = take(take(x, floor_divide(astype<int>(x), 2) % 7, 0), i, 0); }) == 1);
+    array<float> y = x + 0;
+    CHECK(launches([&] { y(i) = 5; }) == 1);
+    CHECK(launches([&] { r = x(x > 3 && x < 7); }) <= 4);
+    CHECK(r.to_host() == std::vector<float>{4, 5, 6});
+}
+
+TEST_CASE_TEMPLATE("every dtype is gathered, scattered and selected", T, bool, std::int8_t, std::uint16_t, std::int64_t,
+                   float16, bfloat16, float, double, std::complex<float>, std::complex<double>) {
+    std::vector<T> values;
+    for (int i = 0; i < 90; ++i) values.push_back(static_cast<T>(static_cast<float>(i % 2)));
+    const array<T> x = asarray<T>(values);
+    const std::vector<int> at{89, 0, 44, 3, 3};
+    const array<int> i = asarray<int>(at);
+    CHECK(take(x, i, 0).to_host() == gathered(values, at));
+    array<T> y = x;
+    y(array<int>{0, 2}) = x(array<int>{1, 3});
+    auto wanted = values;
+    wanted[0] = wanted[1], wanted[2] = wanted[3];
+    CHECK(y.to_host() == wanted);
+    CHECK(y(y == x).size() == 88);
+    CHECK(x.to_host() == values);
+}
+
+TEST_CASE("random gathers along each axis, of arrays and of trees, are what loops read") {
+    std::mt19937 random(7);
+    const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    for (int turn = 0; turn < 40; ++turn) {
+        const int rows = draw(1, 40), columns = draw(1, 70), n = draw(1, 300);
+        const bool along_columns = draw(0, 1) == 1;
+        const int extent = along_columns ? columns : rows;
+        const array<std::int64_t> x = reshape(arange<std::int64_t>(rows * columns), {rows, columns});
+        std::vector<int> at;
+        for (int k = 0; k < n; ++k) at.push_back(draw(-extent, extent - 1));
+        const array<int> i = asarray<int>(at);
+        const auto read = array<std::int64_t>(take(x * 3 - 1, i, along_columns ? 1 : 0)).to_host();
+        std::size_t wrong = 0, next = 0;
+        const auto place = [&](int k) {
+            return at[static_cast<std::size_t>(k)] + (at[static_cast<std::size_t>(k)] < 0 ? extent : 0);
+        };
+        for (int a = 0; a < (along_columns ? rows : n); ++a)
+            for (int b = 0; b < (along_columns ? n : columns); ++b) {
+                const std::int64_t element = along_columns ? a * columns + place(b) : place(a) * columns + b;
+                wrong += read[next++] != element * 3 - 1;
+            }
+        CAPTURE(turn);
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("an index outside its axis writes nothing, and the others are written") {
+    array<int> x = zeros<int>(5);
+    x(array<int>{1, 7, 3}) = array<int>{10, 20, 30};
+    const std::string text = what_of<index_error>([&] { (void)x.to_host(); });
+    CHECK_MESSAGE(text.find("index 7 is outside an axis of 5 elements") != text.npos, text);
+    CHECK(x.to_host() == std::vector<int>{0, 10, 0, 30, 0});
+    scatter_add(x(array<int>{0, -6, 0}), 1);
+    CHECK(what_of<index_error>([&] { synchronize(); }).find("index -6") != std::string::npos);
+    CHECK(x.to_host() == std::vector<int>{2, 10, 0, 30, 0});
+}
+
+TEST_CASE("an axis of one element checks its index as any other") {
+    const array<float> x{4};
+    CHECK(take(x, array<int>{0, -1, 0}, 0).to_host() == std::vector<float>{4, 4, 4});
+    const array<float> bad = take(x, array<int>{0, 1}, 0);
+    CHECK(what_of<index_error>([&] { (void)bad.to_host(); }).find("index 1 is outside an axis of 1") !=
+          std::string::npos);
+    CHECK(take(x, array<std::uint64_t>{0}, 0).item() == 4);
+}
+
+TEST_CASE("sums by index count every duplicate, of every type that can be added") {
+    const array<int> i = astype<int>(arange<int>(1000) % 7);
+    const auto counts = [&]<class T>(T) {
+        array<T> x = zeros<T>(7);
+        scatter_add(x(i), 1);
+        return array<int>(astype<int>(real(x))).to_host();
+    };
+    const std::vector<int> wanted{143, 143, 143, 143, 143, 143, 142};
+    CHECK(counts(int{}) == wanted);
+    CHECK(counts(std::int64_t{}) == wanted);
+    CHECK(counts(std::uint8_t{}) == wanted);
+    CHECK(counts(std::int16_t{}) == wanted);
+    CHECK(counts(float{}) == wanted);
+    CHECK(counts(double{}) == wanted);
+    CHECK(counts(float16{}) == wanted);
+    CHECK(counts(std::complex<float>{}) == wanted);
+    array<float> least = zeros<float>(2);
+    scatter_min(least(array<int>{0, 1, 0}), array<float>{-2, 5, NAN});
+    CHECK(std::isnan(least.to_host()[0]));
+    CHECK(least.to_host()[1] == 0);
+}
+
+TEST_CASE("what does not fit is refused where it is written") {
+    array<int> x = zeros<int>({2, 3});
+    const array<int> i{0, 1};
+    CHECK_THROWS_AS((void)x(i, i, i), index_error);
+    CHECK_THROWS_AS((void)x(i, array<int>{0, 1, 2}), shape_error);
+    CHECK_THROWS_AS((void)x(array<bool>{true, false, true}), shape_error);
+    CHECK_THROWS_AS((x(i) = array<int>{1, 2}), shape_error);
+    CHECK_THROWS_AS((void)take_along_axis(x, i, 0), shape_error);
+    CHECK_THROWS_AS((void)take(zeros<int>({0, 3}), i, 0), index_error);
+    CHECK_THROWS_AS((void)compress(array<bool>{true, true, true}, x, 0), shape_error);
+    CHECK_THROWS_AS(fill_diagonal(x(0), 1), shape_error);
+    CHECK(all(x == 0).item());
+    CHECK(take(zeros<int>({0, 3}), zeros<int>(0), 0).shape() == shape_like{0, 3});
+    CHECK(x(zeros<int>(0)).shape() == shape_like{0, 3});
+    CHECK(x(x > 5).size() == 0);
+    CHECK(nonzero(x).size() == 2);
+}
+
+TEST_CASE("a view is written through its name, splits from copies, and ends with its array's shape") {
+    array<int> x = zeros<int>({3, 4});
+    const array<int> before = x;
+    view<int> row = x(1), column = x(all, 0);
+    row = 7;
+    column += arange<int>(3);
+    row(slice(2, none)) = array<int>{1, 2};
+    row(row > 6) = 0;
+    CHECK(x.to_host() == std::vector<int>{0, 0, 0, 0, 0, 0, 1, 2, 2, 0, 0, 0});
+    CHECK(all(before == 0).item());
+    CHECK(sum(row).item() == 3);
+    column = row(slice(1, none)) * 2;
+    CHECK(array<int>(column).to_host() == std::vector<int>{0, 2, 4});
+    view<int> transposed = transpose(x);
+    transposed(0) = 5;
+    CHECK(x(all, 0).to_host() == std::vector<int>{5, 5, 5});
+    const auto increment = [](view<int> v) { v += 1; };
+    increment(x);
+    increment(x(2));
+    CHECK(x(2, 0).item() == 7);
+    x = zeros<int>(5);
+    CHECK_THROWS_AS((void)sum(row), shape_error);
+    CHECK_THROWS_AS((row = 1), shape_error);
+}
