@@ -40,7 +40,8 @@ std::uint8_t kinds_of(std::span<const word> program) {
     for (const word w : program) {
         const word_kind k = detail::kind_of_word(w);
         if (k == word_kind::lazy) kinds |= has_lazies;
-        if (detail::is_binder(k) || k == word_kind::scatter) kinds |= has_binders;
+        const bool raw = k == word_kind::scalar && detail::code_of_word(w) != 0;
+        if (detail::is_binder(k) || k == word_kind::scatter || raw) kinds |= has_binders;
         if (k == word_kind::reduce) kinds |= has_reductions;
         if (k == word_kind::text) kinds |= has_texts;
         if (k == word_kind::scan) kinds |= has_scans;

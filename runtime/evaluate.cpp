@@ -81,6 +81,7 @@ const executable& look_up(slot& cache, const classified& c, const statement& s) 
 /// element. Of the same view every thread reads its element before it writes it.
 bool overlaps(const output& o, const operand& in, bool binders) {
     if (in.memory == nullptr || !share_bytes(**o.memory, *in.memory)) return false;
+    if (in.kind == detail::operand_kind::raw) return true;  // who knows what is read of it
     const strided_view to(**o.memory, *o.where, o.type), from(*in.memory, *in.where, in.type);
     if (!binders && are_same_elements(to, from)) return false;
     return share_a_byte(to, from);

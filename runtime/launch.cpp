@@ -114,6 +114,8 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
             return put(at, from.of.address_of(argument_kind::temporary_pointer, a.index) +
                                offset * static_cast<index_t>(each));
         }
+        case argument_kind::raw_count:
+            return put(at, from.of.s.operands[a.index].bits[1], a.bytes);
         case argument_kind::error_record:
             return put(at, &error_record_of(from.of.stream));
         case argument_kind::statement:

@@ -10,6 +10,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error_record.hpp"
+#include "runtime/linalg/matrix_product.hpp"
 
 namespace ingot::runtime {
 
@@ -21,7 +22,11 @@ struct registry {
     std::deque<library_function> all;  // one that is replaced is still called
 };
 registry& functions() {
-    static registry* const made = new registry;  // leaked: plans outlive main
+    static registry* const made = [] {  // leaked: plans outlive main
+        auto* const all = new registry;
+        all->functions.emplace("matrix_product", &all->all.emplace_back(library_function{matrix_product}));
+        return all;
+    }();
     return *made;
 }
 

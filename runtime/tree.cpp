@@ -385,6 +385,8 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 break;
             case word_kind::scalar:
             case word_kind::text:
+                if (o->kind == operand_kind::raw)
+                    throw error("[lazy] a kernel with raw arrays is evaluated first: eval(kernel(...))");
                 result = make_number(code, *o);
                 break;
             case word_kind::lazy:

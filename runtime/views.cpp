@@ -6,6 +6,7 @@
 #include <ingot/binders.hpp>
 #include <ingot/error.hpp>
 #include <ingot/index_functions.hpp>
+#include <ingot/linalg.hpp>
 
 namespace ingot::detail {
 
@@ -366,6 +367,31 @@ void check_viewed(const layout& then, const layout& now) {
         !std::equal(then.strides(), then.strides() + then.rank(), now.strides()))
         fail("view", "the array was assigned to after the view was made: of shape " + to_text(then.extents()) +
                          ", now " + to_text(now.extents()));
+}
+
+bool view_as_matrix(view_room& view, extents_ref shape, bool row) {
+    if (shape.rank == 0) fail("matmul", "a number has no axes: a * b multiplies by one");
+    if (shape.rank != 1) return false;
+    view_writer w(view, "matmul", shape);
+    if (row) w.standing(1);
+    w.whole(0);
+    if (!row) w.standing(1);
+    return true;
+}
+
+bool view_of_product(view_room& view, extents_ref product, bool row, bool column) {
+    if (!row && !column) return false;
+    view_writer w(view, "matmul", product);
+    for (int j = 0; j < product.rank; ++j) {
+        const bool goes = (row && j == product.rank - 2) || (column && j == product.rank - 1);
+        if (!goes) w.whole(j);
+    }
+    return true;
+}
+
+void check_product(extents_ref left, extents_ref right) {
+    if (left.data[left.rank - 1] != right.data[right.rank - 2])
+        fail("matmul", "shapes " + to_text(left.span()) + " and " + to_text(right.span()) + " do not fit");
 }
 
 }  // namespace ingot::detail

@@ -35,8 +35,8 @@ enum class node_kind : std::uint8_t {
     // Of library functions. What they take and give lies in memory.
     library,  // the whole result of function `code` of `arguments`; `index` is the binder of its axes
     view,     // the result of the library `arguments[0]` at the place of pick operand `pick`
-    scatter,  // of a root alone: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if that
-              // is negative; by scatter_rule `code`
+    scatter,  // of a root alone: `arguments[0]` written `arguments[1]` elements behind the output's first, nowhere if
+              // that is negative; by scatter_rule `code`
     store,  // `arguments[0]` in memory, along the axes of binder `index` that bits of `code` name, and the others that
             // it moves along; in shared loops alone
 };
@@ -57,6 +57,11 @@ struct node {
 
 /// Of an unravel.
 constexpr bool is_nearest(const node& n) { return n.code == static_cast<std::uint16_t>(detail::place_rule::nearest); }
+
+/// Of a whole array that a text reads where it likes.
+inline bool is_raw(const key& k, const node& n) {
+    return n.kind == node_kind::operand && k.operands[n.index].head.kind == detail::operand_kind::raw;
+}
 
 struct graph {
     std::vector<node> nodes;

@@ -57,7 +57,7 @@ operand_class read_operand(word_reader& in, std::uint32_t axes) {
     const std::uint32_t low = in.next(), high = in.next();
     const std::uint64_t head = low | std::uint64_t{high} << 32;
     o.head = operand_head::decode(head);
-    require(o.head.kind <= operand_kind::text && static_cast<std::size_t>(o.head.type) < dtype_count &&
+    require(o.head.kind <= operand_kind::raw && static_cast<std::size_t>(o.head.type) < dtype_count &&
                 o.head.exponent <= exponent_class::minus_one && o.head.index <= index_use::unchecked &&
                 o.head.encode() == head,
             "has no such operand");
@@ -164,6 +164,7 @@ void describe_operand(const operand_class& o, std::string& out) {
         return;
     }
     if (o.head.kind == operand_kind::generator) out += "random ";
+    if (o.head.kind == operand_kind::raw) out += "raw ";
     if (o.head.kind == operand_kind::pick) {
         out += "place";
     } else {

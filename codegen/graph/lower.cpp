@@ -145,10 +145,18 @@ private:
         if (n.code >= (t.reduces() ? 2 : t.outputs.size()) || n.arity != (post ? 1 : t.inputs.size()))
             throw error("[lower] a user's text has no such function");
         for (std::size_t i = n.arity; i-- > 0;) {
-            n.arguments[i] = cast(pop(), post ? t.outputs[0].of : t.inputs[i].of);
+            const node_id given = pop();
+            n.arguments[i] = cast(given, post ? t.outputs[0].of : t.inputs[i].of);
+            if (!t.reduces() && !asks_for(t, i)) n.arguments[i] = constant(dtype::i8, 0);
             n.axes |= at(n.arguments[i]).axes;
         }
         return intern(n);
+    }
+
+    /// Whether an elementwise text reads its input `i`: the last two, its element's number and their count, it need
+    /// not.
+    static bool asks_for(const user_text& t, std::size_t i) {
+        return i + 2 < t.inputs.size() || has_name(t.parts[0], i + 1 < t.inputs.size() ? "i" : "_ind");
     }
 
     node_id lower_map(word w) {

@@ -179,6 +179,16 @@ private:
         return key_.header.where == target::host && calls_inexact(graph_, nodes_below(graph_, {of}), target::host);
     }
 
+    /// Whether any of the graph's functions is.
+    bool is_rounded_by_vectors_somewhere() const {
+        return key_.header.where == target::host && calls_inexact(graph_, target::host);
+    }
+    /// Whether a text reads whole arrays.
+    bool reads_raw(const node& n) const {
+        return n.kind == node_kind::user && std::any_of(n.arguments, n.arguments + n.arity,
+                                                        [this](node_id of) { return is_raw(key_, graph_.nodes[of]); });
+    }
+
     /// Cuts off all that nodes behind this one still want.
     void cut_behind(node_id last, const std::vector<node_id>& last_user) {
         for (node_id i = 0; i <= last; ++i) {
@@ -200,6 +210,8 @@ private:
             const std::span<const node_id> arguments(n.arguments, n.arity);
             if (n.kind == node_kind::gather && is_rounded_by_vectors(n.arguments[1]))
                 cut(n.arguments[1], "an index is computed by single elements, which round otherwise");
+            for (const node_id of : arguments)
+                if (reads_raw(n) && is_rounded_by_vectors(of)) cut(of, "vectors' idle lanes would read outside");
             for (int a = 0; a < n.arity; ++a) {
                 const node_id of = n.arguments[a];
                 const bool moves_elsewhere = n.kind == node_kind::scatter || n.kind == node_kind::gather;
@@ -225,7 +237,8 @@ private:
                         cut(other, "what stands beside it folds otherwise");
             state& now = nodes_[i];
             now.reduces = n.kind == node_kind::reduce;
-            now.reshapes = n.kind == node_kind::unravel || n.kind == node_kind::gather;
+            now.reshapes = n.kind == node_kind::unravel || n.kind == node_kind::gather || reads_raw(n);
+            if (reads_raw(n) && is_rounded_by_vectors_somewhere()) cut(i, "vectors' idle lanes would read outside");
             now.loops = n.kind == node_kind::thread_fold;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
             for (const node_id of : arguments) {

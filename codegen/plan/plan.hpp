@@ -38,6 +38,7 @@ enum class argument_kind : std::uint8_t {
     // Of a library's result that is read through a view, a pick: `pick` is the operand that holds it.
     view_stride,   // the pick's stride on its axis `axis` (no_number: it has none), and formula `index` (the same)
     view_pointer,  // temporary `index` at the pick's offset
+    raw_count,     // operand `index`: how many elements
     // Where what a kernel finds wrong is reported (codegen/text/error_report.hpp).
     error_record,  // the stream's
     statement,     // a number that the statement's expression is found by

@@ -250,10 +250,11 @@ std::vector<std::string> operand_names(const graph& g, const key& k) {
         if (n.kind == node_kind::scan || n.kind == node_kind::unravel) read[n.pick] = true;
     }
     std::vector<std::string> names(k.operands.size());
-    int counts[4] = {};
+    constexpr std::string_view letters = "xsgp  r";  // of operand_kind
+    int counts[letters.size()] = {};
     for (std::size_t i = 0; i < read.size(); ++i) {
         const auto kind = static_cast<std::size_t>(k.operands[i].head.kind);
-        if (read[i] && kind < 4) names[i] = "xsgp"[kind] + std::to_string(counts[kind]++);
+        if (read[i] && letters[kind] != ' ') names[i] = letters[kind] + std::to_string(counts[kind]++);
     }
     return names;
 }

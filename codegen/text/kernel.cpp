@@ -368,9 +368,24 @@ std::string kernel_builder::function(const std::string& why, const std::string& 
     return (why.empty() ? "" : "/// " + why + '\n') + templated + std::string(needs.function_prefix()) + ' ';
 }
 
+void kernel_builder::name_raw(node_id id) {
+    const node& n = graph.nodes[id];
+    const std::string &name = names[n.index], type = needs.type(n.type);
+    const std::string from = needs.where() == detail::target::host ? "given->" : "";
+    const std::string data =
+        arguments.member({argument_kind::operand_pointer, 8, n.index}, "const " + type + '*', name);
+    const std::string count =
+        arguments.member({argument_kind::raw_count, 8, n.index}, needs.type(dtype::i8), name + "_count");
+    const auto member = [&](const std::string& m) { return from.empty() ? m : from + m.substr(m.find('.') + 1); };
+    add_raw_array(needs);
+    code.line("const raw_array<", type, "> ", name, "_all = {", member(data), ", ", member(count), "};");
+    body.name(id, name + "_all");
+}
+
 void kernel_builder::name_scalars() {
     for (node_id i = 0; i < graph.nodes.size(); ++i) {
         const node& n = graph.nodes[i];
+        if (n.kind == node_kind::operand && key.operands[n.index].head.kind == operand_kind::raw) name_raw(i);
         if (n.kind != node_kind::operand || key.operands[n.index].head.kind != operand_kind::scalar) continue;
         const argument scalar{argument_kind::scalar_value, static_cast<std::uint8_t>(detail::size_of(n.type)), n.index};
         const std::string type = needs.type(n.type), &name = names[n.index];

@@ -79,6 +79,10 @@ struct kernel_builder : loop_source {
     bool scatters() const {
         return std::ranges::any_of(outputs, [this](const array_argument& z) { return is_scattered(z); });
     }
+    /// Whether a text reads whole arrays where it likes: nothing is computed but for elements that there are.
+    bool has_raw() const {
+        return std::ranges::any_of(graph.nodes, [this](const node& n) { return is_raw(key, n); });
+    }
     /// Whether an element may have no place because one of its indices is outside.
     bool checks_places() const {
         return scatters() && std::ranges::any_of(unravellings, [](const unravelling& u) { return u.is_checked(); });
@@ -137,6 +141,7 @@ struct kernel_builder : loop_source {
 
 private:
     void find_unravellings();
+    void name_raw(node_id id);
 };
 
 std::string digit(int axis);

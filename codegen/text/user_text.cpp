@@ -84,13 +84,18 @@ void declare(std::string_view given, prelude& needs) {
 
 bool continues_name(char c) { return is_identifier(std::string_view(&c, 1)) || (c >= '0' && c <= '9'); }
 
-void declare_names(const std::string& text, prelude& needs) {
+template <class F>
+void for_each_name(std::string_view text, F f) {
     for (std::size_t i = 0; i < text.size();) {
         std::size_t end = i;
         while (end < text.size() && continues_name(text[end])) ++end;
-        declare(std::string_view(text).substr(i, end - i), needs);
+        f(text.substr(i, end - i));
         i = std::max(end, i + 1);
     }
+}
+
+void declare_names(const std::string& text, prelude& needs) {
+    for_each_name(text, [&](std::string_view name) { declare(name, needs); });
 }
 
 /// The text as it stands, so that code may be printed around it on the same lines: a line of its own follows a comment
@@ -140,6 +145,9 @@ public:
                     const user_text::parameter& result) {
         out_.open(prefix_, result.type, ' ', name, '(', given, ")");
         for (const user_text::parameter& p : text_.outputs) out_.line(p.type, ' ', p.name, ";");
+        if (!text_.reduces() && has_name(statements, "_ind"))
+            out_.line("const struct { int64 n; ", prefix_.substr(prefix_.find(' ') + 1),
+                      "int64 size() const { return n; } } _ind{_ind_size};");
         out_.line(enclosed(statements), ";");
         out_.line("return ", result.name, ";");
         out_.close();
@@ -157,6 +165,22 @@ private:
 std::string user_text::function(std::uint16_t which) const {
     if (!reduces()) return outputs[which].name;
     return static_cast<user_part>(which) == user_part::map ? "map" : "post";
+}
+
+bool has_name(std::string_view text, std::string_view name) {
+    bool found = false;
+    for_each_name(text, [&](std::string_view n) { found = found || n == name; });
+    return found;
+}
+
+void add_raw_array(prelude& needs) {
+    const std::string inside =
+        needs.where() == target::cuda ? std::string(needs.function_prefix()) + ' ' : std::string();
+    needs.add("raw_array",
+              "/// A whole array, in C order.\ntemplate <class T>\nstruct raw_array {\n    const T* data;\n    " +
+                  needs.type(dtype::i8) + " count;\n    " + inside +
+                  "const T& operator[](long long i) const { return data[i]; }\n    " + inside +
+                  "long long size() const { return count; }\n};\n");
 }
 
 text_end end_of_text(std::string_view text) {
@@ -206,8 +230,11 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
             if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
                 throw error("[key] has a kernel's text whose output has a type of its own");
             const dtype of = computed_in(letters.type_of(p));
-            to->push_back({std::string(p.is_placeholder() ? p.type : type_name(of)), std::string(p.name), of});
+            const std::string type(p.is_placeholder() ? p.type : type_name(of));
+            to->push_back({p.raw ? "raw_array<" + type + '>' : type, std::string(p.name), of, p.raw});
         }
+    if (parts.size() == 4)  // what CuPy's elementwise kernels know beside: the element's number, and of how many
+        for (const char* known : {"i", "_ind_size"}) t.inputs.push_back({"int64", known, dtype::i8});
     t.parts.assign(parts.begin() + 3, parts.end());
     return t;
 }
@@ -220,7 +247,10 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
     if (needs.has(name)) return name;
     for (const std::string& part : t.parts) declare_names(part, needs);
     for (const auto* list : {&t.inputs, &t.outputs})
-        for (const user_text::parameter& p : *list) needs.type(p.of);
+        for (const user_text::parameter& p : *list) {
+            needs.type(p.of);
+            if (p.raw) add_raw_array(needs);
+        }
     printer print(t, needs);
     const std::string inputs = parameters(t.inputs), type = t.outputs[0].type;
     if (t.reduces()) {

@@ -17,6 +17,7 @@ struct user_text {
     struct parameter {
         std::string type, name;  // as the source has them
         dtype of;
+        bool raw = false;  // a whole array
         friend bool operator==(const parameter&, const parameter&) = default;
     };
     std::string name;
@@ -41,6 +42,11 @@ text_end end_of_text(std::string_view text);
 
 /// The name of the struct that has the functions of text number `which`; puts it into the prelude.
 std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs);
+
+/// Whether the name stands in a text.
+bool has_name(std::string_view text, std::string_view name);
+/// raw_array<T>, a whole array that a text reads where it likes.
+void add_raw_array(prelude& needs);
 
 /// Operations of one call: a guess from how much was written.
 std::uint32_t cost_of_user(const user_text& t, std::uint16_t which);

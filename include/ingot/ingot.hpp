@@ -15,6 +15,7 @@
 #include <ingot/host.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/lazy.hpp>
+#include <ingot/linalg.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/print.hpp>

@@ -27,9 +27,11 @@ struct fixed_string {
     constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// "T x" or "float x". One letter stands for a type that a call decides; other types have NumPy's names or C++'s.
+/// "T x", "float x" or "raw T x". One letter stands for a type that a call decides; other types have NumPy's names or
+/// C++'s. Raw is a whole array, which the text reads where it likes.
 struct kernel_parameter {
     std::string_view type, name;
+    bool raw = false;
 
     constexpr bool is_placeholder() const { return type.size() == 1; }
     /// Of a parameter that is no placeholder; dtype_count where there is no such type.
@@ -51,7 +53,8 @@ constexpr bool is_identifier(std::string_view s) {
 }
 
 struct parameter_list {
-    static constexpr int most = most_arguments - 1;  // a node takes the text too
+    static constexpr int most = 8;
+    static_assert(most + 3 <= most_arguments);  // an elementwise node takes the element's number, their count, the text
     std::array<kernel_parameter, most> parameters{};
     int count = 0;
     bool valid = true;
@@ -62,6 +65,11 @@ struct parameter_list {
     constexpr bool has(std::string_view name) const {
         for (const kernel_parameter& p : *this)
             if (p.name == name) return true;
+        return false;
+    }
+    constexpr bool has_raw() const {
+        for (const kernel_parameter& p : *this)
+            if (p.raw) return true;
         return false;
     }
 };
@@ -81,7 +89,9 @@ constexpr parameter_list parse_parameters(std::string_view text) {
         const std::size_t gap = one.find_last_of(' ');
         list.valid = gap != one.npos && list.count < parameter_list::most;
         if (!list.valid) break;
-        const kernel_parameter p{trim(one.substr(0, gap)), one.substr(gap + 1)};
+        kernel_parameter p{trim(one.substr(0, gap)), one.substr(gap + 1)};
+        p.raw = p.type.starts_with("raw ");
+        if (p.raw) p.type = trim(p.type.substr(4));
         list.valid = is_identifier(p.name) && is_identifier(p.type) &&
                      (p.is_placeholder() || p.fixed_dtype() < dtype_count) && !list.has(p.name);
         list.parameters[static_cast<std::size_t>(list.count++)] = p;

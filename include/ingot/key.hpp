@@ -30,7 +30,8 @@ inline constexpr std::uint32_t key_version = 3;
 enum class target : std::uint8_t { host, cuda };
 enum class math_mode : std::uint8_t { standard, strict, fast, tf32 };
 
-enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy, text };
+/// Raw is an array that a user's text reads where it likes: without axes, and with a count.
+enum class operand_kind : std::uint8_t { array, scalar, generator, pick, lazy, text, raw };
 
 /// How an operand moves along an axis: not at all, by one element, or by a run-time stride.
 enum class stride_class : std::uint8_t { broadcast, unit, strided };

@@ -25,7 +25,7 @@ namespace ingot::detail {
 /// What a program word stands for; operands it consumes from the operand list are named in brackets.
 enum class word_kind : std::uint8_t {
     leaf,       // array elements [array]
-    scalar,     // one value [scalar]; its dtype is in the operand
+    scalar,     // one value [scalar]; its dtype is in the operand; code 1: a whole array for a user's text [raw]
     generator,  // random numbers [generator]; op is the generator
     map,        // elementwise; op is a row of the operator table; takes arity values
     reduce,     // op is a fold; takes one value, and a user's its text; one attribute word: the number of bound axes
@@ -52,7 +52,7 @@ enum class fold : std::uint16_t {
 /// The functions of a user's reduction; of an elementwise kernel each output has one.
 enum class user_part : std::uint8_t { map, post };
 /// Values that a node takes at most.
-inline constexpr int most_arguments = 9;
+inline constexpr int most_arguments = 11;
 /// Kinds of random leaves; of the last, element i is i.
 enum class generator_kind : std::uint16_t { uniform, normal, position };
 /// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.

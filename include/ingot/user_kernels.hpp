@@ -3,7 +3,8 @@
 //   const reduction_kernel<"T x", "T y"> l2("x * x", "a + b", "y = sqrt(a)", "0", "l2");
 //   array<float> lengths = l2(m - mean(m), 1) + 1;   // one kernel
 //
-// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name (float, int64).
+// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name (float, int64); `raw`
+// before it makes it a whole array, which an elementwise kernel's text indexes.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include <ingot/array_indexing.hpp>
 #include <ingot/kernel_text.hpp>
 #include <ingot/reduction_nodes.hpp>
 
@@ -37,6 +39,7 @@ template <detail::fixed_string In, detail::fixed_string Out>
 class reduction_kernel {
     static constexpr detail::parameter_list inputs = detail::parse_parameters(In.view());
     static constexpr detail::parameter_list outputs = detail::parse_parameters(Out.view());
+    static_assert(!inputs.has_raw() && !outputs.has_raw(), "a reduction has no raw parameters");
     static_assert(inputs.valid,
                   "inputs are a list like \"T x, float y\" of up to 8 parameters with names of their own");
     static_assert(outputs.valid && outputs.count == 1, "a reduction's output is one parameter like \"T y\"");
@@ -108,6 +111,156 @@ private:
             how.operation, as_text_argument(how.operation, b.type_of(inputs[I]), std::forward<A>(arguments))..., text);
         return make_node<user_op(user_part::post), result>(how.operation,
                                                            reduced<fold::user>(how, std::move(mapped), text), text);
+    }
+
+    const detail::kernel_text& text_;
+};
+
+namespace detail {
+
+/// A whole array for a text that reads it where it likes: it has no axes.
+template <class T>
+class raw_leaf : public expression_base {
+public:
+    using value_type = T;
+    static constexpr dtype type = dtype_of<T>;
+    static constexpr std::array<word, 1> program{make_word(word_kind::scalar, type, 1)};
+    static constexpr int operands = 1, binders = 0, nodes = 1;
+
+    /// Of an array in C order; one without elements is given room, so that there is a pointer.
+    explicit raw_leaf(const array<T>& whole) : count_(whole.size()), where_(0) {
+        const leaf<T>& given = whole.as_leaf();
+        memory_ = count_ != 0 ? given.memory() : allocate_buffer(sizeof(T));
+        where_.offset = count_ != 0 ? given.where().offset : 0;
+    }
+
+    void gather(cursor& c) const {
+        operand& o = *c.operands++;
+        o.kind = operand_kind::raw;
+        o.type = type;
+        o.where = &where_;
+        o.memory = memory_.get();
+        o.bits[1] = static_cast<std::uint64_t>(count_);
+    }
+    extents_ref extents(shape_room&) const noexcept { return {nullptr, 0}; }
+    void apply(const axis_view&, int) noexcept {}
+    bool try_reshape(std::span<const index_t>, int) const noexcept { return true; }
+    device_id on_device() const noexcept { return memory_->device; }
+    std::uint32_t count(const buffer* b) const noexcept { return memory_.get() == b ? 1u : 0u; }
+
+private:
+    buffer_ref memory_;
+    index_t count_;
+    layout where_;
+};
+
+/// An argument of an elementwise text: of a raw parameter its whole array, evaluated if it is none.
+template <bool Raw, class A>
+decltype(auto) as_elementwise_argument(const char* operation, dtype d, A&& a) {
+    if constexpr (Raw) {
+        using T = typename std::remove_cvref_t<A>::value_type;
+        const array<T> given(a);
+        const layout& l = given.as_leaf().where();
+        const layout wanted = contiguous_layout(l.extents());
+        const bool whole = std::equal(l.strides(), l.strides() + l.rank(), wanted.strides());
+        return raw_leaf<T>(whole ? given : array<T>(reshape(given, {-1}) + T(0)));
+    } else {
+        return as_text_argument(operation, d, std::forward<A>(a));
+    }
+}
+
+/// The shape that the arguments have together, but for raw ones.
+template <class... N>
+std::span<const index_t> shape_of_arguments(const char* operation, shape_room& room, const N&... nodes) {
+    shape_room rooms[sizeof...(N)];
+    int i = 0, rank = 0;
+    const extents_ref shapes[] = {nodes.extents(rooms[i++])...};
+    if (const int whole = broadcast_shapes(operation, shapes, sizeof...(N), room, rank); whole >= 0) {
+        rank = shapes[whole].rank;
+        std::copy_n(shapes[whole].data, rank, room);
+    }
+    return {room, static_cast<std::size_t>(rank)};
+}
+
+}  // namespace detail
+
+/// An elementwise function that is given as text: statements of C++ that set the outputs from the inputs, as CuPy has
+/// them. A call is an expression, or a tuple of them where there are several outputs, and fuses with what is around it.
+/// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `raw T x` is a whole
+/// array, x[k] and x.size(), which takes no part in broadcasting; in the text `i` is the element's number in C order,
+/// and `_ind.size()` how many there are. The text is compiled on first use, by the target's compiler.
+///
+///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
+///     array<double> x{1, 5}, y{2, 2};
+///     const elementwise_kernel<"T x, raw T y", "T z"> reversed("z = x + y[_ind.size() - i - 1];", "add_reversed");
+///     std::cout << sqrt(k(x, y) + 6) << ' ' << reversed(x, array<double>{10, 20});
+///     // prints: [3. 4.] [21. 15.]
+template <detail::fixed_string In, detail::fixed_string Out>
+class elementwise_kernel {
+    static constexpr detail::parameter_list inputs = detail::parse_parameters(In.view());
+    static constexpr detail::parameter_list outputs = detail::parse_parameters(Out.view());
+    static_assert(inputs.valid,
+                  "inputs are a list like \"T x, raw float y\" of up to 8 parameters with names of their own");
+    static_assert(outputs.valid && !outputs.has_raw(),
+                  "outputs are a list like \"T y, float z\" of up to 8 parameters with names of their own");
+    static_assert(!inputs.has("i") && !outputs.has("i"), "i is the element's number");
+    static constexpr bool outputs_are_known = [] {
+        detail::placeholder_list known;
+        known.add(inputs);
+        for (const detail::kernel_parameter& p : outputs)
+            if (p.is_placeholder() && known.find(p.type[0]) == known.count) return false;
+        return true;
+    }();
+    static_assert(outputs_are_known, "an output's type is one of the inputs' or a dtype's name");
+    static constexpr std::size_t n = static_cast<std::size_t>(inputs.count);
+
+    template <class... A>
+    static constexpr detail::text_binding binding = detail::bind_placeholders<A...>(inputs);
+    template <class... A>
+    static constexpr bool fits() {
+        constexpr bool arrays[] = {array_expression<A>...};
+        bool any = false;
+        for (int i = 0; i < inputs.count; ++i) {
+            any = any || (arrays[i] && !inputs[i].raw);
+            if (inputs[i].raw && !arrays[i]) return false;
+        }
+        return any && binding<A...>.legal;
+    }
+
+public:
+    /// Throws error where the name is no identifier, compile_error where a comment has no end.
+    explicit elementwise_kernel(std::string_view statements, std::string_view name = "kernel")
+        : text_(detail::keep_text({name, In.view(), Out.view(), statements})) {}
+
+    /// Throws shape_error where the inputs do not broadcast; the evaluation throws compile_error where the text is no
+    /// C++. An expression that is given for a raw parameter is evaluated now.
+    template <class... A>
+        requires(sizeof...(A) == n) && (operand_like<A> && ...) && (fits<A...>())
+    auto operator()(A&&... arguments) const {
+        return call(std::index_sequence_for<A...>{},
+                    std::make_index_sequence<static_cast<std::size_t>(outputs.count)>{}, std::forward<A>(arguments)...);
+    }
+
+private:
+    template <std::size_t... I, std::size_t... O, class... A>
+    auto call(std::index_sequence<I...>, std::index_sequence<O...>, A&&... arguments) const {
+        using namespace detail;
+        constexpr text_binding b = binding<A...>;
+        const char* const name = text_.name.c_str();
+        const auto given = std::tuple(as_elementwise_argument<inputs[static_cast<int>(I)].raw>(
+            name, b.type_of(inputs[static_cast<int>(I)]), std::forward<A>(arguments))...);
+        shape_room room;
+        const std::span<const index_t> shape = shape_of_arguments(name, room, std::get<I>(given)...);
+        index_t count = 1;
+        for (const index_t extent : shape) count *= extent;
+        const auto number = numbers_of(contiguous_layout(shape));
+        const auto size = element_leaf<index_t>(name, count);
+        const text_leaf text(text_, b.encode());
+        if constexpr (sizeof...(O) == 1)
+            return make_node<user_op(0), b.type_of(outputs[0])>(name, std::get<I>(given)..., number, size, text);
+        else
+            return std::tuple(make_node<user_op(static_cast<int>(O)), b.type_of(outputs[static_cast<int>(O)])>(
+                name, std::get<I>(given)..., number, size, text)...);
     }
 
     const detail::kernel_text& text_;

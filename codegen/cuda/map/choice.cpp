@@ -100,7 +100,7 @@ map_choice choose_map(const cuda_kernel& b) {
         c.how = layout::packed;
         return c;
     }
-    c.along = b.scatters() ? -1 : b.folded_axis();
+    c.along = b.scatters() || b.has_raw() ? -1 : b.folded_axis();
     if (can_be_flat(b, inner, c.along)) {
         c.how = layout::flat;
         c.each = 4;

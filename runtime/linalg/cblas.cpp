@@ -1,0 +1,120 @@
+// CBLAS as a typed table: OpenBLAS, or whatever other library of that interface the loader finds.
+#include <complex>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ingot/error.hpp>
+#include <ingot/half.hpp>
+
+#include "runtime/dynamic_library.hpp"
+#include "runtime/linalg/matrix_product.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+// The interface's own numbers, and its functions as its standard has them.
+constexpr int by_columns = 102, as_it_is = 111, transposed = 112;
+struct cblas_api {
+    void (*cblas_sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+    void (*cblas_dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                        int);
+    void (*cblas_cgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                        void*, int);
+    void (*cblas_zgemm)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                        void*, int);
+};
+
+/// Opened once, for ever. Throws library_error.
+const cblas_api& cblas() {
+    static const cblas_api& api = *[]() -> const cblas_api* {
+        for (const char* name :
+             {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libblis.so.4", "libcblas.so.3"})
+            try {
+                dynamic_library library(name);
+                auto made = std::make_unique<cblas_api>();
+                library.get(made->cblas_sgemm, "cblas_sgemm");
+                library.get(made->cblas_dgemm, "cblas_dgemm");
+                library.get(made->cblas_cgemm, "cblas_cgemm");
+                library.get(made->cblas_zgemm, "cblas_zgemm");
+                library.keep_loaded();
+                return made.release();
+            } catch (const library_error&) {
+                continue;
+            }
+        throw library_error("[matmul] no library of BLAS is here: libopenblas.so.0 is wanted (Debian: libopenblas0)");
+    }();
+    return api;
+}
+
+int as_int(index_t n) {
+    if (n > std::numeric_limits<int>::max())
+        throw library_error("[matmul] an extent or stride of " + std::to_string(n) + " is too large for CBLAS");
+    return static_cast<int>(n);
+}
+
+template <class T, class F, class S>
+void multiply(const product_call& c, F gemm, S one, S zero) {
+    for (index_t i = 0; i < c.batch; ++i)
+        gemm(by_columns, c.transposed[0] ? transposed : as_it_is, c.transposed[1] ? transposed : as_it_is, as_int(c.m),
+             as_int(c.n), as_int(c.k), one, static_cast<const T*>(c.operands[0]) + i * c.strides[0],
+             as_int(c.leading[0]), static_cast<const T*>(c.operands[1]) + i * c.strides[1], as_int(c.leading[1]), zero,
+             static_cast<T*>(c.result) + i * c.strides[2], as_int(c.leading_of_result));
+}
+
+/// By way of float32, in which the sums are taken.
+template <class H>
+void multiply_halves(product_call c, const cblas_api& api) {
+    const index_t lines[2] = {c.transposed[0] ? c.m : c.k, c.transposed[1] ? c.k : c.n};
+    const index_t length[2] = {c.transposed[0] ? c.k : c.m, c.transposed[1] ? c.n : c.k};
+    const product_call given = c;
+    std::vector<float> wide[2], sums(static_cast<std::size_t>(c.m * c.n));
+    c.batch = 1;
+    for (index_t i = 0; i < given.batch; ++i) {
+        for (int o = 0; o < 2; ++o) {
+            const H* const from = static_cast<const H*>(given.operands[o]) + i * given.strides[o];
+            wide[o].clear();
+            for (index_t line = 0; line < lines[o]; ++line)
+                for (index_t j = 0; j < length[o]; ++j)
+                    wide[o].push_back(static_cast<float>(from[line * given.leading[o] + j]));
+            c.operands[o] = wide[o].data();
+            c.leading[o] = std::max<index_t>(length[o], 1);
+        }
+        c.result = sums.data(), c.leading_of_result = c.m;
+        multiply<float>(c, api.cblas_sgemm, 1.0f, 0.0f);
+        H* const to = static_cast<H*>(given.result) + i * given.strides[2];
+        for (index_t row = 0; row < c.n; ++row)
+            for (index_t j = 0; j < c.m; ++j)
+                to[row * given.leading_of_result + j] = H(sums[static_cast<std::size_t>(row * c.m + j)]);
+    }
+}
+
+}  // namespace
+
+void call_cblas(const product_call& c, dtype type) {
+    const cblas_api& api = cblas();
+    const std::complex<double> one(1), zero(0);
+    const std::complex<float> one_f(1), zero_f(0);
+    switch (type) {
+        case dtype::f4:
+            return multiply<float>(c, api.cblas_sgemm, 1.0f, 0.0f);
+        case dtype::f8:
+            return multiply<double>(c, api.cblas_dgemm, 1.0, 0.0);
+        case dtype::c8:
+            return multiply<std::complex<float>>(c, api.cblas_cgemm, static_cast<const void*>(&one_f),
+                                                 static_cast<const void*>(&zero_f));
+        case dtype::c16:
+            return multiply<std::complex<double>>(c, api.cblas_zgemm, static_cast<const void*>(&one),
+                                                  static_cast<const void*>(&zero));
+        case dtype::f2:
+            return multiply_halves<float16>(c, api);
+        case dtype::bf:
+            return multiply_halves<bfloat16>(c, api);
+        default:
+            throw library_error("[matmul] CBLAS multiplies no " + std::string(name(type)));
+    }
+}
+
+}  // namespace ingot::runtime

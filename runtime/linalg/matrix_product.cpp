@@ -1,0 +1,66 @@
+// A C-order matrix is to BLAS the transposed one, so the product of two is asked for as that of the second and the
+// first, and nothing is copied. The innermost axis of the batch is the library's own loop; the others are one here.
+#include "runtime/linalg/matrix_product.hpp"
+
+#include <algorithm>
+
+#include <ingot/error.hpp>
+
+namespace ingot::runtime {
+
+namespace {
+
+/// How a matrix lies, of whose axes one has stride 1.
+struct lie {
+    bool transposed;  // by columns, in C's way of counting
+    index_t leading;
+};
+lie lie_of(const library_array& a, std::size_t batch) {
+    const index_t rows = a.extents[batch], columns = a.extents[batch + 1];
+    const index_t down = a.strides[batch], across = a.strides[batch + 1];
+    const bool by_rows = columns == 1 ? down != 1 || rows == 1 : across == 1;
+    // A matrix of one column may have any stride from row to row.
+    if (by_rows) return {false, std::max<index_t>({rows == 1 ? 0 : down, columns, 1})};
+    return {true, std::max<index_t>({columns == 1 ? 0 : across, rows, 1})};
+}
+
+}  // namespace
+
+void matrix_product(const library_arguments& given) {
+    const library_array &a = given.operands[0], &b = given.operands[1], &c = given.results[0];
+    const std::size_t batch = given.batch_axes;
+    const auto each = static_cast<index_t>(detail::size_of(c.type));
+    const index_t rows = c.extents[batch], columns = c.extents[batch + 1], inner = a.extents[batch + 1];
+    const lie of_a = lie_of(a, batch), of_b = lie_of(b, batch);
+    product_call call{{of_b.transposed, of_a.transposed},
+                      columns,
+                      rows,
+                      inner,
+                      {},
+                      {of_b.leading, of_a.leading},
+                      nullptr,
+                      std::max<index_t>({rows == 1 ? 0 : c.strides[batch], columns, 1})};
+    index_t outer = 1;
+    for (std::size_t j = 0; j + 1 < batch; ++j) outer *= a.extents[j];
+    if (batch != 0) {
+        call.batch = a.extents[batch - 1];
+        call.strides[0] = b.strides[batch - 1], call.strides[1] = a.strides[batch - 1];
+        call.strides[2] = c.strides[batch - 1];
+    }
+    for (index_t i = 0; i < outer; ++i) {
+        index_t at[3] = {0, 0, 0}, left = i;
+        for (std::size_t j = batch == 0 ? 0 : batch - 1; j-- > 0; left /= a.extents[j]) {
+            const index_t digit = left % a.extents[j];
+            at[0] += digit * b.strides[j], at[1] += digit * a.strides[j], at[2] += digit * c.strides[j];
+        }
+        call.operands[0] = static_cast<const std::byte*>(b.data) + at[0] * each;
+        call.operands[1] = static_cast<const std::byte*>(a.data) + at[1] * each;
+        call.result = static_cast<std::byte*>(c.data) + at[2] * each;
+        if (given.stream.device.is_cuda())
+            call_cublas(call, c.type, given.stream);
+        else
+            call_cblas(call, c.type);
+    }
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,58 @@
+// Elementwise functions that a user gives as text.
+#include <doctest/doctest.h>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+
+TEST_CASE("a call of an elementwise kernel fuses with what is around it, and with other calls") {
+    const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
+    const array<float> x = arange<float>(1000), y = x % 7;
+    array<float> r;
+    CHECK(launches([&] { r = k(k(x, y) + 1, 2) - x; }) == 1);
+    const auto pick = [](const auto& a, const auto& b) { return where(a - 2 > b, a * b, a + b); };
+    CHECK(all(r == pick(pick(x, y) + 1, 2.0f) - x).item());
+    CHECK(sum(k(x, y)).item() == sum(pick(x, y)).item());
+    CHECK(holds(k(x, reshape(arange<float>(2), {2, 1}))(all, 3), {2}, {0, 4}));
+}
+
+TEST_CASE("types are told by letters or by name, and several outputs are a tuple") {
+    const elementwise_kernel<"T x, U y, int32 n", "U z, int64 w, T v"> k(
+        "z = x + y * n; w = i + 100 * _ind.size(); v = x;  // all three", "three");
+    const array<int> x{1, 2, 3};
+    const array<double> y{0.5, 1.5, 2.5};
+    auto [z, w, v] = eval(k(x, y, 2));
+    CHECK(holds(z, {3}, {2, 5, 8}));
+    CHECK(holds(w, {3}, {300, 301, 302}));
+    CHECK(holds(v, {3}, {1, 2, 3}));
+    static_assert(!std::is_invocable_v<decltype(k), array<int>, array<double>, array<float>>);
+    static_assert(!std::is_invocable_v<decltype(k), int, double, int>);
+}
+
+TEST_CASE("a raw array is read anywhere, takes no part in broadcasting, and may be what is written") {
+    const elementwise_kernel<"T x, raw T y", "T z"> reversed("z = x + y[_ind.size() - i - 1];", "add_reversed");
+    const array<double> x = arange<double>(2000), small{1, 2};
+    CHECK(all(reversed(x, x) == 1999).item());
+    CHECK(all(sqrt(reversed(x, x * 1.0) - 1998) == 1).item());  // beside what vectors compute
+    CHECK(sum(reversed(x, x)).item() == 1999.0 * 2000);
+    CHECK(holds(reversed(small, x(slice(none, none, 3))), {2}, {4, 2}));
+    CHECK(holds(reversed(small, small)(slice(none, none, -1)), {2}, {3, 3}));
+    const elementwise_kernel<"raw T table, int64 at", "T z"> look_up("z = at < table.size() ? table[at] : -1;",
+                                                                     "look_up");
+    CHECK(holds(look_up(small, array<std::int64_t>{{1, 0}, {5, 1}}), {2, 2}, {2, 1, -1, 2}));
+    CHECK(holds(look_up(zeros<double>(0), array<std::int64_t>{0}), {1}, {-1}));
+    array<double> own{1, 2, 3};
+    own = reversed(own, own);
+    CHECK(holds(own, {3}, {4, 4, 4}));
+    CHECK_THROWS_AS((lazy<double>(reversed(small, small))), error);
+}
+
+TEST_CASE("a text that is no C++ says so with its log, and a call that does not fit at once") {
+    const elementwise_kernel<"T x", "T z"> bad("z = x +;", "bad");
+    CHECK_THROWS_AS((void)eval(bad(array<float>{1})), compile_error);
+    const elementwise_kernel<"T x, T y", "T z"> add("z = x + y", "add");
+    CHECK_THROWS_AS((void)add(array<float>{1, 2}, array<float>{1, 2, 3}), shape_error);
+    CHECK(holds(add(array<float>{1, 2}, 3), {2}, {4, 5}));
+    CHECK_THROWS_AS((elementwise_kernel<"T x", "T z">("z = x", "not a name")), error);
+}
