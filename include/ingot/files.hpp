@@ -92,19 +92,19 @@ INGOT_API npy_header npy_info(const std::string& path);
 ///     // prints: [0.5 1.  1.5]
 template <class F>
 decltype(auto) load_any(const std::string& path, const F& f) {
-    return detail::with_element_type(npy_info(path).type, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        return f(load<T>(path));
-    });
+    return detail::with_element_type(
+        npy_info(path).type, [&]<class T>(std::type_identity<T>) -> decltype(auto) { return f(load<T>(path)); });
 }
 
 /// The arrays of a .npz file, which stays open; each is read when it is asked for.
 ///
 ///     savez("pair.npz", named("x", arange<float>(3)), named("y", ones<int>({2, 2})));
 ///     const npz_file f = load_npz("pair.npz");
-///     for (const std::string& name : f.names()) std::cout << name << ' ';
-///     std::cout << f.contains("z") << ' ' << f.load<float>("x") << ' ' << name(f.dtype("y")) << ' ' << f.shape("y")
-///               << ' ' << f.info("y").fortran_order;
-///     // prints: x y 0 [0. 1. 2.] int32 (2, 2) 0
+///     std::cout << f.load<float>("x") << ' ' << name(f.dtype("y")) << ' ' << f.shape("y") << '\n';
+///     for (const std::string& array : f.names()) f.load_any(array, [](const auto& a) { std::cout << sum(a) << ' '; });
+///     std::cout << f.contains("z") << f.info("y").fortran_order;
+///     // prints: [0. 1. 2.] int32 (2, 2)
+///     //         3.0 4 00
 class npz_file {
 public:
     // Inner
@@ -134,6 +134,13 @@ public:
         detail::leaf<T> l;
         load_elements(name, {detail::dtype_of<T>, l.memory(), l.where()});
         return array<T>(detail::adopted{}, std::move(l));
+    }
+
+    /// f of an array, whatever its dtype is; f gives the same type of each.
+    template <class F>
+    decltype(auto) load_any(const std::string& name, const F& f) const {
+        return detail::with_element_type(
+            info(name).type, [&]<class T>(std::type_identity<T>) -> decltype(auto) { return f(load<T>(name)); });
     }
 
 private:
@@ -241,20 +248,25 @@ void save_members(npz_writer& out, const M&... members) {
 }  // namespace detail
 
 /// Writes expressions to a .npz file: each with the name that `named` gives it, else arr_0, arr_1 by where it stands.
-/// The file appears when it is complete. Throws file_error, dtype_error of bfloat16, and what an evaluation throws;
-/// `savez_compressed` also library_error where zlib is missing.
+/// The file appears when it is complete. Throws file_error, dtype_error of bfloat16, and what an evaluation throws.
 ///
 ///     array<double> x{1, 2, 3};
 ///     savez("sums.npz", x, named("sum", sum(x)));
-///     savez_compressed("small.npz", named("zeros", zeros({100, 100})));
-///     std::cout << load_npz("sums.npz").load<double>("sum") << ' ' << load_npz("small.npz").shape("zeros");
-///     // prints: 6.0 (100, 100)
+///     const npz_file f = load_npz("sums.npz");
+///     std::cout << f.load<double>("arr_0") << ' ' << f.load<double>("sum");
+///     // prints: [1. 2. 3.] 6.0
 template <class... M>
     requires(detail::npz_member<M> && ...)
 void savez(const std::string& path, const M&... members) {
     npz_writer out(path);
     detail::save_members(out, members...);
 }
+
+/// The same, compressed. Throws library_error too, where zlib is missing.
+///
+///     savez_compressed("small.npz", named("zeros", zeros({100, 100})));
+///     std::cout << load_npz("small.npz").shape("zeros");
+///     // prints: (100, 100)
 template <class... M>
     requires(detail::npz_member<M> && ...)
 void savez_compressed(const std::string& path, const M&... members) {

@@ -31,9 +31,7 @@ private:
 
 }  // namespace
 
-void throw_file_error(const std::string& subject, const std::string& what) {
-    throw file_error(subject + ": " + what);
-}
+void throw_file_error(const std::string& subject, const std::string& what) { throw file_error(subject + ": " + what); }
 
 void byte_source::read(std::uint64_t offset, std::span<std::byte> to) const {
     if (offset > size_ || to.size() > size_ - offset)

@@ -76,8 +76,7 @@ private:
 /// All of a source, which stays for as long.
 class source_stream : public byte_stream {
 public:
-    explicit source_stream(const byte_source& source)
-        : byte_stream(source.subject(), source.size()), source_(source) {}
+    explicit source_stream(const byte_source& source) : byte_stream(source.subject(), source.size()), source_(source) {}
 
 protected:
     void read_next(std::span<std::byte> to) override {

@@ -26,9 +26,7 @@ void swap_words(std::span<std::byte> bytes) {
 }
 
 /// Bytes of what has a byte order of its own: of a complex number, a part.
-std::size_t number_size(dtype t) {
-    return detail::size_of(t) / (detail::kind_of(t) == detail::kind::complex ? 2 : 1);
-}
+std::size_t number_size(dtype t) { return detail::size_of(t) / (detail::kind_of(t) == detail::kind::complex ? 2 : 1); }
 
 }  // namespace
 

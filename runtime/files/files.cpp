@@ -37,8 +37,8 @@ public:
     /// The last one of a name, as Python has it; null where there is none. The suffix may be given.
     const zip_entry* find(const std::string& name) const {
         for (const std::string& full : {name + std::string(npy_suffix), name}) {
-            const auto found = std::find_if(entries().rbegin(), entries().rend(),
-                                            [&](const zip_entry& e) { return e.name == full; });
+            const auto found =
+                std::find_if(entries().rbegin(), entries().rend(), [&](const zip_entry& e) { return e.name == full; });
             if (found != entries().rend()) return &*found;
         }
         return nullptr;
@@ -118,22 +118,31 @@ npz_file load_npz(const std::string& path) {
     return npz_file(new runtime::npz_archive(runtime::open_file("load_npz", path)));
 }
 
+namespace {
+
+const runtime::npz_archive& opened(const runtime::npz_archive* archive) {
+    if (!archive) runtime::throw_file_error("[load_npz] a file", "it was moved away");
+    return *archive;
+}
+
+}  // namespace
+
 npz_file::~npz_file() { delete archive_; }
 
 std::vector<std::string> npz_file::names() const {
     std::vector<std::string> names;
-    for (const runtime::zip_entry& e : archive_->entries()) names.push_back(without_suffix(e.name));
+    for (const runtime::zip_entry& e : opened(archive_).entries()) names.push_back(without_suffix(e.name));
     return names;
 }
 
-bool npz_file::contains(const std::string& name) const { return archive_->find(name) != nullptr; }
+bool npz_file::contains(const std::string& name) const { return opened(archive_).find(name) != nullptr; }
 
 npy_header npz_file::info(const std::string& name) const {
-    return public_part(runtime::read_npy_header(*archive_->open(name)));
+    return public_part(runtime::read_npy_header(*opened(archive_).open(name)));
 }
 
 void npz_file::load_elements(const std::string& name, detail::destination to) const {
-    runtime::read_npy(*archive_->open(name), to);
+    runtime::read_npy(*opened(archive_).open(name), to);
 }
 
 npz_writer::npz_writer(const std::string& path)

@@ -76,10 +76,9 @@ public:
         skip_space();
         if (at_ < text_.size()) malformed("the end");
         if (!has_descr || !has_order || !has_shape)
-            throw_file_error(subject_, std::string("its header has no key ") +
-                                           (!has_descr   ? "'descr'"
-                                            : !has_order ? "'fortran_order'"
-                                                         : "'shape'"));
+            throw_file_error(subject_, std::string("its header has no key ") + (!has_descr   ? "'descr'"
+                                                                                : !has_order ? "'fortran_order'"
+                                                                                             : "'shape'"));
         return result_;
     }
 
@@ -87,8 +86,8 @@ private:
     [[noreturn]] void malformed(const std::string& wanted) const {
         throw_file_error(subject_, "its header has " +
                                        (at_ < text_.size() ? quoted(text_.substr(at_, 1)) : std::string("its end")) +
-                                       " at character " + std::to_string(at_) + ", where " + wanted + " is wanted: " +
-                                       quoted(text_));
+                                       " at character " + std::to_string(at_) + ", where " + wanted +
+                                       " is wanted: " + quoted(text_));
     }
     void skip_space() {
         while (at_ < text_.size() && std::string_view(" \t\r\n\f").find(text_[at_]) != std::string_view::npos) ++at_;

@@ -15,10 +15,10 @@ inline constexpr std::uint32_t end64_signature = 0x06064b50, locator64_signature
 // Bytes of each before what varies in length.
 inline constexpr std::size_t local_size = 30, central_size = 46, end_size = 22, end64_size = 56, locator64_size = 20;
 
-inline constexpr std::uint16_t stored = 0, deflated = 8;         // methods
+inline constexpr std::uint16_t stored = 0, deflated = 8;          // methods
 inline constexpr std::uint16_t encrypted = 1, utf8_name = 0x800;  // flags
-inline constexpr std::uint16_t zip64_extra = 1;                  // the tag of 64-bit numbers
-inline constexpr std::uint16_t in_zip64_16 = 0xffff;             // stands where these are too large
+inline constexpr std::uint16_t zip64_extra = 1;                   // the tag of 64-bit numbers
+inline constexpr std::uint16_t in_zip64_16 = 0xffff;              // stands where these are too large
 inline constexpr std::uint32_t in_zip64 = 0xffffffff;
 
 }  // namespace ingot::runtime::zip

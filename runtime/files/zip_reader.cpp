@@ -125,7 +125,8 @@ std::vector<zip_entry> read_directory(const byte_source& source, const directory
         rest = rest.subspan(size);
     }
     if (!rest.empty())
-        throw_file_error(source.subject(), "has " + std::to_string(rest.size()) + " bytes behind its directory's last entry");
+        throw_file_error(source.subject(),
+                         "has " + std::to_string(rest.size()) + " bytes behind its directory's last entry");
     return entries;
 }
 

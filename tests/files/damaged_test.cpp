@@ -195,22 +195,24 @@ std::vector<std::string> sound_archives(const std::vector<std::string>& arrays, 
 
 int how_many() { return std::getenv("INGOT_TEST_ALL") ? 100'000 : 5'000; }
 
-unsigned seed() { return std::getenv("INGOT_TEST_SEED") ? static_cast<unsigned>(std::atoi(std::getenv("INGOT_TEST_SEED"))) : 1; }
+unsigned seed() {
+    return std::getenv("INGOT_TEST_SEED") ? static_cast<unsigned>(std::atoi(std::getenv("INGOT_TEST_SEED"))) : 1;
+}
 
 /// Asks NumPy about files that were read: whether it reads the same of them.
 class second_opinion {
 public:
     void add(const std::string& file, const answer& a) {
         cases_ << file.size() << ' ' << a.elements.size() << ' ' << a.line << '\n' << file;
-        cases_.write(reinterpret_cast<const char*>(a.elements.data()),
-                     static_cast<std::streamsize>(a.elements.size()));
+        cases_.write(reinterpret_cast<const char*>(a.elements.data()), static_cast<std::streamsize>(a.elements.size()));
         ++count_;
     }
     void ask(const std::string& python) const {
         const scratch_file scratch;
         std::ofstream(scratch.path(), std::ios::binary) << cases_.str();
-        std::FILE* const pipe = popen(("'" + python + "' '" INGOT_TEST_SOURCES "/oracle/damaged_files.py' '" +
-                                       scratch.path() + "'").c_str(), "r");
+        std::FILE* const pipe = popen(
+            ("'" + python + "' '" INGOT_TEST_SOURCES "/oracle/damaged_files.py' '" + scratch.path() + "'").c_str(),
+            "r");
         REQUIRE(pipe != nullptr);
         std::string said;
         for (int c; (c = std::fgetc(pipe)) != EOF;) said += static_cast<char>(c);
@@ -267,8 +269,7 @@ TEST_CASE("a damaged .npz file is a typed error, or holds the arrays that were w
         std::vector<zip_entry> entries;
         std::unique_ptr<zip_reader> archive;
         typed_error_or(file, errors, [&] {
-            archive = std::make_unique<zip_reader>(
-                std::make_unique<memory_source>("[test] memory", bytes_of(file)));
+            archive = std::make_unique<zip_reader>(std::make_unique<memory_source>("[test] memory", bytes_of(file)));
             entries = archive->entries();
         });
         for (const zip_entry& entry : entries)
@@ -290,7 +291,8 @@ TEST_CASE("an archive cannot claim more than deflate can hold") {
     output_file file("test", scratch.path());
     zip_writer archive(file, true);
     archive.begin_entry("zeros.npy");
-    const std::string array = npy_header_of("", dtype::u1, std::vector<index_t>{1'000'000}) + std::string(1'000'000, '\0');
+    const std::string array =
+        npy_header_of("", dtype::u1, std::vector<index_t>{1'000'000}) + std::string(1'000'000, '\0');
     archive.append(bytes_of(array));
     archive.end_entry();
     archive.finish();

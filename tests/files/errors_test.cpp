@@ -16,7 +16,6 @@
 
 #include <zlib.h>
 
-using ingot::runtime::z_stream;
 static_assert(sizeof(::z_stream) == sizeof(ingot::runtime::z_stream) &&
               offsetof(::z_stream, avail_out) == offsetof(ingot::runtime::z_stream, avail_out) &&
               offsetof(::z_stream, state) == offsetof(ingot::runtime::z_stream, state) &&
@@ -71,8 +70,7 @@ TEST_CASE("an error of a .npy file names the file, what was found and what was w
     CHECK(said_of(npy_file(good, six)) == "nothing was thrown");
     CHECK(said_of(npy_file(good, six, 3)) == "nothing was thrown");
     CHECK(said_of("") == "[load] FILE: has 0 bytes, too few for a .npy file");
-    CHECK(said_of("no array at all") ==
-          "[load] FILE: begins with 'no arr', and a .npy file with byte 147 and 'NUMPY'");
+    CHECK(said_of("no array at all") == "[load] FILE: begins with 'no arr', and a .npy file with byte 147 and 'NUMPY'");
     CHECK(said_of("PK\3\4 and so on") ==
           "[load] FILE: is a zip archive, which load_npz reads, and a .npy file is wanted");
     CHECK(said_of(npy_file(good, six, 4)) ==
@@ -100,7 +98,8 @@ TEST_CASE("an error of a .npy file names the file, what was found and what was w
           "[load] FILE: its header has ''' at character 9, where ':' is wanted: '{'descr' '<f4'}'");
     for (const char* const dict :
          {"", "{", "{}", "{'descr': '<f4'", "{'descr': '<f4', 'descr': '<f4'}", "{'descr: '<f4'}",
-          "{'descr': '<f4', 'fortran_order': 0, 'shape': (0,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (0)}",
+          "{'descr': '<f4', 'fortran_order': 0, 'shape': (0,)}",
+          "{'descr': '<f4', 'fortran_order': False, 'shape': (0)}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': 0}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': (-0,)}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': (00,)}",
@@ -118,9 +117,10 @@ TEST_CASE("an error of a .npy file names the file, what was found and what was w
 
 TEST_CASE("a header may have its keys in any order, either quotes, spaces and Python 2's integers") {
     const std::string six(24, '\0');
-    for (const char* const dict : {"{'shape':(2,3),'descr':'<f4','fortran_order':False}\n",
-                                   " { \"shape\" : ( 2L , 3L , ) , \"fortran_order\" : False , \"descr\" : \"<f4\" , } ",
-                                   "{'descr': '=f4', 'fortran_order': False,\n 'shape': (2, 3)}"})
+    for (const char* const dict :
+         {"{'shape':(2,3),'descr':'<f4','fortran_order':False}\n",
+          " { \"shape\" : ( 2L , 3L , ) , \"fortran_order\" : False , \"descr\" : \"<f4\" , } ",
+          "{'descr': '=f4', 'fortran_order': False,\n 'shape': (2, 3)}"})
         CHECK_MESSAGE(said_of(npy_file(dict, six)) == "nothing was thrown", std::string(dict));
 }
 
@@ -175,10 +175,11 @@ TEST_CASE("an archive says what it has, and what is wrong with it") {
         changed[at] = c;
         return changed;
     };
-    const std::string none = "[load_npz] " + path + ": has no zip archive's end record, so that it is none or cut short or too long";
-    CHECK(said_after(bytes + "y") == none);
-    CHECK(said_after(bytes.substr(0, bytes.size() - 1)) == none);
-    CHECK(said_after("") == none);
+    const std::string no_end =
+        "[load_npz] " + path + ": has no zip archive's end record, so that it is none or cut short or too long";
+    CHECK(said_after(bytes + "y") == no_end);
+    CHECK(said_after(bytes.substr(0, bytes.size() - 1)) == no_end);
+    CHECK(said_after("") == no_end);
     const std::size_t data = bytes.find("NUMPY") + 127;  // the first element
     CHECK(said_after(with(data, 9)) == "[load_npz] " + path + ", x: is damaged: its checksum is another");
     CHECK(said_after(with(30, 'y')) == "[load_npz] " + path + ", x: has another name than in the archive's directory");
@@ -190,9 +191,22 @@ TEST_CASE("an archive says what it has, and what is wrong with it") {
     CHECK(said_after(with(entry + 24, 1)) == "[load_npz] " + path + ", x: cannot hold 1 bytes in 140");
 }
 
+TEST_CASE("an archive's handle moves, and one that was moved away says so") {
+    const scratch_directory scratch;
+    const std::string path = scratch.path() / "x.npz";
+    savez(path, arange<int>(3));
+    npz_file f = load_npz(path);
+    npz_file g = std::move(f);
+    CHECK(g.load<int>("arr_0").to_host() == std::vector<int>{0, 1, 2});
+    CHECK(thrown<file_error>([&] { f.names(); }) == "[load_npz] a file: it was moved away");
+    f = std::move(g);
+    CHECK(f.contains("arr_0"));
+}
+
 TEST_CASE("without zlib an error names the package") {
-    CHECK(thrown<library_error>([] { runtime::open_zlib("libnothing.so.7"); })
-              .ends_with("; compressed .npz files want zlib (Debian: zlib1g)"));
+    CHECK(thrown<library_error>([] {
+              runtime::open_zlib("libnothing.so.7");
+          }).ends_with("; compressed .npz files want zlib (Debian: zlib1g)"));
 }
 
 TEST_CASE("a save that fails leaves the file that was there, and nothing else") {

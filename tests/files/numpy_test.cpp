@@ -18,7 +18,8 @@ using namespace ingot::test;
 namespace {
 
 const std::vector<std::vector<int>>& shapes() {
-    static const std::vector<std::vector<int>> all{{}, {0}, {1}, {5}, {2, 3}, {0, 3}, {3, 0}, {10, 1, 100}, {200, 3, 4}};
+    static const std::vector<std::vector<int>> all{{},     {0},    {1},          {5},        {2, 3},
+                                                   {0, 3}, {3, 0}, {10, 1, 100}, {200, 3, 4}};
     return all;
 }
 
@@ -93,8 +94,8 @@ TEST_CASE("NumPy writes the same bytes, and what it writes is read: every dtype,
     const scratch_directory scratch;
     const std::filesystem::path& folder = scratch.path();
     const int count = write_all(folder);
-    CHECK(answer_of("'" + std::string(python) + "' '" INGOT_TEST_SOURCES "/oracle/files.py' '" + folder.string() + "'") ==
-          std::to_string(count) + '\n');
+    CHECK(answer_of("'" + std::string(python) + "' '" INGOT_TEST_SOURCES "/oracle/files.py' '" + folder.string() +
+                    "'") == std::to_string(count) + '\n');
     std::ifstream theirs(folder / "theirs.txt");
     int read = 0;
     for (std::string line; std::getline(theirs, line); ++read) check_line(folder, line);
@@ -143,6 +144,20 @@ TEST_CASE("load_any gives the array in the file's dtype") {
         save(path, made<T>({3, 2}));
         CHECK(load_any(path, [](const auto& x) { return is_made(x) ? x.dtype() : dtype::bf; }) == detail::dtype_of<T>);
     });
+}
+
+TEST_CASE("large arrays pass in pieces, to a file and back") {
+    const scratch_directory scratch;
+    const std::string path = scratch.path() / "x.npy", archive = scratch.path() / "x.npz";
+    const array<std::int16_t> x = made<std::int16_t>({3, 1'500'001});
+    save(path, x);
+    savez_compressed(archive, x);
+    const std::string bytes = content(path);
+    REQUIRE(bytes.size() == 128 + static_cast<std::size_t>(x.nbytes()));
+    const std::vector<std::byte> wanted = pattern(x.dtype(), static_cast<std::size_t>(x.nbytes()));
+    CHECK(std::memcmp(bytes.data() + 128, wanted.data(), wanted.size()) == 0);
+    CHECK(is_made(load<std::int16_t>(path)));
+    CHECK(is_made(load_npz(archive).load<std::int16_t>("arr_0")));
 }
 
 TEST_CASE("of a large file in Fortran order there is no second copy in memory") {
