@@ -1,6 +1,6 @@
-// A file descriptor with an owner, the two loops that every read and write of a whole buffer needs, and how large a file
-// may become.
-// Promises: interrupted and short calls are continued; false means that errno says why (0: the file ended early).
+// A file descriptor with an owner, the two loops that every read and write of a whole buffer needs, and how large a
+// file may become. Promises: interrupted and short calls are continued; false means that errno says why (0: the file
+// ended early).
 #pragma once
 
 #include <sys/resource.h>

@@ -162,7 +162,7 @@ TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solu
     CHECK(numbers_after(text, "from the solution:").at(0) < 4e-4);
 }
 
-TEST_CASE("the example summary: every array of every dtype in one kernel") {
+TEST_CASE("the example summary: every array of every dtype in a statement") {
     const ingot::test::scratch_directory scratch;
     const std::string alone = scratch.path() / "alone.npy", several = scratch.path() / "several.npz";
     ingot::save(alone, ingot::array<float>{3, std::numeric_limits<float>::quiet_NaN(), 4, 5});
