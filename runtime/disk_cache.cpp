@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,12 +48,6 @@ struct listing_traits {
     static constexpr DIR* none = nullptr;
     static void close(DIR* listing) noexcept { closedir(listing); }
 };
-
-/// write(2) beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
-bool within_file_size_limit(std::size_t size) {
-    rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
-}
 
 }  // namespace
 

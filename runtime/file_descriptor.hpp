@@ -1,7 +1,9 @@
-// A file descriptor with an owner, and the two loops that every read and write of a whole buffer needs.
-// Promises: interrupted and short calls are continued; false means that errno says why (0: the file ended early).
+// A file descriptor with an owner, the two loops that every read and write of a whole buffer needs, and how large a
+// file may become. Promises: interrupted and short calls are continued; false means that errno says why (0: the file
+// ended early).
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,8 +31,8 @@ inline bool write_all(int descriptor, std::span<const std::byte> bytes) noexcept
     return true;
 }
 
-inline bool read_all(int descriptor, std::span<std::byte> bytes) noexcept {
-    for (off_t at = 0; !bytes.empty();) {
+inline bool read_all(int descriptor, std::span<std::byte> bytes, off_t at = 0) noexcept {
+    while (!bytes.empty()) {
         const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), at);
         if (got < 0 && errno == EINTR) continue;
         if (got == 0) errno = 0;
@@ -39,6 +41,12 @@ inline bool read_all(int descriptor, std::span<std::byte> bytes) noexcept {
         at += got;
     }
     return true;
+}
+
+/// write(2) beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
+inline bool within_file_size_limit(std::size_t size) noexcept {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
 }  // namespace ingot::runtime

@@ -32,6 +32,10 @@ memory_file::memory_file(const std::string& name, std::span<const std::byte> con
     const file_descriptor file(open_nameless(name));
     // Out of the way of a child's standard descriptors, even where this process has closed its own.
     if (file) file_ = file_descriptor(fcntl(file.get(), F_DUPFD_CLOEXEC, 10));
+    if (file_ && !within_file_size_limit(content.size())) {
+        errno = EFBIG;
+        file_ = {};
+    }
     if (!file_ || !write_all(file_.get(), content) || lseek(file_.get(), 0, SEEK_SET) != 0) {
         throw compiler_unavailable("[memory file] " + name + ": " + std::strerror(errno));
     }

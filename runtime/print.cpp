@@ -1,4 +1,4 @@
-// Printing as NumPy 2 does with its default options: precision 8, threshold 1000, 3 items at each edge, lines of 75.
+// Printing as NumPy 2 does, with the thread's options.
 // Only the elements that are shown come to the host.
 #include <ingot/print.hpp>
 
@@ -19,10 +19,7 @@ namespace ingot::detail {
 
 namespace {
 
-constexpr index_t edge_items = 3;
-constexpr index_t threshold = 1000;
-constexpr std::size_t line_width = 75;
-constexpr std::size_t precision = 8;
+thread_local constinit print_settings options;
 
 // ---- the elements that are shown ---------------------------------------------------------------------------------
 
@@ -39,11 +36,11 @@ public:
         : memory_(memory), where_(where), each_(each) {}
 
     shown_elements read() {
-        const bool summary = where_.size() > threshold;
+        const bool summary = where_.size() > options.threshold;
         for (index_t extent : where_.extents()) {
-            const bool cut = summary && extent > 2 * edge_items;
+            const bool cut = summary && extent > 2 * options.edgeitems;
             result_.cut.push_back(cut);
-            result_.shape.push_back(cut ? 2 * edge_items : extent);
+            result_.shape.push_back(cut ? 2 * options.edgeitems : extent);
         }
         if (where_.size() > 0) read_axis(0, where_.offset);
         return std::move(result_);
@@ -59,8 +56,8 @@ private:
             if (inner) return copy(at + begin, end - begin);
             for (index_t i = begin; i < end; ++i) read_axis(axis + 1, at + i * stride);
         };
-        range(0, cut ? edge_items : extent);
-        if (cut) range(extent - edge_items, extent);
+        range(0, cut ? options.edgeitems : extent);
+        if (cut) range(extent - options.edgeitems, extent);
     }
     void copy(index_t element, index_t count) {
         const std::size_t bytes = static_cast<std::size_t>(count) * each_, end = result_.bytes.size();
@@ -82,11 +79,39 @@ struct decimal {
     std::string whole, fraction, exponent;
 };
 
+/// A number as the C++ library knows it.
+template <std::floating_point T>
+T exact(T x) {
+    return x;
+}
+template <half_float T>
+double exact(T x) {
+    return static_cast<double>(x);
+}
+
+/// A number whose shortest digits are those of x: of those that round to x the one with the fewest.
+template <std::floating_point T>
+T shortest(T x) {
+    return x;
+}
+template <half_float T>
+double shortest(T x) {
+    const double value = exact(x);
+    char digits[32];
+    for (int more = 0; std::isfinite(value) && more < 6; ++more) {
+        const auto end = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::scientific, more).ptr;
+        double read = 0;
+        std::from_chars(digits, end, read);
+        if (T(read) == x) return read;
+    }
+    return value;
+}
+
 /// A number as |value| = d.ddd... x 10^exponent: the shortest digits that read back as the same value, or so many.
 template <class T>
 decimal to_scientific(T value, int digits = -1) {
     char text[128];
-    const T magnitude = std::fabs(value);
+    const auto magnitude = std::fabs(digits < 0 ? shortest(value) : exact(value));
     constexpr auto format = std::chars_format::scientific;
     const char* const end = digits < 0 ? std::to_chars(text, std::end(text), magnitude, format).ptr
                                        : std::to_chars(text, std::end(text), magnitude, format, digits).ptr;
@@ -100,7 +125,8 @@ template <class T>
 decimal to_fixed(T value, int digits) {
     char text[512];
     const char* const begin = text;
-    const char* const end = std::to_chars(text, std::end(text), std::fabs(value), std::chars_format::fixed, digits).ptr;
+    const char* const end =
+        std::to_chars(text, std::end(text), std::fabs(exact(value)), std::chars_format::fixed, digits).ptr;
     const char* const point = std::find(begin, end, '.');
     return {std::string(begin, point), point < end ? std::string(point + 1, end) : "", ""};
 }
@@ -119,7 +145,7 @@ void trim_zeros(std::string& fraction) { fraction.erase(fraction.find_last_not_o
 
 template <class T>
 decimal signed_as(T value, decimal d) {
-    if (std::signbit(value)) d.whole.insert(0, 1, '-');
+    if (std::signbit(exact(value))) d.whole.insert(0, 1, '-');
     return d;
 }
 
@@ -140,8 +166,12 @@ decimal positional(T value, std::size_t limit) {
 }
 
 template <class T>
+bool is_finite(T value) {
+    return std::isfinite(exact(value));
+}
+template <class T>
 std::string not_finite(T value) {
-    return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    return std::isnan(exact(value)) ? "nan" : exact(value) < 0 ? "-inf" : "inf";
 }
 
 std::string padded_left(const std::string& text, std::size_t width) {
@@ -151,8 +181,8 @@ std::string padded_left(const std::string& text, std::size_t width) {
 /// A float alone: all its digits, and an exponent below 1e-4 and from 1e16.
 template <class T>
 std::string alone(T value) {
-    if (!std::isfinite(value)) return not_finite(value);
-    const double magnitude = std::fabs(static_cast<double>(value));
+    if (!is_finite(value)) return not_finite(value);
+    const double magnitude = std::fabs(static_cast<double>(exact(value)));
     const bool plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
     const decimal d = plain ? positional(value, 400) : scientific(value, 400);
     if (plain) return d.whole + "." + (d.fraction.empty() ? "0" : d.fraction);
@@ -166,32 +196,36 @@ std::string alone(T value) {
 
 // ---- the elements of an array, aligned -----------------------------------------------------------------------------
 
-template <std::floating_point T>
+template <class T>
 std::vector<std::string> aligned(const std::vector<T>& values) {
-    T largest = 0, smallest = std::numeric_limits<T>::infinity();
+    using number = decltype(exact(T()));
+    number largest = 0, smallest = std::numeric_limits<number>::infinity();
     for (T v : values)
-        if (std::isfinite(v) && v != 0) {
-            largest = std::max(largest, std::fabs(v));
-            smallest = std::min(smallest, std::fabs(v));
+        if (is_finite(v) && exact(v) != 0) {
+            largest = std::max(largest, std::fabs(exact(v)));
+            smallest = std::min(smallest, std::fabs(exact(v)));
         }
-    const bool exponents = largest > 0 && (largest >= T(1e8) || smallest < T(0.0001) || largest / smallest > T(1000));
+    const bool exponents =
+        largest > 0 && (largest >= number(1e8) || (!options.suppress && (smallest < exact(T(0.0001)) ||
+                                                                         exact(T(largest / smallest)) > number(1000))));
+    const auto precision = static_cast<std::size_t>(options.precision);
     std::size_t whole = 0, fraction = 0, exponent = 0, longest_name = 0;
     std::vector<decimal> decimals;
     for (T v : values) {
         decimal d;
-        if (std::isfinite(v)) d = exponents ? scientific(v, precision) : positional(v, precision);
+        if (is_finite(v)) d = exponents ? scientific(v, precision) : positional(v, precision);
         decimals.push_back(std::move(d));
         whole = std::max(whole, decimals.back().whole.size());
         fraction = std::max(fraction, decimals.back().fraction.size());
         exponent = std::max(exponent, decimals.back().exponent.size());
-        if (!std::isfinite(v)) longest_name = std::max(longest_name, not_finite(v).size());
+        if (!is_finite(v)) longest_name = std::max(longest_name, not_finite(v).size());
     }
     std::size_t behind = 1 + fraction + (exponents ? 1 + exponent : 0);  // width from the point on
     whole = std::max(whole, longest_name > behind ? longest_name - behind : 0);
     std::vector<std::string> words;
     for (std::size_t i = 0; i < values.size(); ++i) {
         decimal& d = decimals[i];
-        if (!std::isfinite(values[i])) {
+        if (!is_finite(values[i])) {
             words.push_back(padded_left(not_finite(values[i]), whole + behind));
             continue;
         }
@@ -239,26 +273,6 @@ std::vector<std::string> words_of(const shown_elements& shown) {
     return aligned(values);
 }
 
-/// The number with the fewest digits of those that round to x.
-template <class T>
-double shortest(T x) {
-    const double value = static_cast<double>(x);
-    char digits[32];
-    for (int more = 0; std::isfinite(value) && more < 6; ++more) {
-        const auto end = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::scientific, more).ptr;
-        double read = 0;
-        std::from_chars(digits, end, read);
-        if (T(read) == x) return read;
-    }
-    return value;
-}
-template <class T>
-std::vector<std::string> words_of_halves(const shown_elements& shown) {
-    std::vector<double> values;
-    for (const T x : elements_of<T>(shown)) values.push_back(shortest(x));
-    return shown.shape.empty() ? std::vector{alone(values[0])} : aligned(values);
-}
-
 /// Parts apart, each aligned; an imaginary part has a sign always, and a j behind its digits.
 template <class T>
 std::vector<std::string> words_of_complex(const shown_elements& shown) {
@@ -270,6 +284,7 @@ std::vector<std::string> words_of_complex(const shown_elements& shown) {
             const std::string word = alone(x);
             return word.ends_with(".0") ? word.substr(0, word.size() - 2) : word;
         };
+        if (re[0] == 0 && !std::signbit(re[0])) return {brief(im[0]) + "j"};
         return {'(' + brief(re[0]) + with_sign(brief(im[0])) + "j)"};
     }
     std::vector<std::string> words = aligned(re), imaginary = aligned(im);
@@ -307,9 +322,9 @@ std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
         case dtype::u8:
             return words_of<std::uint64_t>(shown);
         case dtype::f2:
-            return words_of_halves<float16>(shown);
+            return words_of<float16>(shown);
         case dtype::bf:
-            return words_of_halves<bfloat16>(shown);
+            return words_of<bfloat16>(shown);
         case dtype::f4:
             return words_of<float>(shown);
         case dtype::f8:
@@ -331,7 +346,7 @@ public:
         : shown_(shown), next_(words.begin()) {}
 
     /// The axes from `axis` on; later lines start with `indent`.
-    std::string write(std::size_t axis, const std::string& indent, std::size_t width) {
+    std::string write(std::size_t axis, const std::string& indent, index_t width) {
         if (axis == shown_.shape.size()) return *next_++;
         const bool innermost = axis + 1 == shown_.shape.size();
         const std::string separator(innermost ? 0 : shown_.shape.size() - axis - 1, '\n');
@@ -341,7 +356,7 @@ public:
                 text += indent + word + (last ? "" : separator);
                 return;
             }
-            if (line.size() + word.size() > width - 1 && line.size() > indent.size()) {
+            if (static_cast<index_t>(line.size() + word.size()) > width - 1 && line.size() > indent.size()) {
                 line.erase(line.find_last_not_of(' ') + 1);
                 text += line + "\n";
                 line = indent;
@@ -350,7 +365,7 @@ public:
         };
         const index_t extent = shown_.shape[axis];
         for (index_t i = 0; i < extent; ++i) {
-            if (shown_.cut[axis] && i == edge_items) add("...", false);
+            if (shown_.cut[axis] && i == options.edgeitems) add("...", false);
             add(write(axis + 1, indent + " ", width - 1), i + 1 == extent);
         }
         if (innermost) text += line;
@@ -364,16 +379,38 @@ private:
 
 }  // namespace
 
-void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type) {
-    if (where.size() == 0) {
-        out << "[]";
-        return;
-    }
+std::string text_of(const buffer_ref& memory, const layout& where, dtype type) {
+    if (where.size() == 0) return "[]";
     const shown_elements shown = element_reader(memory, where, size_of(type)).read();
     const std::vector<std::string> words = words_of(shown, type);
-    out << bracket_writer(shown, words).write(0, " ", line_width);
+    return bracket_writer(shown, words).write(0, " ", options.linewidth);
+}
+
+void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type) {
+    out << text_of(memory, where, type);
 }
 
 void print(std::ostream& out, const integer_list& list) { out << to_text(list.values()); }
 
+print_settings current_printing() noexcept { return options; }
+
 }  // namespace ingot::detail
+
+namespace ingot {
+
+with_print_options::with_print_options(const print_options& given) : before_(detail::options) {
+    const auto at_least = [](const char* option, index_t value, index_t least) {
+        if (value < least)
+            throw dtype_error("[print] " + std::string(option) + " " + std::to_string(value) + "; at least " +
+                              std::to_string(least) + " is wanted");
+    };
+    at_least("precision", given.precision, 0);
+    at_least("threshold", given.threshold, 0);
+    at_least("edgeitems", given.edgeitems, 1);
+    at_least("linewidth", given.linewidth, 1);
+    detail::options = {given.precision, given.threshold, given.edgeitems, given.linewidth, given.suppress};
+}
+
+with_print_options::~with_print_options() { detail::options = before_; }
+
+}  // namespace ingot

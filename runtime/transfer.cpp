@@ -87,12 +87,16 @@ void fill_on_host(void* to, unsigned char value, std::size_t bytes) {
     in_pieces(bytes, [=](std::size_t begin, std::size_t n) { std::memset(static_cast<char*>(to) + begin, value, n); });
 }
 
-void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to, stream_state& preferred) {
+void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_state& preferred,
+                    const std::function<void(std::span<const std::byte>)>& take) {
     stream_state& s = stream_for(from.device, preferred);
     const stream_index writer = from.writer.load(std::memory_order_relaxed);
     order_read(from, s);
+    const auto bytes_at = [](const void* data, std::size_t n) {
+        return std::span(static_cast<const std::byte*>(data), n);
+    };
     if (s.synchronous) {
-        copy_on_host(to, at(from, offset), bytes);
+        take(bytes_at(at(from, offset), bytes));
     } else if (bytes > 0) {
         stages pinned(bytes, s);
         const std::size_t pieces = (bytes + staged_piece - 1) / staged_piece;
@@ -104,25 +108,41 @@ void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to,
         for (std::size_t k = 0; k < pieces; ++k) {
             if (k + 1 < pieces) start(k + 1);
             pinned[k].wait();
-            copy_on_host(static_cast<char*>(to) + k * staged_piece, pinned[k].data(), size(k));
+            take(bytes_at(pinned[k].data(), size(k)));
         }
     }
     throw_reported(s);
     if (writer != no_stream && writer != s.index) throw_reported(stream_at(writer));  // it was waited for as well
 }
 
-void copy_from_host(buffer& to, std::size_t offset, std::size_t bytes, const void* from, stream_state& preferred) {
+void write_in_pieces(buffer& to, std::size_t offset, std::size_t bytes, stream_state& preferred,
+                     const std::function<void(std::span<std::byte>)>& give) {
     stream_state& s = stream_for(to.device, preferred);
     order_write(to, s);
-    if (s.synchronous) return copy_on_host(at(to, offset), from, bytes);
+    const auto bytes_at = [](void* data, std::size_t n) { return std::span(static_cast<std::byte*>(data), n); };
+    if (s.synchronous) return give(bytes_at(at(to, offset), bytes));
     if (bytes == 0) return;
     stages pinned(bytes, s);
     for (std::size_t done = 0, k = 0; done < bytes; done += staged_piece, ++k) {
         const std::size_t n = std::min(staged_piece, bytes - done);
         pinned[k].wait();
-        copy_on_host(pinned[k].data(), static_cast<const char*>(from) + done, n);
+        give(bytes_at(pinned[k].data(), n));
         pinned[k].start(at(to, offset + done), pinned[k].data(), n, copy_direction::to_device);
     }
+}
+
+void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to, stream_state& preferred) {
+    read_in_pieces(from, offset, bytes, preferred, [&to](std::span<const std::byte> piece) {
+        copy_on_host(to, piece.data(), piece.size());
+        to = static_cast<char*>(to) + piece.size();
+    });
+}
+
+void copy_from_host(buffer& to, std::size_t offset, std::size_t bytes, const void* from, stream_state& preferred) {
+    write_in_pieces(to, offset, bytes, preferred, [&from](std::span<std::byte> piece) {
+        copy_on_host(piece.data(), from, piece.size());
+        from = static_cast<const char*>(from) + piece.size();
+    });
 }
 
 void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offset, std::size_t bytes,

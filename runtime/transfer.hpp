@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
 
 #include <ingot/buffer.hpp>
 #include "runtime/stream.hpp"
@@ -16,6 +18,13 @@ namespace ingot::runtime {
 void copy_to_host(buffer& from, std::size_t offset, std::size_t bytes, void* to, stream_state& preferred);
 /// Copies to bytes of a buffer; when it returns, `from` may be changed.
 void copy_from_host(buffer& to, std::size_t offset, std::size_t bytes, const void* from, stream_state& preferred);
+/// The same bytes a piece at a time, in order: `take` is given each as it comes, `give` is to fill each. Memory of the
+/// host is one piece, as it lies; of another device's no more is on the host than two pinned ones. Where `take` or
+/// `give` throws, the rest is left.
+void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_state& preferred,
+                    const std::function<void(std::span<const std::byte>)>& take);
+void write_in_pieces(buffer& to, std::size_t offset, std::size_t bytes, stream_state& preferred,
+                     const std::function<void(std::span<std::byte>)>& give);
 /// Copies from buffer to buffer, of any devices. Asynchronous unless one is host memory that is not pinned.
 void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offset, std::size_t bytes,
           stream_state& preferred);

@@ -87,6 +87,20 @@ public:
     using error::error;
 };
 
+/// A file that cannot be opened, read or written, or whose content is not what it should be: cut short, damaged, of
+/// another kind.
+///
+///     try {
+///         load<float>("nowhere.npy");
+///     } catch (const file_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [load] nowhere.npy: No such file or directory
+class file_error : public error {
+public:
+    using error::error;
+};
+
 /// A matrix that the linear algebra function cannot handle.
 class linalg_error : public error {
 public:

@@ -33,6 +33,14 @@ leaf<U> values_as(const E& e) {
     }
 }
 
+/// The same, side by side in C order.
+template <class U, class E>
+leaf<U> contiguous_values_as(const E& e) {
+    leaf<U> values = values_as<U>(e);
+    if (!is_contiguous(values.where())) values = array<U>(values).as_leaf();
+    return values;
+}
+
 /// Reads e, of `count` elements, converted to U.
 template <class U, class E>
 void read(const char* operation, const E& e, U* to, std::size_t count) {
@@ -41,8 +49,7 @@ void read(const char* operation, const E& e, U* to, std::size_t count) {
         const extents_ref shape = as_node(e).extents(room);
         if (static_cast<std::size_t>(shape.size()) != count) throw_wrong_count(operation, count, shape);
     }
-    leaf<U> values = values_as<U>(e);
-    if (!is_contiguous(values.where())) values = array<U>(values).as_leaf();
+    const leaf<U> values = contiguous_values_as<U>(e);
     read_values(values.memory(), values.where(), sizeof(U), to);
 }
 

@@ -9,6 +9,7 @@
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
 #include <ingot/error.hpp>
+#include <ingot/files.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>

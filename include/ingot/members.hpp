@@ -65,11 +65,12 @@ public:
     ///     // prints: 6
     auto item() const;
 
-    /// The values in C order, as a std::vector. Waits for them.
+    /// The values in C order, as a std::vector: what loops and the library's algorithms go through. Waits for them.
     ///
     ///     const std::vector<double> roots = sqrt(array<double>{1, 4, 9}).to_host();
     ///     std::cout << roots.size() << ' ' << roots[2];
-    ///     // prints: 3 3
+    ///     for (const double ten : (array<double>{1, 2, 3} * 10).to_host()) std::cout << ' ' << ten;
+    ///     // prints: 3 3 10 20 30
     auto to_host() const;
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws

@@ -1,7 +1,11 @@
-// std::cout << e prints what NumPy prints: numbers aligned, 8 digits at most, large arrays summarised.
+// std::cout << e prints what NumPy prints: numbers aligned, 8 digits at most, large arrays summarised; print_options
+// change that, under NumPy's names. std::format("{}", e) gives the same text where the standard library has <format>,
+// and "{:.3}" has 3 digits at most.
 #pragma once
 
 #include <iosfwd>
+#include <string>
+#include <version>
 
 #include <ingot/array.hpp>
 #include <ingot/host.hpp>
@@ -9,9 +13,17 @@
 namespace ingot {
 namespace detail {
 
+struct print_settings {
+    index_t precision = 8, threshold = 1000, edgeitems = 3, linewidth = 75;
+    bool suppress = false;
+};
+/// The calling thread's.
+INGOT_API print_settings current_printing() noexcept;
+
 /// Prints elements of a dtype; only those that are shown are read.
 INGOT_API void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type);
 INGOT_API void print(std::ostream& out, const integer_list& list);
+INGOT_API std::string text_of(const buffer_ref& memory, const layout& where, dtype type);
 
 /// Prints the values of an expression as NumPy does: aligned, 8 digits at most, large arrays summarised; of these only
 /// what is shown comes to the host. Waits for them. A shape prints as a tuple.
@@ -30,4 +42,38 @@ inline std::ostream& operator<<(std::ostream& out, const integer_list& list) {
 }
 
 }  // namespace detail
+
+/// How arrays print; what is not named is as it is. Numbers of an array without axes print all their digits.
+struct print_options {
+    index_t precision = detail::current_printing().precision;  ///< digits behind the point, at most
+    index_t threshold = detail::current_printing().threshold;  ///< elements above which the middle is left out
+    index_t edgeitems = detail::current_printing().edgeitems;  ///< what then is shown at each end of an axis
+    index_t linewidth = detail::current_printing().linewidth;  ///< characters of a line
+    bool suppress = detail::current_printing().suppress;       ///< no exponents for what is small
+};
+
+/// Sets the calling thread's options until the guard ends. Throws dtype_error where one is negative, and where nothing
+/// is to be shown at the ends.
+///
+///     const array<double> x{1e-10, 0.12345678, 2};
+///     std::cout << x << '\n';
+///     const with_print_options brief({.precision = 3, .suppress = true});
+///     std::cout << x;
+///     // prints: [1.0000000e-10 1.2345678e-01 2.0000000e+00]
+///     //         [0.    0.123 2.   ]
+class [[nodiscard]] with_print_options {
+public:
+    INGOT_API explicit with_print_options(const print_options& options);
+    with_print_options(const with_print_options&) = delete;
+    with_print_options& operator=(const with_print_options&) = delete;
+    INGOT_API ~with_print_options();
+
+private:
+    detail::print_settings before_;
+};
+
 }  // namespace ingot
+
+#ifdef __cpp_lib_format
+#include <ingot/format.hpp>
+#endif

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <sstream>
+#include <thread>
 
 #include "expect.hpp"
 #include "tests/untested.hpp"
@@ -31,7 +32,9 @@ public:
     template <class T>
     void add(const array<T>& x) {
         ours_.push_back(printed(x));
-        bytes_ << name(x.dtype()) << ' ' << x.ndim();
+        const print_options o;
+        bytes_ << name(x.dtype()) << ' ' << o.precision << ' ' << o.threshold << ' ' << o.edgeitems << ' '
+               << o.linewidth << ' ' << o.suppress << ' ' << x.ndim();
         for (index_t extent : x.shape()) bytes_ << ' ' << extent;
         bytes_ << '\n';
         const std::vector<T> values = x.to_host();
@@ -50,7 +53,7 @@ public:
         for (const std::string& our : ours_) {
             std::string their;
             REQUIRE(std::getline(theirs, their, '\0'));
-            CHECK(our == their);
+            REQUIRE(our == their);
         }
         std::filesystem::remove(cases);
         std::filesystem::remove(texts);
@@ -73,10 +76,24 @@ public:
         return extents;
     }
     /// Values of one order of magnitude or of all, with few digits or all, some of them special.
-    template <std::floating_point T>
+    template <class T>
     array<T> make() {
         const shape_like s = shape();
-        std::vector<T> values(static_cast<std::size_t>(empty<T>(s).size()));
+        return asarray(values<T>(static_cast<std::size_t>(empty<T>(s).size())), s);
+    }
+    /// Any options but the largest.
+    print_options options() {
+        return {.precision = draw(0, 2) ? draw(0, 5) : draw(0, 20),
+                .threshold = draw(0, 2) ? draw(0, 30) : 1000,
+                .edgeitems = draw(1, 4),
+                .linewidth = draw(0, 2) ? draw(10, 100) : draw(1, 10),
+                .suppress = draw(0, 1) == 1};
+    }
+
+private:
+    template <class T>
+    std::vector<T> values(std::size_t n) {
+        std::vector<T> values(n);
         const int style = draw(0, 5), centre = draw(-12, 18), special = draw(0, 3);
         for (T& v : values) {
             const double unit = std::uniform_real_distribution(-1.0, 1.0)(random_);
@@ -91,18 +108,22 @@ public:
                 v = static_cast<T>(specials[draw(0, 6)]);
             }
         }
-        return asarray(values, s);
+        return values;
     }
     template <std::integral T>
-    array<T> make() {
-        const shape_like s = shape();
-        std::vector<T> values(static_cast<std::size_t>(empty<T>(s).size()));
+    std::vector<T> values(std::size_t n) {
+        std::vector<T> values(n);
         const int shift = draw(0, 63);
         for (T& v : values) v = static_cast<T>(static_cast<std::int64_t>(random_()) >> shift);
-        return asarray(values, s);
+        return values;
     }
-
-private:
+    template <detail::complex_number T>
+    std::vector<T> values(std::size_t n) {
+        const auto parts = values<typename T::value_type>(2 * n);
+        std::vector<T> values(n);
+        for (std::size_t i = 0; i < n; ++i) values[i] = {parts[2 * i], parts[2 * i + 1]};
+        return values;
+    }
     int draw(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
     std::mt19937_64 random_{2024};
 };
@@ -131,6 +152,8 @@ TEST_CASE("printing is NumPy's") {
     CHECK(printed(array<std::int8_t>{-128, 127}) == R"([-128  127])");
     CHECK(printed(array<std::uint64_t>{0, 18446744073709551615u}) == R"([                   0 18446744073709551615])");
     CHECK(printed(full<double>({}, 1.0)) == R"(1.0)");
+    CHECK(printed(full({}, std::complex<double>(0, -22))) == R"(-22j)");
+    CHECK(printed(full({}, std::complex<double>(-0.0, 1.5))) == R"((-0+1.5j))");
     CHECK(printed(full<float>({}, 0.1f)) == R"(0.1)");
     CHECK(printed(full<double>({}, 1e16)) == R"(1e+16)");
     CHECK(printed(full<double>({}, 1.5e-5)) == R"(1.5e-05)");
@@ -276,3 +299,50 @@ TEST_CASE("printing random arrays agrees with NumPy itself") {
     }
     both.run(python);
 }
+
+TEST_CASE("options change what is printed as they do in NumPy") {
+    const char* python = std::getenv("INGOT_PYTHON");
+    if (!python) return ingot::test::untested("INGOT_PYTHON names no Python with NumPy, as tests/run does");
+    comparison both;
+    random_arrays random;
+    for (int round = 0; round < 300; ++round) {
+        const with_print_options drawn(random.options());
+        both.add(random.make<double>());
+        both.add(random.make<float>());
+        both.add(random.make<float16>());
+        both.add(random.make<std::complex<double>>());
+        both.add(random.make<std::complex<float>>());
+        both.add(random.make<int>());
+    }
+    both.run(python);
+}
+
+TEST_CASE("options hold until their guard ends, for their thread, and what is not named stays") {
+    const array<double> x{1.23456, 2};
+    {
+        const with_print_options outer({.precision = 2});
+        CHECK(printed(x) == "[1.23 2.  ]");
+        {
+            const with_print_options inner({.linewidth = 6});
+            CHECK(printed(x) == "[1.23\n 2.  ]");
+            std::thread([&] { CHECK(printed(x) == "[1.23456 2.     ]"); }).join();
+        }
+        CHECK(printed(x) == "[1.23 2.  ]");
+        CHECK(print_options().precision == 2);
+    }
+    CHECK(printed(x) == "[1.23456 2.     ]");
+    CHECK(thrown<dtype_error>([] { const with_print_options wrong({.precision = -1}); }) ==
+          "[print] precision -1; at least 0 is wanted");
+    CHECK(thrown<dtype_error>([] { const with_print_options wrong({.edgeitems = 0}); }) ==
+          "[print] edgeitems 0; at least 1 is wanted");
+    CHECK(print_options().precision == 8);
+}
+
+#ifdef __cpp_lib_format
+TEST_CASE("std::format gives what is printed") {
+    const array<double> x{1.23456, 2};
+    CHECK(std::format("{} {:.2} {}", x, x + 1, x.shape()) == "[1.23456 2.     ] [2.23 3.  ] (2,)");
+    CHECK(std::format("{} {:.2f}", float16(1.5), bfloat16(2)) == "1.5 2.00");
+    CHECK_THROWS_AS((void)std::vformat("{:x}", std::make_format_args(x)), std::format_error);
+}
+#endif

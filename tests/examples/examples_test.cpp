@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <vector>
+
+#include <ingot/ingot.hpp>
 
 #include "tests/cache/fixture.hpp"
 #include "tests/examples/readme.hpp"
@@ -156,6 +160,23 @@ TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solu
     CHECK(numbers_after(text, "kernels an iteration:").at(0) == 2);
     CHECK(numbers_after(text, "converged in").at(0) < 400);
     CHECK(numbers_after(text, "from the solution:").at(0) < 4e-4);
+}
+
+TEST_CASE("the example summary: every array of every dtype in a statement") {
+    const ingot::test::scratch_directory scratch;
+    const std::string alone = scratch.path() / "alone.npy", several = scratch.path() / "several.npz";
+    ingot::save(alone, ingot::array<float>{3, std::numeric_limits<float>::quiet_NaN(), 4, 5});
+    ingot::savez_compressed(several, ingot::named("none", ingot::zeros({0, 3})),
+                            ingot::named("truths", ingot::array<bool>{true, false, false, true}),
+                            ingot::named("turns", ingot::asarray(std::vector<std::complex<float>>{{3, 4}, {0, -1}})));
+    const std::string text = example("summary " + alone + " " + several);
+    const double deviation = std::sqrt(2 / 3.0);
+    const auto floats = numbers_after(text, "float32 (4,)"), truths = numbers_after(text, "bool (4,)");
+    CHECK(floats.at(3) == doctest::Approx(deviation).epsilon(1e-4));
+    CHECK(floats == std::vector<double>{3, 5, 4, floats[3], 1, 1});
+    CHECK(truths == std::vector<double>{0, 1, 0.5, 0.5, 0, 1});
+    CHECK(numbers_after(text, "complex64 (2,)") == std::vector<double>{1, 5, 3, 2, 0, 1});
+    CHECK(text.find("float64 (0, 3)") != text.npos);
 }
 
 #ifdef INGOT_TEST_MANDELBROT

@@ -3,12 +3,26 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "tests/cache/fixture.hpp"
+
 namespace readme {
+
+/// A folder in which the code runs, so that the files that it writes go with it.
+class own_folder {
+public:
+    own_folder() { std::filesystem::current_path(scratch_.path()); }
+    ~own_folder() { std::filesystem::current_path(before_); }
+
+private:
+    const std::filesystem::path before_ = std::filesystem::current_path();
+    const ingot::test::scratch_directory scratch_;
+};
 
 /// Catches what is written to std::cout between start() and take(): doctest itself writes there in between.
 class printed {
@@ -26,6 +40,7 @@ public:
     }
 
 private:
+    const own_folder folder_;
     std::ostringstream text_;
     std::streambuf* const console_ = std::cout.rdbuf();
 };

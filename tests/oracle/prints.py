@@ -2,7 +2,8 @@
 
     prints.py CASES TEXTS
 
-CASES has for each array a line "dtype rank extent...", then its bytes. TEXTS gets str() of each, with a zero byte behind.
+CASES has for each array a line "dtype precision threshold edgeitems linewidth suppress rank extent...", then its bytes.
+TEXTS gets str() of each, with a zero byte behind.
 """
 import sys
 
@@ -14,8 +15,11 @@ if tuple(map(int, np.__version__.split(".")[:2])) > (2, 2):
 
 with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
     while line := cases.readline():
-        name, _, *shape = line.decode().split()
-        shape = tuple(map(int, shape))
+        name, *options, _ = line.decode().split()[:7]
+        precision, threshold, edgeitems, linewidth, suppress = map(int, options)
+        shape = tuple(map(int, line.split()[7:]))
         dtype = np.dtype(name)
         data = cases.read(int(np.prod(shape, dtype=int)) * dtype.itemsize)
-        texts.write(str(np.frombuffer(data, dtype).reshape(shape)).encode() + b"\0")
+        with np.printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth,
+                             suppress=bool(suppress)):
+            texts.write(str(np.frombuffer(data, dtype).reshape(shape)).encode() + b"\0")

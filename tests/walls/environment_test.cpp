@@ -150,6 +150,14 @@ TEST_CASE("a full disk only costs speed") {
     umount2(scratch.path().c_str(), MNT_DETACH);
 }
 
+TEST_CASE("a limit on the size of files only costs speed") {
+    if (std::system("prlimit --version > /dev/null 2>&1") != 0) return ingot::test::untested("prlimit is not here");
+    const scratch_directory scratch;
+    const said s = evaluate(cache_at(scratch.path() / "cache") + " prlimit --fsize=1000");
+    CHECK(s.out == values + "compiled 0, from disk 0, interpreted 2\n");
+    CHECK(s.warnings.find("File too large") != s.warnings.npos);
+}
+
 TEST_CASE("an INGOT_DEVICE that is not there is an error that names it") {
     const said s = evaluate("INGOT_DEVICE=abacus");
     CHECK(s.out.find("error: ") == 0);

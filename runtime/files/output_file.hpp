@@ -1,0 +1,42 @@
+// A file that appears when it is complete: it is written under another name beside its place, and renamed. Until then,
+// and when anything fails, what was there before stays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "runtime/file_descriptor.hpp"
+
+namespace ingot::runtime {
+
+class output_file {
+public:
+    /// Throws file_error, as all here does: "[save] x.npy: ...". What a symbolic link points to is written, not the
+    /// link.
+    output_file(const std::string& operation, const std::string& path);
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+    /// Removes what was not published.
+    ~output_file();
+
+    const std::string& subject() const noexcept { return subject_; }
+    std::uint64_t size() const noexcept { return size_; }
+    void append(std::span<const std::byte> bytes);
+    /// Writes over bytes that are there.
+    void overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
+    void shorten(std::uint64_t size);
+    void publish();
+
+private:
+    [[noreturn]] void fail() const;  // for the reason in errno
+
+    std::string subject_;
+    std::filesystem::path place_, temporary_;
+    file_descriptor file_;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace ingot::runtime

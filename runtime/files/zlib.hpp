@@ -1,0 +1,69 @@
+// zlib as a typed table, opened when the first compressed entry is read or written, and the two streams that are used
+// of it: deflate without a header, as zip archives have it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ingot::runtime {
+
+/// zlib's z_stream, so that its header is not wanted to build. zlib compares the size with its own at run time.
+struct z_stream {
+    const unsigned char* next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    unsigned char* next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char* msg;
+    void* state;
+    void* zalloc;
+    void* zfree;
+    void* opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+};
+
+struct zlib_api {
+    const char* (*zlibVersion)();
+    int (*inflateInit2_)(z_stream*, int window_bits, const char* version, int stream_size);
+    int (*inflate)(z_stream*, int flush);
+    int (*inflateEnd)(z_stream*);
+    int (*deflateInit2_)(z_stream*, int level, int method, int window_bits, int memory_level, int strategy,
+                         const char* version, int stream_size);
+    int (*deflate)(z_stream*, int flush);
+    int (*deflateEnd)(z_stream*);
+};
+
+/// Throws library_error, which names the package that has the file.
+zlib_api open_zlib(const std::string& file);
+
+/// One of zlib's streams. Throws library_error where zlib is not there, out_of_memory where it finds none.
+class zlib_stream {
+public:
+    enum class direction { inflate, deflate };
+    explicit zlib_stream(direction);
+    zlib_stream(zlib_stream&&) noexcept = default;
+    zlib_stream& operator=(zlib_stream&&) noexcept = default;
+
+    enum class progress { going_on, ended, damaged };
+    /// Takes bytes from the front of `input` and puts some at the front of `output`; both are left with what remains.
+    /// Stops when it wants more of either. finish: nothing comes behind this input.
+    progress run(std::span<const std::byte>& input, std::span<std::byte>& output, bool finish = false);
+
+private:
+    struct ending {
+        int (*end)(z_stream*) = nullptr;
+        void operator()(z_stream* s) const {
+            end(s);
+            delete s;
+        }
+    };
+    int (*step_)(z_stream*, int flush);
+    std::unique_ptr<z_stream, ending> stream_;  // zlib remembers where it is
+};
+
+}  // namespace ingot::runtime
