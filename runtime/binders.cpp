@@ -5,6 +5,7 @@
 #include <string>
 
 #include <ingot/error.hpp>
+#include <ingot/places.hpp>
 
 namespace ingot::detail {
 
@@ -88,6 +89,38 @@ void view_gathered(view_room& source, view_room& index, const char* operation, e
     }
     check_extents(operation, {index.extents, static_cast<std::size_t>(index.new_rank)});
     add(source, operation, length, gathered);
+}
+
+cycle_place view_cycled(view_room& v, const char* operation, extents_ref shape, std::span<const cycle> cycles) {
+    begin(v, shape);
+    cycle_place at{layout(shape.rank), 0};
+    std::copy_n(shape.data, shape.rank, at.place.shape());
+    std::fill_n(at.place.strides(), shape.rank, index_t{0});
+    const auto cycle_of = [&](int axis) { return std::ranges::find(cycles, axis, &cycle::axis); };
+    const auto binds = [&](const cycle& c) { return shape.data[c.axis] != 1; };  // one element is every one
+    for (int j = 0; j < shape.rank; ++j) {
+        const auto c = cycle_of(j);
+        if (c != cycles.end()) at.place.shape()[j] = c->extent;
+        add(v, operation, at.place.shape()[j], c != cycles.end() ? on_no_axis : j);
+    }
+    check_extents(operation, at.place.extents());
+    const int lead = v.new_rank;
+    for (const cycle& c : cycles) {
+        if (!binds(c)) continue;
+        const index_t turn = std::max<index_t>(shape.data[c.axis] * c.repeats, 1);
+        add(v, operation, std::max<index_t>((c.first + c.extent + turn - 1) / turn, 1), on_no_axis);
+        add(v, operation, shape.data[c.axis], c.axis);
+        add(v, operation, c.repeats, on_no_axis);
+    }
+    at.bound = v.new_rank - lead;
+    index_t stride = 1;
+    for (std::size_t k = cycles.size(), a = static_cast<std::size_t>(v.new_rank); k-- > 0;) {
+        if (!binds(cycles[k])) continue;
+        at.place.strides()[cycles[k].axis] = stride;
+        at.place.offset += cycles[k].first * stride;
+        for (int digit = 0; digit < 3; ++digit) stride *= v.extents[--a];
+    }
+    return at;
 }
 
 void view_unravelled(view_room& v, const char* operation, extents_ref shape, std::span<const index_t> result) {

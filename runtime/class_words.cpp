@@ -153,7 +153,7 @@ void classifier::find_picks(const statement& s) {
     int next_operand = 0;
     for (const word w : s.program) {
         const detail::word_kind kind = detail::kind_of_word(w);
-        if (detail::is_binder(kind)) picks_.push_back(kind == detail::word_kind::scan ? next_operand : -1);
+        if (detail::is_binder(kind)) picks_.push_back({kind, static_cast<std::size_t>(next_operand)});
         next_operand += detail::operands_of_word(w);
     }
 }
@@ -165,15 +165,27 @@ void classifier::find_gathers(const statement& s) {
             gather_owners_.push_back(kind == detail::word_kind::gather);
 }
 
-bool classifier::is_scan(int owner) const {
+bool classifier::is_of(detail::word_kind kind, int owner) const {
     return owner != 0 && static_cast<std::size_t>(owner) <= picks_.size() &&
-           picks_[static_cast<std::size_t>(owner - 1)] >= 0;
+           picks_[static_cast<std::size_t>(owner - 1)].kind == kind;
+}
+bool classifier::is_scan(int owner) const { return is_of(detail::word_kind::scan, owner); }
+
+/// How far from 0 a place lies that an unravel reads at.
+index_t classifier::farthest_place(const statement& s, int owner) const {
+    const std::size_t pick = picks_[static_cast<std::size_t>(owner - 1)].operand;
+    index_t low = s.operands[pick].where->offset, high = low;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t reach = c_.strides_of(pick)[a] * (c_.extents[a] - 1);
+        (reach > 0 ? high : low) += reach;
+    }
+    return std::max(std::abs(low), std::abs(high));
 }
 
 /// Whether the axes of this owner are a scan's, and its results are read one after the other along `axis`.
 bool classifier::walks(int owner, std::size_t axis) const {
     if (!is_scan(owner)) return false;
-    return c_.strides_of(static_cast<std::size_t>(picks_[static_cast<std::size_t>(owner - 1)]))[axis] == 1;
+    return c_.strides_of(picks_[static_cast<std::size_t>(owner - 1)].operand)[axis] == 1;
 }
 
 /// A row read again: 1 + an outer axis of bound axis `a`'s extent along which nothing beneath its binder moves, else an
@@ -216,7 +228,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     const std::vector<int>& kept = axis_pool_;
 
     picks_.clear();
-    if ((kinds & has_scans) != 0) find_picks(s);
+    if ((kinds & (has_scans | has_places)) != 0) find_picks(s);
     index_t results = c_.size;  // of a reduction among outputs of several shapes
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
@@ -282,6 +294,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             for (std::size_t b = a;
                  last_of_owner && b-- > 0 && owners_[static_cast<std::size_t>(kept[b])] == axis.owner;)
                 length *= c_.extents[b];
+            if (is_of(detail::word_kind::unravel, axis.owner)) {  // no loop walks it, whatever its length
+                if (last_of_owner) walked = std::max({walked, length, farthest_place(s, axis.owner)});
+                set_axis_of_key(a, axis);
+                continue;
+            }
             axis.partner = partner_of(s, a);
             if (is_library(axis.owner)) {
                 if (last_of_owner) walked = std::max(walked, largest_of_library(axis.owner));

@@ -46,7 +46,7 @@ std::uint8_t kinds_of(std::span<const word> program) {
         if (k == word_kind::text) kinds |= has_texts;
         if (k == word_kind::scan) kinds |= has_scans;
         if (k == word_kind::library) kinds |= has_libraries;
-        if (k == word_kind::gather) kinds |= has_gathers;
+        if (k == word_kind::unravel || k == word_kind::gather) kinds |= has_places;
     }
     return kinds;
 }
@@ -92,7 +92,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     library_uses_.clear(), library_owners_.clear(), library_roots_.clear();
     if ((kinds & has_libraries) != 0) find_libraries(s);
     gather_owners_.clear();
-    if ((kinds & has_gathers) != 0) find_gathers(s);
+    if ((kinds & has_places) != 0) find_gathers(s);
     order_axes(s);
     relations_.clear();
     if (env.wishes.relations) find_relations(s);

@@ -27,7 +27,7 @@ enum program_kinds : std::uint8_t {
     has_texts = 16,
     has_scans = 32,
     has_libraries = 64,
-    has_gathers = 128
+    has_places = 128  // unravels and gathers
 };
 std::uint8_t kinds_of(std::span<const detail::word> program);
 
@@ -185,7 +185,10 @@ private:
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
+    /// Whether the axes of this owner are those of a binder of that kind, where the picks were found.
+    bool is_of(detail::word_kind, int owner) const;
     bool is_scan(int owner) const;
+    index_t farthest_place(const statement&, int owner) const;
     bool reads_again(const statement&, int owner) const;
     void find_libraries(const statement&);
     bool is_library(int owner) const {
@@ -241,7 +244,11 @@ private:
     std::vector<library_use> library_uses_;   // of each operand, where there are libraries
     std::vector<bool> library_owners_;        // of each owner of axes; the same
     std::vector<bool> gather_owners_;         // of each owner of axes, where there are gathers
-    std::vector<int> picks_;                  // of each binder that is a scan its operand, else -1
+    struct picked {
+        detail::word_kind kind;
+        std::size_t operand;  // the pick, of kinds that have one
+    };
+    std::vector<picked> picks_;  // of each binder
 };
 
 }  // namespace ingot::runtime

@@ -39,38 +39,44 @@ void allocate_array(const char* operation, destination to, std::span<const index
 
 void fill_zeros(const buffer_ref& memory) { runtime::fill(*memory, 0, memory->bytes, 0, *runtime::current().stream); }
 
-void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape,
-                  const integer_list* strides) {
-    check_extents("asarray", shape);
+layout layout_within(const char* operation, dtype type, const buffer* memory, index_t first,
+                     std::span<const index_t> shape, const integer_list* strides) {
+    check_extents(operation, shape);
     layout where = contiguous_layout(shape);
-    const auto each = static_cast<index_t>(size_of(to.type));
+    const auto each = static_cast<index_t>(size_of(type));
     if (strides) {
         if (strides->count() != where.rank())
-            throw shape_error(in_brackets("asarray") + std::to_string(strides->count()) + " strides for shape " +
+            throw shape_error(in_brackets(operation) + std::to_string(strides->count()) + " strides for shape " +
                               to_text(shape));
         for (int j = 0; j < where.rank(); ++j) {
             if ((*strides)[j] % each != 0)
-                throw shape_error(in_brackets("asarray") + "stride " + std::to_string((*strides)[j]) +
+                throw shape_error(in_brackets(operation) + "stride " + std::to_string((*strides)[j]) +
                                   " is no multiple of the " + std::to_string(each) + " bytes of " +
-                                  std::string(name(to.type)));
+                                  std::string(name(type)));
             // Where nothing moves the stride is of no account, however large.
             if (where.size() > 0 && where.shape()[j] > 1) where.strides()[j] = (*strides)[j] / each;
         }
     }
     // The elements reached. A product has up to 127 bits; 64 of them may exceed what 128 hold, so sums stop before.
-    wide_integer low = 0, high = 0;
-    const wide_integer beyond = wide_integer{1} << 120;
+    wide_integer low = first, high = first;
+    const wide_integer bytes = memory ? memory->bytes : 0, beyond = wide_integer{1} << 120;
     for (int j = 0; where.size() > 0 && j < where.rank(); ++j) {
         const wide_integer far = static_cast<wide_integer>(where.strides()[j]) * (where.shape()[j] - 1);
         low = std::max(-beyond, low + std::min(far, wide_integer{0}));
         high = std::min(beyond, high + std::max(far, wide_integer{0}));
     }
-    if (where.size() > 0 && (low < 0 || (high + 1) * each > static_cast<wide_integer>(memory->bytes)))
-        throw shape_error(in_brackets("asarray") + "shape " + to_text(shape) +
+    if (where.size() > 0 && (low < 0 || (high + 1) * each > bytes))
+        throw shape_error(in_brackets(operation) + "shape " + to_text(shape) +
                           (strides ? " with strides " + to_text(strides->values()) : "") + " of " +
-                          std::string(name(to.type)) + " reaches beyond the " + std::to_string(memory->bytes) +
-                          " bytes given");
-    to.where = std::move(where);
+                          std::string(name(type)) + " reaches beyond the " +
+                          std::to_string(memory ? memory->bytes : 0) + " bytes given");
+    where.offset = first;
+    return where;
+}
+
+void adopt_memory(destination to, const buffer_ref& memory, std::span<const index_t> shape,
+                  const integer_list* strides) {
+    to.where = layout_within("asarray", to.type, memory.get(), 0, shape, strides);
     to.memory = memory;
 }
 

@@ -174,6 +174,14 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
     return false;
 }
 
+/// Whether a value moves along one of its first `lead` axes; `operands` are those from its first one on.
+bool moves_along_leading(std::span<const operand> operands, int lead) {
+    for (const operand& o : operands)
+        for (int j = 0; o.where && j < lead; ++j)
+            if (o.where->strides()[j] != 0 && o.where->shape()[j] != 1) return true;
+    return false;
+}
+
 struct context_lists {
     std::vector<std::uint32_t> contexts, open;
 };
@@ -361,7 +369,10 @@ void flat_statement::evaluate_reshaped() {
         values.push_back(b);
         const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
         const bool finds_digits = kind == word_kind::unravel && bound != 0;
-        if (finds_digits && !is_nearest(code)) {
+        const bool of_place_alone =
+            finds_digits && !is_nearest(code) &&
+            !moves_along_leading(std::span(words_.operands).subspan(b.operands), o->where->rank());
+        if (of_place_alone) {
             evaluate_operand(b, *o, detail::dtype_of_word(code));
         } else {
             if (finds_digits && has_other_binders(words_, b.program, b.attributes))

@@ -102,6 +102,11 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
     return make_branch(code, {&seen, 1}, 0, &shape, size);
 }
 
+tree_ref keep_tree(const tree_ref& tree) {
+    if (!tree) throw_moved_from();
+    return arity_of(*tree) == 0 ? tree : make_kept(tree);
+}
+
 tree_ref reshape_tree(const tree_ref& tree, std::span<const index_t> shape, int bound) {
     if (!tree) throw_moved_from();
     return rebuilt(tree, bound, [&](layout& l, int b) { return try_reshape(l, shape, b); });

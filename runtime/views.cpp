@@ -87,6 +87,12 @@ void view_in_order(view_room& view, const char* operation, extents_ref shape, co
 
 }  // namespace
 
+void want_axes(const char* operation, extents_ref shape, int count) {
+    if (shape.rank < count)
+        fail(operation, "wants " + std::to_string(count) + (count == 1 ? " axis" : " axes") + " or more, given shape " +
+                            to_text(shape.span()));
+}
+
 namespace {
 
 /// Writes the axes that indices leave, one after the other; `indexed(axis)` is called for an array's.
@@ -205,6 +211,12 @@ void view_by_arrays(view_room& source, view_room* arrays, extents_ref shape, con
                               to_text(shape.span()) + " is empty");
 }
 
+void view_sliced(view_room& view, extents_ref shape, const char* operation, index_t axis, const index_item& item) {
+    const int at = checked_axis(operation, axis, shape.rank);
+    view_writer w(view, operation, shape);
+    for (int j = 0; j < shape.rank; ++j) j == at ? take_slice(w, item, j, shape.data[j]) : w.whole(j);
+}
+
 void view_permuted(view_room& view, extents_ref shape, const axes* order) {
     int from[max_rank];
     for (int j = 0; j < shape.rank; ++j) from[j] = shape.rank - 1 - j;
@@ -240,6 +252,69 @@ void view_axes_swapped(view_room& view, extents_ref shape, index_t a, index_t b)
     view_in_order(view, "swapaxes", shape, order);
 }
 
+void view_axis_rolled(view_room& view, extents_ref shape, index_t axis, index_t start) {
+    const int rank = shape.rank, from = checked_axis("rollaxis", axis, rank);
+    if (start < -rank || start > rank)
+        fail("rollaxis", "start " + std::to_string(start) + " is out of range for rank " + std::to_string(rank));
+    const auto before = static_cast<int>(start < 0 ? start + rank : start);
+    int order[max_rank];
+    for (int j = 0, axis_left = 0; j < rank; ++j) {
+        const int to = from < before ? before - 1 : before;
+        axis_left += axis_left == from ? 1 : 0;
+        order[j] = j == to ? from : axis_left++;
+    }
+    view_in_order(view, "rollaxis", shape, order);
+}
+
+void view_matrices_transposed(view_room& view, extents_ref shape, const char* operation) {
+    want_axes(operation, shape, 2);
+    view_writer w(view, operation, shape);
+    for (int j = 0; j < shape.rank - 2; ++j) w.whole(j);
+    w.whole(shape.rank - 1);
+    w.whole(shape.rank - 2);
+}
+
+void view_mirrored(view_room& view, extents_ref shape, const char* operation, int axis) {
+    want_axes(operation, shape, axis + 1);
+    view_writer w(view, operation, shape);
+    for (int j = 0; j < shape.rank; ++j) j == axis ? w.reversed(j) : w.whole(j);
+}
+
+void view_rotated(view_room& view, extents_ref shape, index_t turns, const axes& plane) {
+    want_axes("rot90", shape, 2);
+    if (plane.count() != 2) fail("rot90", std::to_string(plane.count()) + " axes are no plane, which has 2");
+    axis_set("rot90", plane, shape.rank);
+    const int from = checked_axis("rot90", plane[0], shape.rank), to = checked_axis("rot90", plane[1], shape.rank);
+    const auto quarter = static_cast<int>((turns % 4 + 4) % 4);
+    view_writer w(view, "rot90", shape);
+    for (int j = 0; j < shape.rank; ++j) {
+        const bool first = j == from, turned = first || j == to;
+        const int old = quarter % 2 == 0 || !turned ? j : first ? to : from;
+        turned && (quarter == 2 || (quarter == 1 && first) || (quarter == 3 && !first)) ? w.reversed(old)
+                                                                                        : w.whole(old);
+    }
+}
+
+void view_at_least(view_room& view, extents_ref shape, int rank) {
+    view_writer w(view, "atleast", shape);
+    for (int j = shape.rank; j < rank - (shape.rank != 0 && rank == 3 ? 1 : 0); ++j) w.standing(1);
+    for (int j = 0; j < shape.rank; ++j) w.whole(j);
+    if (view.new_rank < rank) w.standing(1);
+}
+
+/// In front axes of extent 1.
+void view_with_axes(view_room& view, extents_ref shape, int rank) {
+    view_writer w(view, "view", shape);
+    for (int j = shape.rank; j < rank; ++j) w.standing(1);
+    for (int j = 0; j < shape.rank; ++j) w.whole(j);
+}
+
+void view_columns(view_room& view, extents_ref shape) {
+    view_writer w(view, "column_stack", shape);
+    for (int j = 0; j < shape.rank; ++j) w.whole(j);
+    while (view.new_rank < 2) w.standing(1);
+}
+
 void view_flipped(view_room& view, extents_ref shape, const axes* which) {
     const std::uint64_t set = which ? axis_set("flip", *which, shape.rank) : ~std::uint64_t{0};
     view_writer w(view, "flip", shape);
@@ -265,18 +340,40 @@ void view_expanded(view_room& view, extents_ref shape, const axes& which) {
     for (int j = 0, axis = 0; j < rank; ++j) in_set(added, j) ? w.standing(1) : w.whole(axis++);
 }
 
-void view_broadcast(view_room& view, extents_ref from, std::span<const index_t> to) {
-    check_extents("broadcast_to", to);
+void view_broadcast(view_room& view, extents_ref from, const char* operation, std::span<const index_t> to) {
+    check_extents(operation, to);
     const int lead = static_cast<int>(to.size()) - from.rank;
     bool fits = lead >= 0;
     for (int j = 0; fits && j < from.rank; ++j)
         fits = from.data[j] == 1 || from.data[j] == to[static_cast<std::size_t>(lead) + static_cast<std::size_t>(j)];
-    if (!fits) fail("broadcast_to", "shape " + to_text(from.span()) + " does not broadcast to " + to_text(to));
-    view_writer w(view, "broadcast_to", from);
+    if (!fits) fail(operation, "shape " + to_text(from.span()) + " does not broadcast to " + to_text(to));
+    view_writer w(view, operation, from);
     for (int j = 0; j < static_cast<int>(to.size()); ++j) {
         const index_t extent = to[static_cast<std::size_t>(j)];
         j < lead || from.data[j - lead] != extent ? w.standing(extent) : w.along(j - lead, extent);
     }
+}
+
+void view_windows(view_room& view, extents_ref shape, std::span<const index_t> window, const axes* over) {
+    const std::size_t axis_count = over ? over->size() : static_cast<std::size_t>(shape.rank);
+    if (window.size() != axis_count)
+        fail("sliding_window_view", "a window " + to_text(window) + " over " + std::to_string(axis_count) +
+                                        (axis_count == 1 ? " axis" : " axes") + " of shape " + to_text(shape.span()));
+    int along[max_rank];
+    index_t left[max_rank];
+    std::copy_n(shape.data, shape.rank, left);
+    for (std::size_t k = 0; k < window.size(); ++k) {
+        along[k] =
+            over ? checked_axis("sliding_window_view", (*over)[static_cast<int>(k)], shape.rank) : static_cast<int>(k);
+        index_t& extent = left[along[k]];
+        if (window[k] < 0 || window[k] > extent)
+            fail("sliding_window_view", "a window " + to_text(window) + " in shape " + to_text(shape.span()));
+        extent -= window[k] - 1;
+    }
+    view_writer w(view, "sliding_window_view", shape);
+    for (int j = 0; j < shape.rank; ++j) w.along(j, left[j]);
+    for (std::size_t k = 0; k < window.size(); ++k) w.along(along[k], window[k]);
+    check_extents("sliding_window_view", {view.extents, static_cast<std::size_t>(view.new_rank)});
 }
 
 void view_diagonal(view_room& view, extents_ref shape, index_t offset, index_t axis1, index_t axis2) {

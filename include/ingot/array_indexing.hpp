@@ -12,7 +12,7 @@
 #include <ingot/composed_functions.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/gather.hpp>
-#include <ingot/gradient.hpp>
+#include <ingot/places.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/scans.hpp>
 
@@ -58,10 +58,6 @@ auto gathered_by(Source source, const index_list<Index...>& list) {
     source.apply(view, 0);
     return gathered_last<index_mode::check, sizeof...(Index)>(std::move(source), std::move(indices));
 }
-
-/// The number of each element that a layout shows, in its buffer.
-using element_numbers = random_leaf<index_t, generator_kind::position>;
-inline element_numbers numbers_of(layout where) { return {{0, 0}, std::move(where), no_device}; }
 
 // ---- writing ---------------------------------------------------------------------------------------------------
 
@@ -293,7 +289,7 @@ public:
         const extents_ref mask = mask_.extents(room);
         const array<index_t> indices = true_indices(ravel(mask_));
         const leaf<T>& seen = whole_.as_leaf();
-        auto place = take<index_mode::unchecked>(under_mask(numbers_of(seen.where()), mask), indices, 0);
+        auto place = take<index_mode::unchecked>(under_mask(positions(seen.where()), mask), indices, 0);
         write_places<scatter_rule::set>(operation, access::target(whole_), seen.memory().get(),
                                         source_node<T>(operation, std::forward<E>(e)), place, 1);
     }
@@ -391,7 +387,7 @@ auto index_by_arrays(E&& e, I&&... indices) {
             using T = typename decltype(whole)::value_type;
             const leaf<T>& seen = whole.as_leaf();
             auto read = gathered_by(seen, list);
-            auto place = gathered_by(numbers_of(seen.where()), list);
+            auto place = gathered_by(positions(seen.where()), list);
             return indexed_selection<T, decltype(read), decltype(place)>(std::move(read), std::move(place),
                                                                          access::target(whole), seen.memory().get());
         } else {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -21,7 +20,10 @@ namespace detail {
 /// Memory for an array of that shape. Throws shape_error.
 INGOT_API void allocate_array(const char* operation, destination, std::span<const index_t> shape, device_id device);
 INGOT_API void fill_zeros(const buffer_ref& memory);
-/// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error, dtype_error.
+/// Elements of a memory from number `first` on; strides in bytes, C order where null. Throws shape_error.
+INGOT_API layout layout_within(const char* operation, dtype, const buffer* memory, index_t first,
+                               std::span<const index_t> shape, const integer_list* strides);
+/// An array over memory that is not Ingot's; strides in bytes, C order where null. Throws shape_error.
 INGOT_API void adopt_memory(destination, const buffer_ref& memory, std::span<const index_t> shape,
                             const integer_list* strides);
 /// Number of values of arange. Throws shape_error. Integers are exact; `is_unsigned` says which of them have no sign.
@@ -346,42 +348,6 @@ array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
 template <element_type T = double>
 array<T> tri(index_t n) {
     return tri<T>(n, n);
-}
-
-/// The coordinates of a grid, one array for each axis; the first runs along the second axis, as x does in a picture.
-/// Takes vectors and gives a tuple of arrays of their types, all of the grid's shape. Throws shape_error where one is
-/// no vector.
-///
-///     auto [x, y] = meshgrid(array<int>{1, 2, 3}, array<double>{0.5, 1});
-///     std::cout << x << '\n' << y;
-///     // prints: [[1 2 3]
-///     //          [1 2 3]]
-///     //         [[0.5 0.5 0.5]
-///     //          [1.  1.  1. ]]
-template <array_expression... E>
-    requires(sizeof...(E) > 0)
-auto meshgrid(const E&... e) {
-    constexpr int rank = sizeof...(E);
-    const auto axis_of = [](int i) { return rank > 1 && i < 2 ? 1 - i : i; };
-    index_t extents[rank];
-    int k = 0;
-    ((extents[axis_of(k++)] = e.size()), ...);
-    const shape_like shape(extents);
-    detail::check_extents("meshgrid", shape.values());
-    k = 0;
-    const auto grid = [&](const auto& x) {
-        if (x.ndim() != 1) detail::throw_wrong_rank("meshgrid", x.ndim(), "1");
-        const index_t by = 1;
-        detail::view_room view;
-        view.old_rank = 1;
-        view.new_rank = rank;
-        view.new_shape = shape.begin();
-        view.starts[0] = 0;
-        view.walks[0] = {axis_of(k++), 0, by};
-        view.step_count = 1;
-        return eval(detail::node_seen(x, view));
-    };
-    return std::tuple{grid(e)...};
 }
 
 }  // namespace ingot

@@ -2,35 +2,12 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
-#include <ingot/operators.hpp>
-#include <ingot/random.hpp>
+#include <ingot/places.hpp>
 #include <ingot/reductions.hpp>
 
 namespace ingot {
 namespace detail {
-
-/// Element i along the axis is e's element i + `by`, or the nearest one there is.
-template <class E>
-auto nearest(const char* operation, const E& e, int axis, index_t by) {
-    using node = node_of<E>;
-    constexpr word code = make_word(word_kind::unravel, node::type, static_cast<word>(place_rule::nearest));
-    node operand = as_node(e);
-    shape_room room;
-    view_room view;
-    layout place = view_scanned(view, operation, operand.extents(room), axis);
-    place.offset = by;
-    operand.apply(view, 0);
-    return binder<code, node, pick>(std::move(operand), 1, pick(std::move(place)));
-}
-
-/// The index along an axis, where axes follow behind it; elsewhere of extent 1.
-inline auto position_along(index_t extent, int behind) {
-    layout counter(1 + behind);
-    for (int j = 0; j <= behind; ++j) counter.shape()[j] = j == 0 ? extent : 1, counter.strides()[j] = j == 0;
-    return random_leaf<index_t, generator_kind::position>({0, 0}, std::move(counter), no_device);
-}
 
 /// The derivative along an axis from samples `spacing` apart: central differences within, one-sided ones at both ends.
 /// Of e's shape; float64 of bool and integers, else of e's type. A vector's axis need not be said. Throws shape_error

@@ -202,7 +202,7 @@ template <index_mode Mode = index_mode::check, class T, integer_array I, class V
 void put(array<T>& x, const I& indices, const V& values) {
     leaf<T>& target = access::target(x);
     const buffer* b = target.memory().get();
-    auto place = take<Mode>(ravel(numbers_of(target.where())), ravel(indices), 0);
+    auto place = take<Mode>(ravel(positions(target.where())), ravel(indices), 0);
     write_places<scatter_rule::set>("put", target, b, source_node<T>("put", repeated_values(values, indices.size())),
                                     place, 0);
 }
@@ -268,7 +268,7 @@ template <class T, integer_array I, class V>
     requires assignable_to<V, T>
 void put_along_axis(array<T>& x, const I& indices, const V& values, index_t axis) {
     leaf<T>& target = access::target(x);
-    auto place = along_axis<index_mode::check>("put_along_axis", numbers_of(target.where()), indices, axis);
+    auto place = along_axis<index_mode::check>("put_along_axis", positions(target.where()), indices, axis);
     write_places<scatter_rule::set>("put_along_axis", target, target.memory().get(),
                                     source_node<T>("put_along_axis", values), place, 0);
 }

@@ -164,17 +164,29 @@ struct view_room : axis_view {
     step walks[2 * max_rank];
 };
 
+/// Throws shape_error unless there are so many axes.
+INGOT_API void want_axes(const char* operation, extents_ref shape, int count);
 /// The view that a list of indices takes of a shape. Throws index_error.
 INGOT_API void view_by_index(view_room&, extents_ref shape, const index_item* items, int count);
-// One for each function of views.hpp; they throw shape_error. Null stands for all axes: reversed, flipped, those of
-// extent 1.
+/// That of one slice of one axis. Throws shape_error, index_error.
+INGOT_API void view_sliced(view_room&, extents_ref shape, const char* operation, index_t axis, const index_item&);
+// For the functions of views.hpp and windows.hpp; they throw shape_error. Null stands for all axes: reversed, flipped,
+// those of extent 1, those that have windows.
 INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order);
 INGOT_API void view_axis_moved(view_room&, extents_ref shape, const axes& from, const axes& to);
 INGOT_API void view_axes_swapped(view_room&, extents_ref shape, index_t a, index_t b);
 INGOT_API void view_flipped(view_room&, extents_ref shape, const axes* which);
 INGOT_API void view_squeezed(view_room&, extents_ref shape, const axes* which);
 INGOT_API void view_expanded(view_room&, extents_ref shape, const axes& which);
-INGOT_API void view_broadcast(view_room&, extents_ref from, std::span<const index_t> to);
+INGOT_API void view_broadcast(view_room&, extents_ref from, const char* operation, std::span<const index_t> to);
+INGOT_API void view_axis_rolled(view_room&, extents_ref shape, index_t axis, index_t start);
+INGOT_API void view_matrices_transposed(view_room&, extents_ref shape, const char* operation);
+INGOT_API void view_mirrored(view_room&, extents_ref shape, const char* operation, int axis);
+INGOT_API void view_rotated(view_room&, extents_ref shape, index_t turns, const axes& plane);
+INGOT_API void view_at_least(view_room&, extents_ref shape, int rank);
+INGOT_API void view_with_axes(view_room&, extents_ref shape, int rank);
+INGOT_API void view_columns(view_room&, extents_ref shape);
+INGOT_API void view_windows(view_room&, extents_ref shape, std::span<const index_t> window, const axes* over);
 INGOT_API void view_diagonal(view_room&, extents_ref shape, index_t offset, index_t axis1, index_t axis2);
 
 }  // namespace detail

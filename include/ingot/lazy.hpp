@@ -83,6 +83,8 @@ INGOT_API tree_ref make_tree(std::span<const word> program, std::span<const oper
 INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
 /// The same for a reshape; null where some layout does not allow it.
 INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
+/// A leaf over the array that the tree will be evaluated into; a leaf stays what it is.
+INGOT_API tree_ref keep_tree(const tree_ref&);
 /// References to a buffer that go when the tree's only owner goes: those of nodes that nothing else holds.
 INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 [[noreturn]] INGOT_API void throw_moved_from();
@@ -127,6 +129,8 @@ public:
 
     // Inner
     const detail::tree_ref& tree() const noexcept { return tree_; }
+    // Inner: the same value, evaluated once into an array of its own when something is that reads it.
+    lazy kept() const { return lazy(detail::keep_tree(tree_)); }
 
     // Inner: what every node has.
     void gather(detail::cursor& c) const {

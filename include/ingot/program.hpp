@@ -38,8 +38,8 @@ enum class word_kind : std::uint8_t {
     text,       // a kernel that a user wrote [text], with the dtypes of its placeholders
     user,       // a function of such a kernel, elementwise; takes values and last the text; code: how many | which << 8
     library,    // op is a library_function [pick]; takes its operands; one attribute word: the number of bound axes
-    scatter,    // takes two values, of an output alone: what is written, and where: how many elements behind the output's
-                // first, nowhere if that is negative; op is a scatter_rule
+    scatter,  // takes two values, of an output alone: what is written, and where: how many elements behind the output's
+              // first, nowhere if that is negative; op is a scatter_rule
 };
 
 /// Folds of reductions and scans. `user` is a user's, from a text. The last two are in no program: the planner makes

@@ -1,5 +1,5 @@
-// reshape and ravel. Where the axes of every layout in the tree merge and split again as asked, a reshape is only other
-// strides; else the node reads its operand at the digits of a linear place. It is lazy either way.
+// reshape, ravel and flatten. Where the axes of every layout in the tree merge and split again as asked, a reshape is
+// only other strides; else the node reads its operand at the digits of a linear place. It is lazy either way.
 #pragma once
 
 #include <utility>
@@ -60,8 +60,19 @@ auto ravel(E&& e) {
     return reshaped("ravel", std::forward<E>(e), shape);
 }
 
+/// The same as `ravel`: an expression's values are its own in any case.
+///
+///     std::cout << flatten(array<int>{{1, 2}, {3, 4}});
+///     // prints: [1 2 3 4]
+template <array_expression E>
+auto flatten(E&& e) {
+    const index_t shape[] = {-1};
+    return reshaped("flatten", std::forward<E>(e), shape);
+}
+
 }  // namespace detail
 
+using detail::flatten;
 using detail::ravel;
 using detail::reshape;
 

@@ -116,18 +116,6 @@ INGOT_SCAN(nancumprod, prod, one_for_nan)
 
 // ---- differences -----------------------------------------------------------------------------------------------
 
-/// e at these indices of one axis.
-template <class E>
-auto sliced(const char* operation, const E& e, index_t axis, slice s) {
-    shape_room room;
-    view_room view;
-    const extents_ref shape = as_node(e).extents(room);
-    const int at = checked_axis(operation, axis, shape.rank);
-    index_item items[max_rank];
-    for (int j = 0; j < shape.rank; ++j) items[j] = j == at ? as_index_item(s) : as_index_item(ingot::all);
-    view_by_index(view, shape, items, shape.rank);
-    return node_seen(e, view);
-}
 template <class E>
 auto all_but_first(const char* operation, const E& e, index_t axis) {
     return sliced(operation, e, axis, slice(1));

@@ -253,7 +253,7 @@ private:
         const std::span<const index_t> shape = shape_of_arguments(name, room, std::get<I>(given)...);
         index_t count = 1;
         for (const index_t extent : shape) count *= extent;
-        const auto number = numbers_of(contiguous_layout(shape));
+        const auto number = positions(contiguous_layout(shape));
         const auto size = element_leaf<index_t>(name, count);
         const text_leaf text(text_, b.encode());
         if constexpr (sizeof...(O) == 1)

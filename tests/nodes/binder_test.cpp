@@ -13,7 +13,7 @@ using detail::fold;
 using detail::make_word;
 using detail::word;
 using detail::word_kind;
-using reference::indices;
+using reference::index_tuple;
 
 namespace {
 
@@ -32,7 +32,7 @@ N seen(N node, std::vector<index_t> shape, std::vector<index_t> start, std::vect
 }
 
 template <class N>
-indices shape_of(const N& node) {
+index_tuple shape_of(const N& node) {
     detail::shape_room room;
     const auto s = node.extents(room).span();
     return {s.begin(), s.end()};
@@ -51,7 +51,7 @@ TEST_CASE("a sum of trailing axes leaves its operand as it is") {
     const auto x = m.as({2, 3, 4});
     const auto s = sum(x, {-1, 1});
     CHECK(words(s) == std::vector<word>{leaf_word, make_word(word_kind::reduce, dtype::f8, 0)});
-    CHECK(shape_of(s) == indices{2});
+    CHECK(shape_of(s) == index_tuple{2});
     const auto g = reference::gather(s);
     CHECK(g.attributes == std::vector<word>{2});
     CHECK(detail::same_shape(*g.operands[0].where, x.where()));
@@ -68,14 +68,14 @@ TEST_CASE("sums over any axes, kept or not, are the sums of hand-made loops") {
     const auto every = reference::of(e);
     std::vector<double> expected(8), kept;
     reference::evaluator::for_each(
-        {2, 3, 4}, [&](const indices& i) { expected[static_cast<std::size_t>(i[0] * 4 + i[2])] += every.at(i); });
+        {2, 3, 4}, [&](const index_tuple& i) { expected[static_cast<std::size_t>(i[0] * 4 + i[2])] += every.at(i); });
     const auto s = sum(e, 1), k = sum(e, 1, keepdims);
-    CHECK(shape_of(s) == indices{2, 4});
-    CHECK(shape_of(k) == indices{2, 1, 4});
+    CHECK(shape_of(s) == index_tuple{2, 4});
+    CHECK(shape_of(k) == index_tuple{2, 1, 4});
     CHECK(reference::of(s).values() == expected);
     CHECK(reference::of(k).values() == expected);
     CHECK(reference::of(sum(e)).values()[0] == doctest::Approx(reference::of(sum(sum(e, 0), {0, 1})).values()[0]));
-    CHECK(shape_of(sum(e, keepdims)) == indices{1, 1, 1});
+    CHECK(shape_of(sum(e, keepdims)) == index_tuple{1, 1, 1});
     CHECK(reference::of(sum(e - sum(e, {0, 2}, keepdims) / 8, {0, 2})).values()[1] == doctest::Approx(0));
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a view of a sum is the sum of a view") {
     const auto whole = reference::of(sum(e, 1));
     // [::-1, 1:4:2] transposed.
     const auto part = reference::of(seen(sum(e, 1), {2, 2}, {1, 1}, {{1, 0, -1}, {0, 1, 2}}));
-    CHECK(part.shape() == indices{2, 2});
+    CHECK(part.shape() == index_tuple{2, 2});
     for (index_t a = 0; a < 2; ++a)
         for (index_t b = 0; b < 2; ++b) CHECK(part.at({a, b}) == whole.at({1 - b, 1 + 2 * a}));
 }
@@ -144,9 +144,9 @@ TEST_CASE("take reads its source at the index tree, on any axis, and is viewed")
     const auto x = m.as({2, 3, 4});
     const auto i = k.as({2, 3});
     const auto t = take(x * 2, i, 1);
-    CHECK(shape_of(t) == indices{2, 2, 3, 4});
+    CHECK(shape_of(t) == index_tuple{2, 2, 3, 4});
     const auto every = reference::of(t), source = reference::of(x);
-    reference::evaluator::for_each({2, 2, 3, 4}, [&](const indices& j) {
+    reference::evaluator::for_each({2, 2, 3, 4}, [&](const index_tuple& j) {
         CHECK(every.at(j) == 2 * source.at({j[0], k.data()[j[1] * 3 + j[2]], j[3]}));
     });
     // t[1, :, ::-1, 2]
@@ -161,7 +161,7 @@ TEST_CASE("reshape merges axes where every layout allows it") {
     reference::memory<double> m(24);
     const auto x = m.as({2, 3, 4});
     const auto e = reshape(x + x, {4, -1});
-    CHECK(shape_of(e) == indices{4, 6});
+    CHECK(shape_of(e) == index_tuple{4, 6});
     CHECK(reference::gather(e).attributes == std::vector<word>{0});
     CHECK(reference::of(e).values() == reference::of(x + x).values());
     // Of a column broadcast over the last two axes, those two merge.
@@ -172,7 +172,7 @@ TEST_CASE("reshape merges axes where every layout allows it") {
     CHECK(reference::of(reshape(column, {24})).values() == reference::of(column).values());
     CHECK(reference::of(reshape(sum(x, 1), {4, 2})).values() == reference::of(sum(x, 1)).values());
     CHECK(reference::gather(reshape(sum(x, 2), {3, 2})).attributes == std::vector<word>{1, 0});
-    CHECK(shape_of(reshape(m.as({0, 3}), {2, 0, 5})) == indices{2, 0, 5});
+    CHECK(shape_of(reshape(m.as({0, 3}), {2, 0, 5})) == index_tuple{2, 0, 5});
     CHECK(shape_of(reshape(m.as({1}), {})).empty());
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("a reshape that does not merge reads at the digits of its place, and i
 }
 
 TEST_CASE("strides merge as one axis cut in pieces, and never otherwise") {
-    const auto cut = [](indices shape, indices strides, indices wanted, int bound) {
+    const auto cut = [](index_tuple shape, index_tuple strides, index_tuple wanted, int bound) {
         detail::layout l(static_cast<int>(shape.size()));
         std::ranges::copy(shape, l.shape());
         std::ranges::copy(strides, l.strides());

@@ -18,7 +18,7 @@ using detail::make_word;
 using detail::op;
 using detail::word;
 using detail::word_kind;
-using reference::indices;
+using reference::index_tuple;
 
 namespace {
 
@@ -154,7 +154,7 @@ TEST_CASE("views of a lazy are views of its leaves") {
     const lazy<double> l = e;
     const auto whole = reference::of(e);
     const auto part = interpreted(l(slice(1, 3), slice(none, none, -2))).evaluated();
-    CHECK(part.shape() == indices{2, 3});
+    CHECK(part.shape() == index_tuple{2, 3});
     for (index_t i = 0; i < 2; ++i)
         for (index_t j = 0; j < 3; ++j) CHECK(part.at({i, j}) == whole.at({1 + i, 5 - 2 * j}));
     CHECK(interpreted(reshape(lazy<double>(x * 2), {3, 8})).program().attributes == std::vector<word>{0});

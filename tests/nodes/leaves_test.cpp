@@ -14,12 +14,12 @@
 #include "tests/nodes/reference.hpp"
 
 using namespace ingot;
-using reference::indices;
+using reference::index_tuple;
 
 namespace {
 
 template <class N>
-indices shape_of(const N& node) {
+index_tuple shape_of(const N& node) {
     detail::shape_room room;
     const auto s = node.extents(room).span();
     return {s.begin(), s.end()};
@@ -64,11 +64,11 @@ TEST_CASE("a shape that no leaf has is that of the whole tree, below views and o
     reference::memory<double> m(4), n(3), k(2);
     const auto column = m.as({4, 1}), row = n.as({3}), deep = k.as({2, 1, 1});
     const auto table = column + row;
-    CHECK(shape_of(table) == indices{4, 3});
-    CHECK(shape_of(2.0 * table) == indices{4, 3});
-    CHECK(shape_of(table * deep) == indices{2, 4, 3});
-    CHECK(shape_of(sum(table, 0) + exp(table)) == indices{4, 3});
-    CHECK(shape_of(transpose(table)(0)) == indices{4});
+    CHECK(shape_of(table) == index_tuple{4, 3});
+    CHECK(shape_of(2.0 * table) == index_tuple{4, 3});
+    CHECK(shape_of(table * deep) == index_tuple{2, 4, 3});
+    CHECK(shape_of(sum(table, 0) + exp(table)) == index_tuple{4, 3});
+    CHECK(shape_of(transpose(table)(0)) == index_tuple{4});
     CHECK(reference::of(transpose(table)).values().size() == 12);
     CHECK_THROWS_WITH_AS(table + m.as({4}), "[add] shapes (4, 3) and (4,) do not broadcast", shape_error);
     CHECK_THROWS_WITH_AS(sum(table, 1) + row, "[add] shapes (4,) and (3,) do not broadcast", shape_error);
@@ -105,7 +105,7 @@ TEST_CASE("a node over reductions and leaves keeps their order and its reference
         const auto copy = centred;
         CHECK(x.memory().use_count() - before == 10);
         CHECK(centred.count(x.memory().get()) == 5);
-        CHECK(shape_of(copy) == indices{3, 4});
+        CHECK(shape_of(copy) == index_tuple{3, 4});
         CHECK(reference::of(copy).values() == reference::of(centred).values());
         const double* v = m.data();
         const double row = v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3];

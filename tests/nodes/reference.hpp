@@ -20,7 +20,7 @@ namespace reference {
 
 using namespace ingot;
 using namespace ingot::detail;
-using indices = std::vector<index_t>;
+using index_tuple = std::vector<index_t>;
 
 /// What a tree hands to the evaluator.
 struct gathered {
@@ -84,19 +84,19 @@ public:
         roots_ = stack;
     }
 
-    indices shape(std::size_t root = 0) const { return shape_of(nodes_[roots_.at(root)]); }
+    index_tuple shape(std::size_t root = 0) const { return shape_of(nodes_[roots_.at(root)]); }
     /// All elements in C order.
     std::vector<double> values(std::size_t root = 0) const {
-        const indices all = shape(root);
+        const index_tuple all = shape(root);
         std::vector<double> result;
-        for_each(all, [&](const indices& i) { result.push_back(at(i, root)); });
+        for_each(all, [&](const index_tuple& i) { result.push_back(at(i, root)); });
         return result;
     }
-    double at(const indices& i, std::size_t root = 0) const { return value(nodes_[roots_.at(root)], i); }
+    double at(const index_tuple& i, std::size_t root = 0) const { return value(nodes_[roots_.at(root)], i); }
 
     template <class F>
-    static void for_each(const indices& shape, F&& f) {
-        indices i(shape.size(), 0);
+    static void for_each(const index_tuple& shape, F&& f) {
+        index_tuple i(shape.size(), 0);
         for (const index_t n : shape)
             if (n == 0) return;
         while (true) {
@@ -116,8 +116,8 @@ private:
     };
 
     const node& argument(const node& n, std::size_t k) const { return nodes_[n.arguments.at(k)]; }
-    static indices extents(const layout& l) { return {l.shape(), l.shape() + l.rank()}; }
-    static indices broadcast(indices a, const indices& b) {
+    static index_tuple extents(const layout& l) { return {l.shape(), l.shape() + l.rank()}; }
+    static index_tuple broadcast(index_tuple a, const index_tuple& b) {
         while (a.size() < b.size()) a.insert(a.begin(), 1);
         for (std::size_t k = 0; k < b.size(); ++k) {
             index_t& n = a[a.size() - b.size() + k];
@@ -130,12 +130,12 @@ private:
     }
 
     /// Of nodes that others share once, or a tree that squares itself would take for ever.
-    indices shape_of(const node& n) const {
+    index_tuple shape_of(const node& n) const {
         if (kind_of_word(n.code) != word_kind::map) return new_shape_of(n);
         const auto known = shapes_.find(&n);
         return known != shapes_.end() ? known->second : shapes_.emplace(&n, new_shape_of(n)).first->second;
     }
-    indices new_shape_of(const node& n) const {
+    index_tuple new_shape_of(const node& n) const {
         switch (kind_of_word(n.code)) {
             case word_kind::leaf:
             case word_kind::generator:
@@ -147,12 +147,12 @@ private:
                 return extents(*g_.operands[n.operand].where);
             case word_kind::reduce:
             case word_kind::gather: {
-                indices s = shape_of(argument(n, 0));
+                index_tuple s = shape_of(argument(n, 0));
                 s.resize(s.size() - static_cast<std::size_t>(n.bound));
                 return s;
             }
             default: {
-                indices s;
+                index_tuple s;
                 for (std::size_t k = 0; k < n.arguments.size(); ++k) s = broadcast(s, shape_of(argument(n, k)));
                 return s;
             }
@@ -160,7 +160,7 @@ private:
     }
 
     /// Place of the element that a layout has at index i of its context.
-    static index_t place(const layout& l, const indices& i) {
+    static index_t place(const layout& l, const index_tuple& i) {
         index_t p = l.offset;
         for (int j = 0; j < l.rank(); ++j) {
             const index_t k = i.at(i.size() - static_cast<std::size_t>(l.rank() - j));
@@ -182,7 +182,7 @@ private:
         return copy.data();
     }
 
-    double read(const operand& o, const indices& i) const {
+    double read(const operand& o, const index_tuple& i) const {
         if (o.kind == operand_kind::scalar) return scalar(o);
         const index_t p = place(*o.where, i);
         if (o.kind == operand_kind::generator) return static_cast<double>(p) + 1000 * static_cast<double>(o.bits[1]);
@@ -211,7 +211,7 @@ private:
         }
     }
 
-    double value(const node& n, const indices& i) const {
+    double value(const node& n, const index_tuple& i) const {
         switch (kind_of_word(n.code)) {
             case word_kind::leaf:
             case word_kind::scalar:
@@ -223,11 +223,11 @@ private:
             }
             case word_kind::reduce: {
                 const node& of = argument(n, 0);
-                indices bound = shape_of(of);
+                index_tuple bound = shape_of(of);
                 bound.erase(bound.begin(), bound.end() - n.bound);
                 double total = 0;
-                for_each(bound, [&](const indices& k) {
-                    indices inner = aligned(i, shape_of(n).size());
+                for_each(bound, [&](const index_tuple& k) {
+                    index_tuple inner = aligned(i, shape_of(n).size());
                     inner.insert(inner.end(), k.begin(), k.end());
                     total += value(of, inner);
                 });
@@ -235,23 +235,23 @@ private:
             }
             case word_kind::scan: {
                 double total = 0;
-                indices inner = aligned(i, shape_of(n).size());
+                index_tuple inner = aligned(i, shape_of(n).size());
                 inner.push_back(0);
                 for (const index_t last = place(*g_.operands[n.operand].where, i); inner.back() <= last; ++inner.back())
                     total += value(argument(n, 0), inner);
                 return total;
             }
             case word_kind::gather: {
-                indices inner = aligned(i, shape_of(n).size());
+                index_tuple inner = aligned(i, shape_of(n).size());
                 inner.push_back(static_cast<index_t>(value(argument(n, 1), i)));
                 return value(argument(n, 0), inner);
             }
             case word_kind::unravel: {
                 const node& of = argument(n, 0);
-                indices inner = aligned(i, shape_of(n).size());
+                index_tuple inner = aligned(i, shape_of(n).size());
                 if (n.bound == 0) return value(of, inner);
                 index_t p = place(*g_.operands[n.operand].where, i);
-                const indices all = shape_of(of);
+                const index_tuple all = shape_of(of);
                 const std::size_t lead = inner.size();
                 inner.resize(lead + static_cast<std::size_t>(n.bound));
                 for (std::size_t k = inner.size(); k-- > lead; p /= all[all.size() - inner.size() + k])
@@ -264,11 +264,11 @@ private:
     }
 
     /// The last `rank` places of an index.
-    static indices aligned(const indices& i, std::size_t rank) {
+    static index_tuple aligned(const index_tuple& i, std::size_t rank) {
         return {i.end() - static_cast<std::ptrdiff_t>(rank), i.end()};
     }
 
-    double map_value(const node& n, const indices& i) const {
+    double map_value(const node& n, const index_tuple& i) const {
         double v[3] = {};
         for (std::size_t k = 0; k < n.arguments.size(); ++k) v[k] = value(argument(n, k), i);
         const std::string_view name = facts(op_of_word(n.code)).name;
@@ -285,8 +285,8 @@ private:
     std::vector<node> nodes_;
     std::vector<std::size_t> roots_;
     mutable std::map<const buffer*, std::vector<std::byte>> copies_;
-    mutable std::map<const node*, indices> shapes_;
-    mutable std::map<std::pair<const node*, indices>, double> values_;
+    mutable std::map<const node*, index_tuple> shapes_;
+    mutable std::map<std::pair<const node*, index_tuple>, double> values_;
 };
 
 template <class E>

@@ -1,0 +1,133 @@
+// tile, repeat, roll, insert, delete_elements and trim_zeros against NumPy 2.
+#include "tests/arrays/expect.hpp"
+#include "tests/joins/numpy_cases.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+using testing::drawn;
+using testing::numpy_cases;
+
+TEST_CASE("tiles and repeats are NumPy's") {
+    numpy_cases c;
+    const array<int> v = drawn<int>({3}, 1), m = drawn<int>({2, 3}, 2), one = drawn<int>({1, 3, 1}, 3);
+    const array<int> none_there = zeros<int>({2, 0});
+    c.add_all(std::tie(v, m, one, none_there),
+              {"np.tile(a, 4)", "np.tile(a, (2, 3))", "np.tile(b, (2, 3))", "np.tile(b, (2, 1, 1, 3))",
+               "np.tile(c, (2, 2, 2))", "np.tile(c, 5)", "np.tile(b.T, (1, 2))", "np.tile(d, (2, 2))",
+               "np.tile(b, (0, 2))", "np.tile(b, ())"},
+              tile(v, 4), tile(v, {2, 3}), tile(m, {2, 3}), tile(m, {2, 1, 1, 3}), tile(one, {2, 2, 2}), tile(one, 5),
+              tile(transpose(m), {1, 2}), tile(none_there, {2, 2}), tile(m, {0, 2}), tile(m, {}));
+    c.add_all(std::tie(v, m, one, none_there),
+              {"np.repeat(a, 3)", "np.repeat(b, 2)", "np.repeat(b, 2, 0)", "np.repeat(b.T, 3, -2)",
+               "np.repeat(c, 4, 2)", "np.repeat(b, 0, 1)", "np.repeat(d, 3, 1)", "np.repeat(c, 1, 0)"},
+              repeat(v, 3), repeat(m, 2), repeat(m, 2, 0), repeat(transpose(m), 3, -2), repeat(one, 4, 2),
+              repeat(m, 0, 1), repeat(none_there, 3, 1), repeat(one, 1, 0));
+    c.add("np.tile(np.int32(3), (2, 2))", eval(tile(scalar(3), {2, 2})));
+    c.add("np.repeat(a, [0, 2, 1])", eval(repeat(v, {0, 2, 1})), v);
+    c.add("np.repeat(a, [3, 1], 0)", eval(repeat(m, {3, 1}, 0)), m);
+    c.add("np.repeat(a + 1, [2], 1)", eval(repeat(m + 1, {2}, 1)), m);
+    c.add("np.repeat(a, np.arange(6))", eval(repeat(m, std::vector<int>{0, 1, 2, 3, 4, 5})), m);
+    c.add("np.repeat(a, [0, 0], 0)", eval(repeat(m, {0, 0}, 0)), m);
+    c.run();
+}
+
+TEST_CASE("rolls are NumPy's") {
+    numpy_cases c;
+    const array<std::int16_t> v = drawn<std::int16_t>({5}, 1), m = drawn<std::int16_t>({3, 4}, 2);
+    const array<std::int16_t> t = drawn<std::int16_t>({2, 3, 1, 4}, 3), empty_one = zeros<std::int16_t>({0, 3});
+    c.add_all(std::tie(v, m, t, empty_one),
+              {"np.roll(a, 2)", "np.roll(a, -7)", "np.roll(b, 5)", "np.roll(b, 1, 0)", "np.roll(b, -1, 1)",
+               "np.roll(b, (1, 2), (0, 1))", "np.roll(b, 2, (0, 1))", "np.roll(b, (1, 1), 0)",
+               "np.roll(c, (1, 1, 1, 3), (0, 1, 2, 3))", "np.roll(b.T, 1)", "np.roll(d, 1, 0)", "np.roll(d, 2)",
+               "np.roll(b * 2, 4, 1)"},
+              roll(v, 2), roll(v, -7), roll(m, 5), roll(m, 1, 0), roll(m, -1, 1), roll(m, {1, 2}, {0, 1}),
+              roll(m, 2, {0, 1}), roll(m, {1, 1}, 0), roll(t, {1, 1, 1, 3}, {0, 1, 2, 3}), roll(transpose(m), 1),
+              roll(empty_one, 1, 0), roll(empty_one, 2), roll(m * 2, 4, 1));
+    c.add("np.roll(np.roll(a, 1, 0), 2, 1)[1:, ::-1]",
+          eval(roll(roll(m, 1, 0), 2, 1)(slice(1, none), slice(none, none, -1))), m);
+    c.add("np.roll(np.roll(a, 1), 1) * 2 + a", eval(roll(roll(v, 1), 1) * 2 + v), v);
+    c.add("np.roll(np.cumsum(a), 1) + np.roll(a.sum(), 1)", eval(roll(cumsum(v), 1) + roll(sum(v), 1)), v);
+    c.add("np.roll(a, 3, 1).sum(0) + np.tile(a, 2)[:, 4:].sum(0)",
+          eval(sum(roll(m, 3, 1), 0) + sum(tile(m, 2)(all, slice(4, none)), 0)), m);
+    c.run();
+}
+
+TEST_CASE("a map over a roll, a tile or repeats is one kernel") {
+    const array<float> m = drawn<float>({30, 40}, 1);
+    const auto is_one = [](const auto& e) { return launches([&] { eval(e); }) == 1; };
+    CHECK(is_one((roll(m, 1, 0) + roll(m, -1, 0) + roll(m, 1, 1) + roll(m, -1, 1) - 4 * m) * 0.25));
+    CHECK(is_one(roll(m * m, 100) - m));
+    CHECK(is_one(roll(m, {3, 5}, {0, 1})(slice(2, none), all) + 1));
+    CHECK(is_one(tile(m(0) * 2, {30, 1}) + tile(m, {2, 1})(slice(0, 30))));
+    CHECK(is_one(sqrt(repeat(abs(m), 3, 1))));
+    CHECK(is_one(roll(repeat(tile(m, 2), 2), 7) + 1));
+    CHECK(is_one(insert(m, 3, m(0), 0) * 2));
+    CHECK(is_one(delete_elements(m, {1, 5}, 1) * 2));
+    CHECK(is_one(repeat(m(slice(0, 3)), {1, 2, 3}, 0) * 2));
+}
+
+TEST_CASE("insertions and deletions are NumPy's") {
+    numpy_cases c;
+    const array<int> v = drawn<int>({5}, 1), m = drawn<int>({2, 3}, 2), w = drawn<int>({3}, 3), u = drawn<int>({2}, 4);
+    c.add_all(std::tie(v, m, w, u),
+              {"np.insert(a, 2, 7)", "np.insert(a, 5, c)", "np.insert(a, -1, c)", "np.insert(b, 1, 9)",
+               "np.insert(b, 1, d, 1)", "np.insert(b, 1, c, 0)", "np.insert(b, 0, 2.75, -1)"},
+              insert(v, 2, 7), insert(v, 5, w), insert(v, -1, w), insert(m, 1, 9), insert(m, 1, u, 1),
+              insert(m, 1, w, 0), insert(m, 0, 2.75, -1));
+    c.add_all(std::tie(v, m, w, u),
+              {"np.insert(a, [1, 1, -1], c)", "np.insert(a, [4, 0], d)", "np.insert(a, [1], c)",
+               "np.insert(b, [1], d[:, None], 1)", "np.insert(b, [0, 2], d[:, None] * 2, 1)",
+               "np.insert(a, slice(0, 4, 2), d)", "np.insert(a, [], c[:0])"},
+              insert(v, {1, 1, -1}, w), insert(v, {4, 0}, u), insert(v, {1}, w), insert(m, {1}, u(all, newaxis), 1),
+              insert(m, {0, 2}, u(all, newaxis) * 2, 1), insert(v, slice(0, 4, 2), u),
+              insert(v, std::vector<int>(), w(slice(0, 0))));
+    c.add("np.insert(a, np.arange(5), 1)", eval(insert(v, {0, 1, 2, 3, 4}, 1)), v);  // written at once
+    c.add_all(std::tie(v, m),
+              {"np.delete(a, 1)", "np.delete(a, [1, 1, -1])", "np.delete(b, 4)", "np.delete(b, -1, 1)",
+               "np.delete(b, [0, 2], 1)", "np.delete(b, slice(None, None, -2), 1)", "np.delete(a, slice(1, 3))",
+               "np.delete(a, [0, 1, 2, 3, 4])", "np.delete(a, [])"},
+              delete_elements(v, 1), delete_elements(v, {1, 1, -1}), delete_elements(m, 4), delete_elements(m, -1, 1),
+              delete_elements(m, {0, 2}, 1), delete_elements(m, slice(none, none, -2), 1),
+              delete_elements(v, slice(1, 3)), delete_elements(v, {0, 1, 2, 3, 4}),
+              delete_elements(v, std::vector<index_t>()));
+    c.run();
+}
+
+TEST_CASE("zeros are trimmed as NumPy trims them") {
+    numpy_cases c;
+    const array<double> v{0, 0, 1, 0, 2, 0}, nothing = zeros(3), empty_one = zeros(0);
+    array<int> m = zeros<int>({4, 5});
+    m(1, 2) = 1;
+    m(2, 3) = 2;
+    for (const array<double>& x : {v, nothing, empty_one}) {
+        c.add("np.trim_zeros(a)", trim_zeros(x), x);
+        c.add("np.trim_zeros(a, 'f')", trim_zeros(x, trim_ends::front), x);
+        c.add("np.trim_zeros(a * 2, 'b')", trim_zeros(x * 2, trim_ends::back), x);
+    }
+    c.add("a[1:3, 2:4]", trim_zeros(m), m);
+    c.add("a[1:3]", trim_zeros(m, trim_ends::both, 0), m);
+    c.add("a[:, 2:]", trim_zeros(m, trim_ends::front, {1}), m);
+    c.add("np.zeros((0, 0), 'i4')", trim_zeros(m * 0), m);
+    c.run();
+}
+
+TEST_CASE("bad numbers, lists and places throw and say which") {
+    const array<int> m = counted({2, 3}), v = counted({3});
+    CHECK(thrown<shape_error>([&] { (void)tile(m, {2, -1}); }) ==
+          "[tile] -1 times: a number that is not negative is wanted");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, -1); }) ==
+          "[repeat] -1 times: a number that is not negative is wanted");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, {1, 2}); }) == "[repeat] 2 numbers for 6 elements");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, 2, 2); }) == "[repeat] axis 2 is out of range for rank 2");
+    CHECK(thrown<shape_error>([&] { (void)roll(m, {1, 2}, {0, 1, 0}); }) == "[roll] 2 numbers for 3 axes");
+    CHECK(thrown<shape_error>([&] { (void)roll(m, 1, 2); }) == "[roll] axis 2 is out of range for rank 2");
+    CHECK(thrown<index_error>([&] { (void)insert(v, 4, 1); }) == "[insert] 4 is out of range for axis 0 of extent 3");
+    CHECK(thrown<index_error>([&] { (void)delete_elements(m, {0, 3}, 1); }) ==
+          "[delete_elements] 3 is out of range for axis 1 of extent 3");
+    CHECK(thrown<shape_error>([&] { (void)insert(m, {0, 1}, v, 1); }) ==
+          "[insert] shape (1, 3) does not broadcast to (2, 2)");
+    CHECK_THROWS_AS((void)insert(v, 0, m), shape_error);
+    CHECK_THROWS_AS((void)insert(array<std::int8_t>{1}, 0, 1000), dtype_error);
+    CHECK_THROWS_AS((void)tile(m, {index_t{1} << 62, 4}), shape_error);
+    CHECK_THROWS_AS((void)trim_zeros(m, trim_ends::both, 2), shape_error);
+}

@@ -1,0 +1,57 @@
+"""Compares results with what NumPy 2 makes of an expression.
+
+    expressions.py CASES
+
+CASES is a run of cases: a line with the number of operands and the tolerance in units of the last place, a line with
+the expression, in which the operands are a, b, c, d; then for each operand and last for the result a line with its
+dtype and shape ("-" for none) and the elements' bytes. Prints what is wrong, and in the end how many cases there were.
+"""
+import sys
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+
+np.seterr(all="ignore")
+NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
+
+
+def fault(want, got, ulps):
+    want = np.asarray(want)
+    if want.dtype != got.dtype or want.shape != got.shape:
+        return f"{got.dtype}{got.shape}, wanted {want.dtype}{want.shape}"
+    right = (got == want) | ((got != got) & (want != want))
+    if ulps and got.dtype.kind in "fc":
+        largest = np.max(abs(want), initial=0, where=np.isfinite(want))
+        right |= abs(got - want) <= ulps * np.finfo(got.dtype).eps * largest
+    if right.all():
+        return None
+    place = tuple(np.argwhere(~right)[0])
+    return f"{(~right).sum()} wrong, first at {place}: {got[place]!r}, wanted {want[place]!r}"
+
+
+def main(path):
+    count = 0
+    with open(path, "rb") as cases:
+
+        def line():
+            return cases.readline().decode().rstrip("\n")
+
+        def elements():
+            dtype, shape = line().split()
+            shape = () if shape == "-" else tuple(map(int, shape.split(",")))
+            data = cases.read(int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize)
+            return np.frombuffer(data, dtype).reshape(shape)
+
+        while head := line():
+            operands, ulps = map(int, head.split())
+            expression = line()
+            given = dict(zip("abcd", [elements() for _ in range(operands)]))
+            got = elements()
+            if found := fault(eval(expression, NAMES | given), got, ulps):
+                print(f"{expression} of {', '.join(f'{x.dtype}{x.shape}' for x in given.values())}: {found}")
+            count += 1
+    print(count)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
