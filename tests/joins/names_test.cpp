@@ -10,14 +10,14 @@ using namespace ingot;
 
 namespace {
 
-struct named {
+struct one_name {
     const char* name;
     bool is_declared;
 };
 
 /// All arguments depend on the template's, so that a name that is not declared is a call that is none.
 template <class A, class I, class S>
-std::vector<named> names() {
+std::vector<one_name> names() {
     const auto first = [](const auto& a, const auto&) { return a; };
     using F = decltype(first);
 #define NAME(name, ...)                                                                           \
@@ -97,5 +97,5 @@ std::vector<named> names() {
 }  // namespace
 
 TEST_CASE("views, joins and grids have NumPy's names") {
-    for (const named& n : names<array<double>&, array<int>, shape_like>()) CHECK_MESSAGE(n.is_declared, n.name);
+    for (const one_name& n : names<array<double>&, array<int>, shape_like>()) CHECK_MESSAGE(n.is_declared, n.name);
 }

@@ -18,7 +18,7 @@ auto by_sums(const A& a, const B& b) {
     return sum(a(ellipsis, newaxis) * b(ellipsis, newaxis, all, all), -2);
 }
 template <class A, class B>
-bool equal(const A& a, const B& b) {
+bool same(const A& a, const B& b) {
     return a.shape() == b.shape() && all(a == b).item();
 }
 
@@ -39,17 +39,19 @@ TEST_CASE_TEMPLATE("products of every type, of vectors, transposed and computed 
     if (!has_blas()) return;
     const std::array<index_t, 3> sizes[] = {{5, 7, 3}, {1, 7, 3}, {5, 1, 3}, {5, 7, 1}, {1, 1, 1}, {16, 32, 8}};
     for (const auto& [m, k, n] : sizes) {
-        CAPTURE(m, k, n);
+        CAPTURE(m);
+        CAPTURE(k);
+        CAPTURE(n);
         const array<T> a = matrix<T>(m, k, 7), b = matrix<T>(k, n, 5);
         const array<T> wanted = astype<T>(by_sums(a, b)), down = transpose(a), across = transpose(b);
-        CHECK(equal(array<T>(matmul(a, b)), wanted));
-        CHECK(equal(array<T>(matmul(transpose(down), b)), wanted));
-        CHECK(equal(array<T>(matmul(a, transpose(across))), wanted));
-        CHECK(equal(array<T>(matmul(transpose(down), transpose(across) + b)), array<T>(wanted + wanted)));
-        CHECK(equal(array<T>(matmul(a, b(all, 0))), array<T>(wanted(all, 0))));
-        CHECK(equal(array<T>(matmul(a(0), b)), array<T>(wanted(0))));
-        CHECK(equal(array<T>(matmul(a(0), b(all, 0))), array<T>(wanted(0, 0))));
-        CHECK(equal(array<T>(matmul(a(slice(none, none, -1)), b)), array<T>(wanted(slice(none, none, -1)))));
+        CHECK(same(array<T>(matmul(a, b)), wanted));
+        CHECK(same(array<T>(matmul(transpose(down), b)), wanted));
+        CHECK(same(array<T>(matmul(a, transpose(across))), wanted));
+        CHECK(same(array<T>(matmul(transpose(down), transpose(across) + b)), array<T>(wanted + wanted)));
+        CHECK(same(array<T>(matmul(a, b(all, 0))), array<T>(wanted(all, 0))));
+        CHECK(same(array<T>(matmul(a(0), b)), array<T>(wanted(0))));
+        CHECK(same(array<T>(matmul(a(0), b(all, 0))), array<T>(wanted(0, 0))));
+        CHECK(same(array<T>(matmul(a(slice(none, none, -1)), b)), array<T>(wanted(slice(none, none, -1)))));
     }
 }
 
@@ -57,20 +59,20 @@ TEST_CASE("batches broadcast, and a product is one call between fused kernels") 
     if (!has_blas()) return;
     const array<float> x = reshape(matrix<float>(24, 5, 11), {2, 3, 4, 5}),
                        y = reshape(matrix<float>(15, 2, 3), {3, 5, 2});
-    CHECK(equal(array<float>(matmul(x, y)), array<float>(sum(x(ellipsis, newaxis) * y(all, newaxis, all, all), -2))));
-    CHECK(equal(array<float>(matmul(x(1, 2), y)), array<float>(by_sums(x(1, 2), y))));
-    CHECK(equal(array<float>(matmul(permute_dims(x, {1, 0, 2, 3}), y(all, newaxis))),
-                array<float>(permute_dims(array<float>(matmul(x, y)), {1, 0, 2, 3}))));
+    CHECK(same(array<float>(matmul(x, y)), array<float>(sum(x(ellipsis, newaxis) * y(all, newaxis, all, all), -2))));
+    CHECK(same(array<float>(matmul(x(1, 2), y)), array<float>(by_sums(x(1, 2), y))));
+    CHECK(same(array<float>(matmul(permute_dims(x, {1, 0, 2, 3}), y(all, newaxis))),
+               array<float>(permute_dims(array<float>(matmul(x, y)), {1, 0, 2, 3}))));
     const array<float> a = matrix<float>(4, 5, 7), b = matrix<float>(5, 3, 5);
     const std::uint64_t before = counters().library_calls;
     array<float> r;
     CHECK(launches([&] { r = matmul(a + 1, b) * 2 + 1; }) == 2);
     CHECK(counters().library_calls == before + 1);
-    CHECK(equal(r, array<float>(by_sums(a + 1, b) * 2 + 1)));
+    CHECK(same(r, array<float>(by_sums(a + 1, b) * 2 + 1)));
     array<float> again = r;
     again(all, slice(1, none)) += matmul(a, b)(all, slice(1, none));
-    CHECK(equal(array<float>(again(all, 0)), array<float>(r(all, 0))));
-    CHECK(equal(array<double>(matmul(a, astype<double>(b))), array<double>(by_sums(a, b))));
+    CHECK(same(array<float>(again(all, 0)), array<float>(r(all, 0))));
+    CHECK(same(array<double>(matmul(a, astype<double>(b))), array<double>(by_sums(a, b))));
     CHECK(all(matmul(zeros<float>({2, 0}), zeros<float>({0, 3})) == 0).item());
     CHECK(matmul(zeros<float>({0, 4}), ones<float>({4, 3})).shape() == shape_like{0, 3});
 }
