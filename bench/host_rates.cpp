@@ -1,7 +1,7 @@
 // The host target against loops written by hand for this CPU (hand/host_loops.cpp), measured in turn in one process
 // over the same memory: Ingot's, whose huge pages would else be the larger part of the difference. Results are compared
 // element by element before they are timed.
-//   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES]]
+//   host_rates RESULTS.jsonl [LOG2_OF_WHERE [LOG2_OF_BLACK_SCHOLES [LOG2_OF_FUNCTIONS]]]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -96,14 +96,56 @@ void measure_black_scholes(bench::report& out, int log2_elements) {
         20 * n);
 }
 
+/// One function of each element, the loop's by the compiler's vector mathematics.
+template <class F>
+void measure_function(bench::report& out, const char* function, F of,
+                      void (*loop)(const float*, float*, std::ptrdiff_t), double (*exact)(double), double low,
+                      double high, int log2_elements) {
+    const std::size_t n = std::size_t{1} << log2_elements;
+    static std::uint64_t seed = 10;
+    const auto x_host = uniform<float>(n, ++seed, low, high);
+    const array<float> x = asarray(x_host);
+    array<float> r, by_hand = empty<float>(n);
+    float* const z = by_hand.mutable_data();
+    const auto ingot = [&] { r = of(x); };
+    const auto hand = [&] { loop(x.data(), z, static_cast<std::ptrdiff_t>(n)); };
+    ingot();
+    hand();
+    // Compiled to be fast, the loop may be off by some last places, in units of 1 near a zero.
+    const auto error = [&](const std::vector<float>& got) {
+        return [&](std::size_t i) {
+            const double wanted = exact(x_host[i]);
+            return std::abs(got[i] - wanted) / std::max(std::abs(wanted), 0.1);
+        };
+    };
+    bench::require(function, n, 5e-7, error(r.to_host()));
+    bench::require(std::string("the loop of ") + function, n, 2e-6, error(by_hand.to_host()));
+    add(out, std::string(function) + ", float32, 2^" + std::to_string(log2_elements), time_in_turn(ingot, hand),
+        1 / 1.2, n, 8 * n);
+}
+
+void measure_functions(bench::report& out, int log2_elements) {
+#define MEASURE(name, low, high)                                                                             \
+    measure_function(                                                                                        \
+        out, #name, [](const array<float>& x) { return name(x); }, bench::name##_loop, std::name, low, high, \
+        log2_elements)
+    MEASURE(exp, -8, 8);
+    MEASURE(log, 0.1, 50);
+    MEASURE(sin, -10, 10);
+    MEASURE(tanh, -4, 4);
+    MEASURE(erf, -3, 3);
+#undef MEASURE
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-    if (argc < 2) return std::fprintf(stderr, "usage: host_rates RESULTS.jsonl [LOG2 [LOG2]]\n"), 2;
+    if (argc < 2) return std::fprintf(stderr, "usage: host_rates RESULTS.jsonl [LOG2 [LOG2 [LOG2]]]\n"), 2;
     const with_device on_host(device::host());
     bench::report out(argv[1]);
     measure_where(out, argc > 2 ? std::atoi(argv[2]) : 26);
     measure_black_scholes(out, argc > 3 ? std::atoi(argv[3]) : 24);
+    measure_functions(out, argc > 4 ? std::atoi(argv[4]) : 24);
 } catch (const std::exception& reason) {
     std::fprintf(stderr, "host_rates: %s\n", reason.what());
     return 1;

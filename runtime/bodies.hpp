@@ -13,6 +13,7 @@ using cast_block = void (*)(const void* from, void* out, std::size_t n);
 
 /// The function of row `o` over a first operand and the others of these dtypes; null where the row has no body.
 map_block map_for(detail::op o, dtype first, dtype others);
+using map_lookup = map_block (*)(detail::op, dtype first, dtype others);
 /// The function of astype; null where a dtype is not computed in.
 cast_block cast_for(dtype from, dtype to);
 

@@ -136,6 +136,7 @@ void throw_ragged(std::size_t given, std::size_t wanted) {
     throw shape_error(in_brackets("array") + "braces hold " + std::to_string(given) + " values beside others of " +
                       std::to_string(wanted));
 }
+void throw_values_beside_braces() { throw shape_error(in_brackets("array") + "a value stands beside braces"); }
 void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape) {
     throw shape_error(in_brackets(operation) + std::to_string(given) + (given == 1 ? " value" : " values") +
                       " for an array of shape " + to_text(shape.span()));

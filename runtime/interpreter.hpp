@@ -10,6 +10,7 @@
 
 #include "codegen/graph/graph.hpp"
 #include "codegen/graph/key.hpp"
+#include "runtime/bodies.hpp"
 
 namespace ingot::runtime {
 
@@ -35,9 +36,8 @@ void interpret(const codegen::key& key, const codegen::graph& graph, std::span<c
                std::span<const bound_output> outputs, std::span<const std::int64_t> extents,
                std::uint64_t statement = 0);
 
-/// For tests: while set, each row is evaluated with the body of the row that the function names, of the same dtypes.
-/// A sweep that does not notice checks nothing. Not to be changed while something is interpreted.
-using body_swap = detail::op (*)(detail::op);
-void swap_bodies(body_swap swap) noexcept;
+/// For tests: while set, bodies come from here instead of the operator table. A sweep that does not notice checks
+/// nothing. Null for the table's; not to be changed while something is interpreted.
+void replace_bodies(bodies::map_lookup) noexcept;
 
 }  // namespace ingot::runtime

@@ -20,7 +20,7 @@ using codegen::node;
 using codegen::node_id;
 using codegen::node_kind;
 
-constinit std::atomic<body_swap> swapped{nullptr};
+constinit std::atomic<bodies::map_lookup> replaced{nullptr};
 
 /// The arguments that a node reads at its own places: a binder's first argument is a region of its own.
 template <class F>
@@ -44,10 +44,10 @@ step make_step(const graph& g, node_id id) {
     step s;
     s.id = id;
     if (n.kind == node_kind::map) {
-        auto row = static_cast<detail::op>(n.code);
-        if (const body_swap swap = swapped.load(std::memory_order_relaxed)) row = swap(row);
-        const dtype first = g.nodes[n.arguments[0]].type;
-        s.map = bodies::map_for(row, first, n.arity > 1 ? g.nodes[n.arguments[1]].type : first);
+        const auto row = static_cast<detail::op>(n.code);
+        const bodies::map_lookup other = replaced.load(std::memory_order_relaxed);
+        const dtype first = g.nodes[n.arguments[0]].type, second = n.arity > 1 ? g.nodes[n.arguments[1]].type : first;
+        s.map = (other != nullptr ? other : bodies::map_for)(row, first, second);
         if (s.map == nullptr)
             throw dtype_error("[" + std::string(detail::facts(row).name) + "] has no body for " +
                               std::string(name(first)));
@@ -107,6 +107,8 @@ region make_region(const graph& g, const std::vector<node_id>& roots) {
 
 }  // namespace interpreter
 
-void swap_bodies(body_swap swap) noexcept { interpreter::swapped.store(swap, std::memory_order_relaxed); }
+void replace_bodies(bodies::map_lookup other) noexcept {
+    interpreter::replaced.store(other, std::memory_order_relaxed);
+}
 
 }  // namespace ingot::runtime

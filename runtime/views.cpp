@@ -217,16 +217,16 @@ void view_sliced(view_room& view, extents_ref shape, const char* operation, inde
     for (int j = 0; j < shape.rank; ++j) j == at ? take_slice(w, item, j, shape.data[j]) : w.whole(j);
 }
 
-void view_permuted(view_room& view, extents_ref shape, const axes* order) {
+void view_permuted(view_room& view, extents_ref shape, const axes* order, const char* operation) {
     int from[max_rank];
     for (int j = 0; j < shape.rank; ++j) from[j] = shape.rank - 1 - j;
     if (order) {
         if (order->count() != shape.rank)
-            fail("permute_dims", std::to_string(order->count()) + " axes for rank " + std::to_string(shape.rank));
-        axis_set("permute_dims", *order, shape.rank);
-        for (int j = 0; j < shape.rank; ++j) from[j] = checked_axis("permute_dims", (*order)[j], shape.rank);
+            fail(operation, std::to_string(order->count()) + " axes for rank " + std::to_string(shape.rank));
+        axis_set(operation, *order, shape.rank);
+        for (int j = 0; j < shape.rank; ++j) from[j] = checked_axis(operation, (*order)[j], shape.rank);
     }
-    view_in_order(view, "permute_dims", shape, from);
+    view_in_order(view, operation, shape, from);
 }
 
 void view_axis_moved(view_room& view, extents_ref shape, const axes& from, const axes& to) {

@@ -29,4 +29,16 @@ void black_scholes_loop(const float* spot, const float* strike, const float* tim
     }
 }
 
+#define FUNCTION_LOOP(name)                                                                             \
+    void name##_loop(const float* x, float* z, std::ptrdiff_t n) {                                      \
+        _Pragma("omp parallel for simd schedule(static)") for (std::ptrdiff_t i = 0; i < n; ++i) z[i] = \
+            std::name(x[i]);                                                                            \
+    }
+FUNCTION_LOOP(exp)
+FUNCTION_LOOP(log)
+FUNCTION_LOOP(sin)
+FUNCTION_LOOP(tanh)
+FUNCTION_LOOP(erf)
+#undef FUNCTION_LOOP
+
 }  // namespace bench

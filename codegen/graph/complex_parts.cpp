@@ -67,17 +67,19 @@ private:
     value times(value z, node_id x) { return {times(z.re, x), times(z.im, x)}; }
     value choose(node_id c, value a, value b) { return {choose(c, a.re, b.re), choose(c, a.im, b.im)}; }
     value constant_like(double re, value z) { return {number(re, z.re), number(0, z.re)}; }
-    /// By the divisor's larger part (Smith, 1962): squares would leave the range.
+    /// By the divisor's larger part (Smith, 1962): squares would leave the range. Of 0 by the absolute value.
     value over(value a, value b) {
-        const node_id by_re = ask(op::greater_equal, apply(op::absolute, b.re), apply(op::absolute, b.im));
+        const node_id positive = absolute(b.re);
+        const node_id by_re = ask(op::greater_equal, positive, absolute(b.im));
         const node_id large = choose(by_re, b.re, b.im), small = choose(by_re, b.im, b.re);
         const node_id zero = ask(op::equal, large, number(0, large));
-        const node_id ratio = choose(zero, number(0, large), over(small, large));
-        const node_id scale = plus(large, times(small, ratio));
+        const node_id ratio = over(small, large);
+        const node_id scale = choose(zero, positive, plus(large, times(small, ratio)));
         const node_id p = choose(by_re, a.re, a.im), q = choose(by_re, a.im, a.re);
         const node_id crossed = times(p, ratio);
-        return {over(plus(p, times(q, ratio)), scale),
-                over(choose(by_re, minus(q, crossed), minus(crossed, q)), scale)};
+        const value scaled{plus(p, times(q, ratio)), choose(by_re, minus(q, crossed), minus(crossed, q))};
+        const value dividend = choose(zero, a, scaled);
+        return {over(dividend.re, scale), over(dividend.im, scale)};
     }
     /// A function whose parts are rows of z's parts.
     value parts(op re, op im, value z) { return {apply(re, z.re, z.im), apply(im, z.re, z.im)}; }
@@ -91,24 +93,40 @@ private:
     value one_less(value z) { return {minus(number(1, z.re), z.re), negated(z.im)}; }
     value one_more(value z) { return {plus(z.re, number(1, z.re)), z.im}; }
 
-    // Kahan's formulas (Branch cuts for complex elementary functions, 1987).
+    node_id infinite(value z) { return either(map(op::isinf, dtype::b1, {z.re}), map(op::isinf, dtype::b1, {z.im})); }
+    node_id absolute(node_id x) { return apply(op::absolute, x); }
+
+    // Kahan's formulas (Branch cuts for complex elementary functions, 1987), and C's values of infinities.
     value arc_sine(value z) {
         const value below = root(one_less(z)), above = root(one_more(z));
         const node_id product = minus(times(below.re, above.re), times(below.im, above.im));
-        return {apply(op::arctan2, z.re, product),
-                apply(op::arcsinh, minus(times(below.re, above.im), times(below.im, above.re)))};
+        const value finite{apply(op::arctan2, z.re, product),
+                           apply(op::arcsinh, minus(times(below.re, above.im), times(below.im, above.re)))};
+        const node_id infinity = apply(op::hypot, z.re, z.im);
+        return choose(infinite(z), {apply(op::arctan2, z.re, absolute(z.im)), apply(op::copysign, infinity, z.im)},
+                      finite);
     }
     value arc_cosine(value z) {
         const value below = root(one_less(z)), above = root(one_more(z));
-        return {times(number(2, z.re), apply(op::arctan2, below.re, above.re)),
-                apply(op::arcsinh, minus(times(above.re, below.im), times(above.im, below.re)))};
+        const value finite{times(number(2, z.re), apply(op::arctan2, below.re, above.re)),
+                           apply(op::arcsinh, minus(times(above.re, below.im), times(above.im, below.re)))};
+        const node_id infinity = apply(op::hypot, z.re, z.im);
+        return choose(infinite(z),
+                      {apply(op::arctan2, absolute(z.im), z.re), apply(op::copysign, infinity, negated(z.im))}, finite);
     }
     value hyperbolic_arc_cosine(value z) {
         const value below = root({minus(z.re, number(1, z.re)), z.im}), above = root(one_more(z));
-        return {apply(op::arcsinh, plus(times(below.re, above.re), times(below.im, above.im))),
-                times(number(2, z.re), apply(op::arctan2, below.im, above.re))};
+        const value finite{apply(op::arcsinh, plus(times(below.re, above.re), times(below.im, above.im))),
+                           times(number(2, z.re), apply(op::arctan2, below.im, above.re))};
+        return choose(infinite(z), {apply(op::hypot, z.re, z.im), apply(op::arctan2, z.im, z.re)}, finite);
     }
     value hyperbolic_arc_tangent(value z) {
+        const node_id quarter_turn = apply(op::copysign, number(1.5707963267948966, z.re), z.im);
+        const value limit{apply(op::copysign, number(0, z.re), z.re),
+                          choose(map(op::isnan, dtype::b1, {z.im}), z.im, quarter_turn)};
+        return choose(infinite(z), limit, finite_hyperbolic_arc_tangent(z));
+    }
+    value finite_hyperbolic_arc_tangent(value z) {
         const node_id size = apply(op::absolute, z.re);  // the function is odd, and of negative ones loses digits
         const node_id one = number(1, z.re), left = minus(one, size), right = plus(one, size);
         const node_id square = times(z.im, z.im), quarter = number(0.25, z.re), half = number(0.5, z.re);
@@ -116,12 +134,19 @@ private:
         return {apply(op::copysign, times(quarter, apply(op::log1p, grown)), z.re),
                 times(half, apply(op::arctan2, plus(z.im, z.im), minus(times(left, right), square)))};
     }
+    /// Of whole exponents below 100 by multiplication, as NumPy has it.
     value power(value z, value w) {
+        const dtype part = at(z.re).type;
         const value general = exponential(times(w, logarithm(z)));
+        const value by_squares{map(op::whole_power_re, part, {z.re, z.im, w.re}),
+                               map(op::whole_power_im, part, {z.re, z.im, w.re})};
         const value none = constant_like(0, z), one = constant_like(1, z);
+        const node_id whole = both(ask(op::equal, w.re, apply(op::rint, w.re)), ask(op::equal, w.im, none.re));
+        const node_id small = ask(op::less, apply(op::absolute, w.re), number(100, z.re));
         const node_id nan = over(none.re, none.re);
-        const value of_zero = choose(is_zero(w), one, choose(ask(op::greater, w.re, none.re), none, value{nan, nan}));
-        return choose(is_zero(z), of_zero, general);
+        const value of_zero = choose(ask(op::greater, w.re, none.re), none, value{nan, nan});
+        const value other = choose(both(whole, small), by_squares, general);
+        return choose(is_zero(w), one, choose(is_zero(z), of_zero, other));
     }
 
     value apply_row(op o, const value* v) {
@@ -168,14 +193,12 @@ private:
                 return {either(map(o, dtype::b1, {z.re}), map(o, dtype::b1, {z.im}))};
             case op::isfinite:
                 return {both(map(o, dtype::b1, {z.re}), map(o, dtype::b1, {z.im}))};
-            case op::sign: {
-                const node_id size = apply(op::hypot, z.re, z.im);
-                return choose(is_zero(z), constant_like(0, z), value{over(z.re, size), over(z.im, size)});
-            }
+            case op::sign:
+                return {apply(op::direction, z.re, z.im), apply(op::direction, z.im, z.re)};
             case op::exp:
                 return exponential(z);
             case op::exp2:
-                return exponential(times(z, number(0.6931471805599453, z.re)));
+                return parts(op::exp2_re, op::exp2_im, z);
             case op::expm1:
                 return parts(op::expm1_re, op::exp_im, z);
             case op::log:
@@ -213,6 +236,7 @@ private:
             case op::arctanh:
                 return hyperbolic_arc_tangent(z);
             case op::power:
+            case op::float_power:
                 return power(z, v[1]);
             default:
                 throw dtype_error("[" + std::string(facts(o).name) + "] takes no complex numbers");

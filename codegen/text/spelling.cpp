@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -97,7 +98,7 @@ std::string parameters(std::string_view type, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         if (i > 0) out += ", ";
         if (!type.empty()) out.append(type).append(" ");
-        out += "abc"[i];
+        out += "abcd"[i];
     }
     return out;
 }
@@ -276,7 +277,7 @@ std::string indent_statements(std::string_view statements) {
 void add_routine(const routine_facts& routine, dtype t, prelude& needs) {
     const std::string type = needs.type(t), key = std::string(routine.name) + '_' + type;
     if (needs.has(key)) return;
-    const std::string statements = substitute(routine.body, {t, t}, {"a", "b", "c"}, needs);
+    const std::string statements = substitute(routine.body, {t, t}, {"a", "b", "c", "d"}, needs);
     needs.add(key, std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(routine.name) + '(' +
                        parameters(type, routine.arity) + ") {\n" + indent_statements(statements) + "}\n");
 }
@@ -510,6 +511,13 @@ std::string quick_statements(op o, dtype t) {
 
 namespace {
 
+constinit std::atomic<text_lookup> replaced{nullptr};
+
+std::string_view text_of(op o, evaluator where, dtype first, dtype second) {
+    const text_lookup other = replaced.load(std::memory_order_relaxed);
+    return other != nullptr ? other(o, where, first, second) : body_of(o, where, first, second).text;
+}
+
 std::string spell_bit_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
     const std::string given = needs.type(from_type), made = needs.type(to), name = "bits_as_" + made;
     const std::string body = needs.where() == target::host ? "__builtin_bit_cast(" + made + ", a)"
@@ -520,6 +528,8 @@ std::string spell_bit_cast(const std::string& from, dtype from_type, dtype to, p
 }
 
 }  // namespace
+
+void replace_texts(text_lookup other) noexcept { replaced.store(other, std::memory_order_relaxed); }
 
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
                       const std::vector<std::string>& arguments, prelude& needs, bool shared) {
@@ -535,7 +545,7 @@ std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
     std::string_view body = quick != nullptr ? quick->body
                             : flushed != nullptr
                                 ? flushed->body
-                                : body_of(o, static_cast<evaluator>(needs.where()), types.computed, second).text;
+                                : text_of(o, static_cast<evaluator>(needs.where()), types.computed, second);
     const bool expression = body.starts_with("return ") && body.find(';') == body.size() - 1;
     if (expression) {
         body.remove_prefix(7);

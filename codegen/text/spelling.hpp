@@ -73,4 +73,9 @@ std::string quick_statements(detail::op o, dtype t);
 std::string spell_map(const node& n, const std::vector<dtype>& argument_types,
                       const std::vector<std::string>& arguments, prelude& needs, bool shared = false);
 
+/// For tests: while set, the texts of rows come from here instead of the operator table; quick ones are the table's.
+/// Null for the table's; not to be changed while something is printed.
+using text_lookup = std::string_view (*)(detail::op, detail::evaluator, dtype first, dtype second);
+void replace_texts(text_lookup) noexcept;
+
 }  // namespace ingot::codegen

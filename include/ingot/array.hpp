@@ -11,6 +11,7 @@
 
 #include <ingot/assignment.hpp>
 #include <ingot/expression.hpp>
+#include <ingot/host_values.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/selection.hpp>
 
@@ -18,14 +19,55 @@ namespace ingot {
 
 namespace detail {
 
-/// A value in braces: anything that makes a T, so that integers and doubles mix. Converts as `full` does, and throws
-/// dtype_error where an integer does not fit.
 template <class T>
-struct element {
+class element;
+template <class T>
+using braces = std::initializer_list<element<T>>;
+
+/// Where braces differ in length, or stand beside a value.
+[[noreturn]] INGOT_API void throw_ragged(std::size_t given, std::size_t wanted);
+[[noreturn]] INGOT_API void throw_values_beside_braces();
+
+/// What stands in braces: a value, anything that makes a T, so that integers and doubles mix; or braces in their turn,
+/// which live as long as the statement. Values convert as `full` does, and throw dtype_error where an integer does not
+/// fit.
+template <class T>
+class element {
+public:
     template <class U>
         requires std::constructible_from<T, U> && (!std::same_as<std::remove_cvref_t<U>, element>)
-    element(U u) : value(make(u)) {}
-    T value;
+    element(U u) : value_(make(u)) {}
+    element(braces<T> row) : is_row_(true), count_(row.size()) { row_ = row.begin(); }
+
+    /// The shape of braces and the values in them, in C order. Throws shape_error where these are no rows of one shape.
+    struct contents {
+        std::vector<index_t> shape;
+        value_room<T> values;
+
+        contents(braces<T> outermost) {
+            std::size_t n = outermost.size();
+            shape.push_back(static_cast<index_t>(n));
+            for (const element* e = outermost.begin(); n > 0 && e->is_row_; n *= e->count_, e = e->row_)
+                shape.push_back(static_cast<index_t>(e->count_));
+            values = value_room<T>(n);
+            T* to = values.get();
+            take(outermost.begin(), 0, to);
+        }
+
+    private:
+        void take(const element* row, std::size_t axis, T*& to) {
+            const auto wanted = [&](std::size_t at) { return static_cast<std::size_t>(shape[at]); };
+            for (const element& e : std::span(row, wanted(axis))) {
+                if (e.is_row_ != (axis + 1 < shape.size())) throw_values_beside_braces();
+                if (!e.is_row_) {
+                    *to++ = e.value_;
+                } else {
+                    if (e.count_ != wanted(axis + 1)) throw_ragged(e.count_, wanted(axis + 1));
+                    take(e.row_, axis + 1, to);
+                }
+            }
+        }
+    };
 
 private:
     template <class U>
@@ -35,11 +77,12 @@ private:
         else
             return static_cast<T>(u);
     }
-};
-template <class T>
-using braces = std::initializer_list<element<T>>;
 
-[[noreturn]] INGOT_API void throw_ragged(std::size_t given, std::size_t wanted);
+    T value_{};
+    bool is_row_ = false;
+    std::size_t count_ = 0;
+    const element* row_ = nullptr;
+};
 
 /// A new array on the current device with these bytes in C order.
 INGOT_API void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t> shape, const void* values,
@@ -100,24 +143,11 @@ public:
     /// No elements, of shape (0,).
     array() : leaf_({}, detail::empty_layout()) {}
 
-    /// Values, in up to three levels of braces, on the current device. Throws shape_error where rows differ in length,
-    /// dtype_error where an integer does not fit T.
-    array(detail::braces<T> values) { take(values.begin(), {values.size()}); }
-    array(std::initializer_list<detail::braces<T>> rows) {
-        const std::size_t n = rows.size() ? rows.begin()->size() : 0;
-        std::vector<detail::element<T>> values;
-        for (const auto& row : rows) append(values, row, n);
-        take(values.data(), {rows.size(), n});
-    }
-    array(std::initializer_list<std::initializer_list<detail::braces<T>>> planes) {
-        const std::size_t n = planes.size() ? planes.begin()->size() : 0;
-        const std::size_t m = n ? planes.begin()->begin()->size() : 0;
-        std::vector<detail::element<T>> values;
-        for (const auto& plane : planes) {
-            if (plane.size() != n) detail::throw_ragged(plane.size(), n);
-            for (const auto& row : plane) append(values, row, m);
-        }
-        take(values.data(), {planes.size(), n, m});
+    /// Values in nested braces, a level for each axis, on the current device: a column is {{1}, {2}}. Throws
+    /// shape_error where rows differ in length, dtype_error where an integer does not fit T.
+    array(detail::braces<T> values) {
+        const typename detail::element<T>::contents given(values);
+        detail::create_from_host(leaf_.memory(), leaf_.where(), given.shape, given.values.get(), sizeof(T));
     }
 
     /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead. Throws
@@ -238,7 +268,12 @@ public:
     template <detail::values_of_host R>
         requires std::constructible_from<T, detail::value_of<R>>
     void set(const R& values);
-    void set(detail::braces<T> values) { write_all(values.begin(), values.size()); }
+    void set(detail::braces<T> values) {
+        const typename detail::element<T>::contents given(values);
+        index_t count = 1;
+        for (const index_t extent : given.shape) count *= extent;
+        write_all(given.values.get(), static_cast<std::size_t>(count));
+    }
 
     /// Writes one value to every element. Throws dtype_error where an integer does not fit T.
     ///
@@ -272,14 +307,6 @@ private:
         detail::leaf<T> result;
         detail::evaluate_into<T>(node, result.memory(), result.where());
         return result;
-    }
-    static void append(std::vector<detail::element<T>>& values, const detail::braces<T>& row, std::size_t n) {
-        if (row.size() != n) detail::throw_ragged(row.size(), n);
-        values.insert(values.end(), row.begin(), row.end());
-    }
-    void take(const detail::element<T>* values, const shape_like& shape) {
-        static_assert(sizeof(detail::element<T>) == sizeof(T));
-        detail::create_from_host(leaf_.memory(), leaf_.where(), shape.values(), values, sizeof(T));
     }
     T* address() const noexcept {
         return leaf_.memory() ? static_cast<T*>(leaf_.memory()->data) + leaf_.where().offset : nullptr;

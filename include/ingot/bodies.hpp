@@ -40,14 +40,20 @@ using signed_of = std::conditional_t<
     sizeof(T) == 1, std::int8_t,
     std::conditional_t<sizeof(T) == 2, std::int16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
 
-#define INGOT_ROUTINE(name, arity, text)                                            \
-    template <class T>                                                              \
-    T name([[maybe_unused]] T a, [[maybe_unused]] std::type_identity_t<T> b = {}) { \
-        using U [[maybe_unused]] = unsigned_of<T>;                                  \
-        using S [[maybe_unused]] = signed_of<T>;                                    \
-        text;                                                                       \
+#define INGOT_PARAMETERS_1 T a
+#define INGOT_PARAMETERS_2 INGOT_PARAMETERS_1, std::type_identity_t<T> b
+#define INGOT_PARAMETERS_4 INGOT_PARAMETERS_2, std::type_identity_t<T> c, std::type_identity_t<T> d
+#define INGOT_ROUTINE(name, arity, text)           \
+    template <class T>                             \
+    T name(INGOT_PARAMETERS_##arity) {             \
+        using U [[maybe_unused]] = unsigned_of<T>; \
+        using S [[maybe_unused]] = signed_of<T>;   \
+        text;                                      \
     }
 #include <ingot/operators.def>
+#undef INGOT_PARAMETERS_1
+#undef INGOT_PARAMETERS_2
+#undef INGOT_PARAMETERS_4
 
 /// One row's bodies by kind; `spelling` and `mixed` are those that replace them for a dtype or an i8 beside a u8.
 template <op O>

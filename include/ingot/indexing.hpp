@@ -172,7 +172,7 @@ INGOT_API void view_by_index(view_room&, extents_ref shape, const index_item* it
 INGOT_API void view_sliced(view_room&, extents_ref shape, const char* operation, index_t axis, const index_item&);
 // For the functions of views.hpp and windows.hpp; they throw shape_error. Null stands for all axes: reversed, flipped,
 // those of extent 1, those that have windows.
-INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order);
+INGOT_API void view_permuted(view_room&, extents_ref shape, const axes* order, const char* operation);
 INGOT_API void view_axis_moved(view_room&, extents_ref shape, const axes& from, const axes& to);
 INGOT_API void view_axes_swapped(view_room&, extents_ref shape, index_t a, index_t b);
 INGOT_API void view_flipped(view_room&, extents_ref shape, const axes* which);

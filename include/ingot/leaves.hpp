@@ -406,16 +406,16 @@ exponent_class exponent_class_of(S value, dtype d) {
     if (value == S(2)) return exponent_class::two;
     if (value == S(3)) return exponent_class::three;
     if constexpr (complex_number<S>) {
-        return exponent_class::none;
-    } else if (kind_of(d) == kind::floating) {
+        if (value.imag() == 0) return exponent_class_of(value.real(), d);
+    } else if (kind_of(d) >= kind::floating) {
         const double e = static_cast<double>(value);
         return e == 0.5    ? exponent_class::half
                : e == -0.5 ? exponent_class::minus_half
                : e == -1   ? exponent_class::minus_one
                            : exponent_class::none;
+    } else if constexpr (std::is_signed_v<S>) {
+        if (value < 0) throw_negative_exponent(static_cast<long long>(value), d);
     }
-    if constexpr (std::is_signed_v<S>)
-        if (value < 0 && kind_of(d) != kind::complex) throw_negative_exponent(static_cast<long long>(value), d);
     return exponent_class::none;
 }
 

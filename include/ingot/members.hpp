@@ -147,7 +147,7 @@ public:
     auto T() const {
         shape_room room;
         view_room view;
-        view_permuted(view, as_node(self()).extents(room), nullptr);
+        view_permuted(view, as_node(self()).extents(room), nullptr, "T");
         return node_seen(self(), view);
     }
 

@@ -28,7 +28,7 @@ enum class rule : std::uint8_t {
     logical,     // each operand's truth, result b1
     predicate,   // a question about floats: operand as it is, result b1
     selection,   // first operand's truth, the others promoted
-    doubled,     // promoted, all but f8 to f8
+    doubled,     // promoted, all but f8 to f8, complex ones to c16
     special,     // computed in f8, result the float that holds the operands: one body for both, f4 to half an ulp
     scaling,     // first operand a float as in `floating`, second an integer, computed in as i8
     counting,    // an integer as it is, bool as i1, result u1
@@ -41,15 +41,22 @@ enum class complex_result : std::uint8_t { none, same, real };
 struct complex_row {
     op of;
     complex_result gives;
+    float ulp;
 };
 inline constexpr complex_row complex_table[] = {
-#define INGOT_COMPLEX(name, gives) {op::name, complex_result::gives},
+#define INGOT_COMPLEX(name, gives, ulp) {op::name, complex_result::gives, float(ulp)},
 #include <ingot/operators.def>
 };
 constexpr complex_result complex_result_of(op o) {
     for (const complex_row& b : complex_table)
         if (b.of == o) return b.gives;
     return complex_result::none;
+}
+/// The bound on a row's error over complex numbers, in last places of the result's absolute value.
+constexpr float complex_bound(op o) {
+    for (const complex_row& b : complex_table)
+        if (b.of == o) return b.ulp;
+    return 0;
 }
 
 struct op_facts {
@@ -88,6 +95,16 @@ struct alias_facts {
 };
 inline constexpr alias_facts alias_table[] = {
 #define INGOT_ALIAS(alias, name) {#alias, op::name},
+#include <ingot/operators.def>
+};
+
+/// Why bounds above 4 last places are that.
+struct wide_bound_facts {
+    op of;
+    std::string_view reason;
+};
+inline constexpr wide_bound_facts wide_bound_table[] = {
+#define INGOT_WIDE_BOUND(name, reason) {op::name, reason},
 #include <ingot/operators.def>
 };
 
@@ -207,8 +224,9 @@ constexpr dtype promote_operands(const operand_type* operands, int first, int n)
 }
 
 /// Of what becomes a float: integers of several dtypes meet in the float that holds each of them, i2 and u2 in f4,
-/// where they would meet as integers in i4, which needs f8.
+/// where they would meet as integers in i4, which needs f8. Small ones stay the 16-bit floats that they meet.
 constexpr dtype promote_floats(const operand_type* operands, int n) {
+    if (const dtype common = promote_operands(operands, 0, n); is_half(common)) return common;
     std::array<operand_type, 3> floats{};
     bool strong = true;
     for (int i = 0; i < n; ++i) {
@@ -230,7 +248,7 @@ constexpr signature resolve(op o, const operand_type* operands) {
     if (row.rule == rule::scaling) common = floating_of(operands[0].type);
     if (to_float) common = floating_of(promote_floats(operands, n));
     if ((row.rule == rule::widened || row.rule == rule::counting) && common == dtype::b1) common = dtype::i1;
-    if (row.rule == rule::doubled && kind_of(common) <= kind::floating) common = dtype::f8;
+    if (row.rule == rule::doubled) common = kind_of(common) == kind::complex ? dtype::c16 : dtype::f8;
     if (row.rule == rule::division && kind_of(common) < kind::floating) common = dtype::f8;
     for (int i = 0; i < n; ++i) s.computes[static_cast<std::size_t>(i)] = common;
     s.result = common;

@@ -54,11 +54,11 @@ auto sliced(const char* operation, const E& e, index_t axis, slice s) {
 ///     //         (3, 2)
 template <array_expression E>
 auto transpose(E&& e) {
-    return viewed(std::forward<E>(e), view_permuted, nullptr);
+    return viewed(std::forward<E>(e), view_permuted, nullptr, "transpose");
 }
 template <array_expression E>
 auto transpose(E&& e, const axes& order) {
-    return viewed(std::forward<E>(e), view_permuted, &order);
+    return viewed(std::forward<E>(e), view_permuted, &order, "transpose");
 }
 
 /// Axes in the order given, as `transpose` has it: result axis j is axis order[j] of e. Throws shape_error where the
@@ -68,7 +68,7 @@ auto transpose(E&& e, const axes& order) {
 ///     // prints: (3, 4, 2)
 template <array_expression E>
 auto permute_dims(E&& e, const axes& order) {
-    return viewed(std::forward<E>(e), view_permuted, &order);
+    return viewed(std::forward<E>(e), view_permuted, &order, "permute_dims");
 }
 
 /// Two axes in each other's place: a view. Throws shape_error where e does not have them.

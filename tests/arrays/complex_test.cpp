@@ -1,4 +1,4 @@
-// complex64 and complex128: arithmetic, functions and their special values (C99, Annex G), and every pattern.
+// complex64 and complex128 in every pattern; what functions give the sweep of rows says (tests/parity).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -39,109 +39,6 @@ double places_off(C got, wide wanted, double least = 0) {
     const wide g(got.real(), got.imag());
     return static_cast<double>(std::abs(g - wanted) / size /
                                static_cast<long double>(std::numeric_limits<T>::epsilon()));
-}
-
-template <class C, class E, class F>
-void check_function(const char* name, const std::vector<C>& at, const E& got, const F& reference, double most = 6) {
-    const std::vector<C> values = got.to_host();
-    double worst = 0;
-    std::size_t where = 0;
-    for (std::size_t i = 0; i < at.size(); ++i)
-        if (const double off = places_off(values[i], reference(wide(at[i].real(), at[i].imag()))); !(off <= worst))
-            worst = off, where = i;
-    CHECK_MESSAGE(worst <= most, name, " of ", at[where].real(), " + ", at[where].imag(), "i is ", values[where].real(),
-                  " + ", values[where].imag(), "i, ", worst, " places off");
-}
-
-template <class C>
-void check_functions() {
-    using T = typename C::value_type;
-    std::vector<C> at = some<C>({3000}, 5, 3).to_host();
-    for (const C z : some<C>({500}, 6, 1e-3).to_host())
-        at.push_back(z), at.push_back(C(1) + z), at.push_back(C(0, 1) + z);
-    for (const C z : some<C>({500}, 7, 60).to_host()) at.push_back(z);
-    for (const T x : {T(0.5), T(-2), T(1e-20), T(3)}) at.emplace_back(x, T(0)), at.emplace_back(T(0), x);
-    const array<C> z = asarray(at);
-#define CHECK_OF(name, ...) check_function(#name, at, name(z), [](wide w) -> wide { return __VA_ARGS__; })
-    CHECK_OF(exp, std::exp(w));
-    CHECK_OF(log, std::log(w));
-    CHECK_OF(sqrt, std::sqrt(w));
-    CHECK_OF(sin, std::sin(w));
-    CHECK_OF(cos, std::cos(w));
-    CHECK_OF(tan, std::tan(w));
-    CHECK_OF(sinh, std::sinh(w));
-    CHECK_OF(cosh, std::cosh(w));
-    CHECK_OF(tanh, std::tanh(w));
-    CHECK_OF(arcsin, std::asin(w));
-    CHECK_OF(arccos, std::acos(w));
-    CHECK_OF(arctan, std::atan(w));
-    CHECK_OF(arcsinh, std::asinh(w));
-    CHECK_OF(arccosh, std::acosh(w));
-    CHECK_OF(arctanh, std::atanh(w));
-    CHECK_OF(log2, std::log(w) / std::log(2.0L));
-    CHECK_OF(log10, std::log10(w));
-    CHECK_OF(log1p, [&] {  // the part of 1 + w that is no small one, by long double's own log1p
-        const long double re = std::log1p(w.real() * (w.real() + 2) + w.imag() * w.imag()) / 2;
-        return wide(re, std::atan2(w.imag(), w.real() + 1));
-    }());
-    CHECK_OF(expm1, [&] {
-        const long double s = std::sin(w.imag() / 2);
-        return wide(std::expm1(w.real()) * std::cos(w.imag()) - 2 * s * s, std::exp(w.real()) * std::sin(w.imag()));
-    }());
-    CHECK_OF(square, w * w);
-    CHECK_OF(reciprocal, wide(1) / w);
-    CHECK_OF(conj, std::conj(w));
-    CHECK_OF(sign, w / std::abs(w));
-#undef CHECK_OF
-    const std::vector<C> ones(at.size(), C(1));
-    // z log 2 is rounded, and z is up to 85: that is half a last place of 59.
-    check_function("exp2", at, exp2(z), [](wide w) -> wide { return std::exp(w * std::log(2.0L)); }, 34);
-    check_function("power 2", at, power(z, 2), [](wide w) -> wide { return w * w; });
-    check_function("power 3", at, power(z, 3), [](wide w) -> wide { return w * w * w; });
-    check_function("times i", at, z * C(0, 1), [](wide w) -> wide { return w * wide(0, 1); }, 0);
-}
-
-/// Special values by what Annex G says of them: each "re im" in, "re im" out; ? is either sign.
-template <class C>
-void check_special_values() {
-    using T = typename C::value_type;
-    const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-    const auto same = [](T a, T b) {
-        return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
-    };
-    std::vector<C> at;
-    for (const T re : {T(0), T(-0.0), T(1), T(-1), inf, -inf, nan})
-        for (const T im : {T(0), T(-0.0), T(1), T(-1), inf, -inf, nan}) at.emplace_back(re, im);
-    const array<C> z = asarray(at);
-    const auto check = [&](const char* name, const auto& got, auto reference) {
-        const std::vector<C> values = got.to_host();
-        for (std::size_t i = 0; i < at.size(); ++i) {
-            const std::complex<double> wanted = reference(std::complex<double>(at[i]));
-            const auto near = [&](T a, double b, bool unsigned_zero) {
-                if (std::isnan(b)) return std::isnan(a);
-                if (unsigned_zero && b == 0) return a == 0;
-                if (b == 0 || std::isinf(b)) return same(a, static_cast<T>(b));
-                return std::fabs(static_cast<double>(a) - b) <= 4 * std::numeric_limits<T>::epsilon() * std::fabs(b);
-            };
-            // Where a part is NaN, or an angle infinite, C leaves signs open, and often whether a part is a number.
-            const bool open = std::isnan(wanted.real()) || std::isnan(wanted.imag()) || !std::isfinite(at[i].imag());
-            const bool good =
-                near(values[i].real(), wanted.real(), open) && near(values[i].imag(), wanted.imag(), open);
-            const bool both_undefined = open && (std::isnan(values[i].real()) || std::isnan(values[i].imag())) &&
-                                        (std::isinf(values[i].real()) || std::isinf(values[i].imag())) ==
-                                            (std::isinf(wanted.real()) || std::isinf(wanted.imag()));
-            CHECK_MESSAGE((good || both_undefined), name, " of (", at[i].real(), ", ", at[i].imag(), ") is (",
-                          values[i].real(), ", ", values[i].imag(), "), wanted (", wanted.real(), ", ", wanted.imag(),
-                          ")");
-        }
-    };
-    using d = std::complex<double>;
-    check("exp", exp(z), [](d w) { return std::exp(w); });
-    check("sqrt", sqrt(z), [](d w) { return std::sqrt(w); });
-    check("log", log(z), [](d w) { return std::log(w); });
-    check("sinh", sinh(z), [](d w) { return std::sinh(w); });
-    check("cosh", cosh(z), [](d w) { return std::cosh(w); });
-    check("tanh", tanh(z), [](d w) { return std::tanh(w); });
 }
 
 /// In last places of what was added up on the way, `terms`, where that is more than the result.
@@ -245,19 +142,25 @@ void check_statements() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("complex functions are within a few places of their absolute value", C, std::complex<float>,
-                   std::complex<double>) {
-    check_functions<C>();
-}
-TEST_CASE_TEMPLATE("complex functions have C99's special values", C, std::complex<float>, std::complex<double>) {
-    check_special_values<C>();
-}
 TEST_CASE_TEMPLATE("maps, folds, rows, scans and views of complex numbers", C, std::complex<float>,
                    std::complex<double>) {
     check_patterns<C>();
 }
 TEST_CASE_TEMPLATE("statements over complex arrays", C, std::complex<float>, std::complex<double>) {
     check_statements<C>();
+}
+
+TEST_CASE_TEMPLATE("whole powers of complex numbers multiply and divide", C, std::complex<float>,
+                   std::complex<double>) {
+    const with_math math(strict);
+    const array<C> z{C(0, 2), C(1, 1), C(-2, 0), C(0, -4)};
+    const auto [inverse, fourth, root, negative] = eval(power(z, -1), power(z, 4), power(z, 0.5), power(z, -2));
+    CHECK(inverse.to_host() == std::vector<C>{C(0, -0.5), C(0.5, -0.5), C(-0.5, 0), C(0, 0.25)});
+    CHECK(fourth.to_host() == std::vector<C>{C(16, 0), C(-4, 0), C(16, 0), C(256, 0)});
+    CHECK(root.to_host() == sqrt(z).to_host());
+    CHECK(negative.to_host()[0] == C(-0.25, 0));
+    CHECK(array<C>(power(z, C(-1))).to_host() == inverse.to_host());
+    CHECK(array<C>(power(zeros<C>(1), array<C>{C(0)})).to_host()[0] == C(1));
 }
 
 TEST_CASE("a kernel's text takes no complex numbers, and says so") {

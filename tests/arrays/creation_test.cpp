@@ -8,13 +8,17 @@
 
 using namespace ingot;
 
-TEST_CASE("braces make arrays of up to three axes, of any values that convert") {
+TEST_CASE("braces make arrays of as many axes as there are levels, of any values that convert") {
     const int n = 3;
     const std::size_t z = 4;
     CHECK(holds(array<float>{1, 2.5, n, z}, {4}, {1, 2.5f, 3, 4}));
     CHECK(holds(array<int>{{1, 2, 3}, {4, 5, 6}}, {2, 3}, {1, 2, 3, 4, 5, 6}));
     CHECK(holds(array<int>{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}}, {3, 2, 2},
                 {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    CHECK(holds(array<double>{{1}, {2}, {n}}, {3, 1}, {1, 2, 3}));
+    CHECK(holds(array<int>{{{1}}, {{2}}}, {2, 1, 1}, {1, 2}));
+    CHECK(holds(array<int>{{{{1}, {2}}}}, {1, 1, 2, 1}, {1, 2}));
+    CHECK(holds(array<float>{{}, {}}, {2, 0}, {}));
     CHECK(holds(array<bool>{true, false}, {2}, {true, false}));
     CHECK(holds(array<double>({2, 3}), {2}, {2, 3}));
     CHECK(holds(array<float>{}, {0}, {}));
@@ -27,6 +31,9 @@ TEST_CASE("braces of unequal lengths throw") {
     CHECK(thrown<shape_error>([] { array<int>{{1, 2}, {3, 4, 5}}; }) ==
           "[array] braces hold 3 values beside others of 2");
     CHECK_THROWS_AS((array<int>{{{1, 2}, {3, 4}}, {{1, 2}, {3}}}), shape_error);
+    CHECK(thrown<shape_error>([] { array<int>{1, {2, 3}}; }) == "[array] a value stands beside braces");
+    CHECK(thrown<shape_error>([] { array<int>{{2, 3}, 1}; }) == "[array] a value stands beside braces");
+    CHECK_THROWS_AS((array<int>{{}, {1}}), shape_error);
     CHECK_THROWS_AS((array<int>{{{1, 2}, {3, 4}}, {{1, 2}, {3, 4}, {5, 6}}}), shape_error);
 }
 

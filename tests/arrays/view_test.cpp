@@ -52,6 +52,7 @@ TEST_CASE("bad axes throw and say which") {
     const array<int> x = counted({2, 3});
     CHECK(thrown<shape_error>([&] { (void)permute_dims(x, {0, 0}); }) == "[permute_dims] axis 0 is given twice");
     CHECK(thrown<shape_error>([&] { (void)permute_dims(x, {0}); }) == "[permute_dims] 1 axes for rank 2");
+    CHECK(thrown<shape_error>([&] { (void)transpose(x, {1, 1}); }) == "[transpose] axis 1 is given twice");
     CHECK(thrown<shape_error>([&] { (void)flip(x, 2); }) == "[flip] axis 2 is out of range for rank 2");
     CHECK(thrown<shape_error>([&] { (void)squeeze(x, 0); }) == "[squeeze] axis 0 of shape (2, 3) is not of extent 1");
     CHECK(thrown<shape_error>([&] { (void)broadcast_to(x, {3, 3}); }) ==

@@ -101,6 +101,7 @@ public:
         change("put", [&](array<T>& y) { put(y, array<int>{0, 3, -1}, array<int>{7, 8}); });
         change("place", [&](array<T>& y) { place(y, y > 40, array<int>{1, 2, 3}); });
         change("putmask", [&](array<T>& y) { putmask(y, y > 40, array<int>{1, 2, 3}); });
+        change("copyto", [&](array<T>& y) { copyto(y, floor_divide(y, 2), y > 40); });
         change("diagonal", [&](array<T>& y) { fill_diagonal(y(all, 0, slice(none, 4)), 3); });
         change("put_along", [&](array<T>& y) { put_along_axis(y, argmax(y, 1, keepdims), 0, 1); });
         change("scatter_add", [&](array<T>& y) { scatter_add(y(five()), 5); });

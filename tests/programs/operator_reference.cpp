@@ -28,7 +28,7 @@ const char* in_words(rule r) {
         case rule::selection:
             return "the promoted type of the last two";
         case rule::doubled:
-            return "float64";
+            return "float64, complex as complex128";
         case rule::special:
             return "the promoted type, bool and integers as the float that holds them; computed in float64";
         case rule::scaling:
@@ -66,11 +66,16 @@ std::string takes(const op_facts& row) {
     return kinds == "bool integers floats complex" ? "all" : kinds == "bool integers floats" ? "real" : kinds;
 }
 
+std::string in_a_cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+    return out;
+}
+std::string in_text(float ulp) { return ulp == 0 ? "exact" : std::to_string(static_cast<int>(ulp)); }
 std::string bound(const op_facts& row, op o, dtype type) {
     if (!row.has(kind::floating)) return "";
     const float host = body_of(o, evaluator::host, type).ulp, cuda = body_of(o, evaluator::cuda, type).ulp;
-    const auto text = [](float ulp) { return ulp == 0 ? std::string("exact") : std::to_string(static_cast<int>(ulp)); };
-    return host == cuda ? text(host) : text(host) + ", CUDA " + text(cuda);
+    return host == cuda ? in_text(host) : in_text(host) + ", CUDA " + in_text(cuda);
 }
 
 }  // namespace
@@ -86,16 +91,25 @@ int main() {
         "error is in units in the last place, exact where the result is exact or correctly rounded; operations are "
         "those\n"
         "that `explain` counts.\n\n"
-        "| function | arguments | takes | gives | operations | error, float32 | error, float64 |\n"
-        "|---|---|---|---|---|---|---|");
+        "| function | arguments | takes | gives | operations | error, float32 | error, float64 | error, complex |\n"
+        "|---|---|---|---|---|---|---|---|");
     for (std::size_t i = 0; i < op_count; ++i) {
         const op o = static_cast<op>(i);
         // astype<T>(e) is no function of the table's kind, nor are the parts of complex functions.
         if (o == op::astype || facts(o).rule == rule::part) continue;
         const op_facts& row = facts(o);
-        std::printf("| %s | %d | %s | %s | %d | %s | %s |\n", with_aliases(o).c_str(), row.arity, takes(row).c_str(),
-                    in_words(row.rule), row.cost, bound(row, o, dtype::f4).c_str(), bound(row, o, dtype::f8).c_str());
+        const std::string of_complex = row.has(kind::complex) ? in_text(complex_bound(o)) : "";
+        std::printf("| %s | %d | %s | %s | %d | %s | %s | %s |\n", with_aliases(o).c_str(), row.arity,
+                    takes(row).c_str(), in_words(row.rule), row.cost, bound(row, o, dtype::f4).c_str(),
+                    bound(row, o, dtype::f8).c_str(), of_complex.c_str());
     }
+    std::puts(
+        "\n## Bounds above 4\n\n"
+        "Each has a reason. Those of complex numbers are in last places of the absolute value, of products and\n"
+        "quotients whose factors have bounds of up to 4.\n\n"
+        "| function | why |\n|---|---|");
+    for (const wide_bound_facts& b : wide_bound_table)
+        std::printf("| `%s` | %s |\n", facts(b.of).name.data(), in_a_cell(b.reason).c_str());
     std::puts(
         "\n## Functions written in the language\n\n"
         "They take what the rows above take. Those with several results give a tuple of expressions, which `eval` "
