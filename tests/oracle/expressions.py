@@ -7,11 +7,13 @@ the expression, in which the operands are a, b, c, d; then for each operand and 
 dtype and shape ("-" for none) and the elements' bytes. Prints what is wrong, and in the end how many cases there were.
 """
 import sys
+import warnings
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 np.seterr(all="ignore")
+warnings.simplefilter("ignore")
 NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}
 
 
