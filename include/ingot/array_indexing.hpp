@@ -118,22 +118,21 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
 }
 
 /// The compound assignments of what has `update`, as NumPy has them: x(i) += e is x(i) = x(i) + e, so that of several
-/// sums for one element one wins. What `is_named` is written by its name too.
-#define INGOT_COMPOUND_MEMBER(symbol, row)                                                                   \
-    template <class E>                                                                                       \
-        requires applicable<op::row, S, E> && (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>)) \
-    S&& operator symbol(E && e)&& {                                                                          \
-        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                 \
-        return static_cast<S&&>(*this);                                                                      \
-    }                                                                                                        \
-    template <class E>                                                                                       \
-        requires S::is_named && applicable<op::row, S, E> &&                                                 \
-                 (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>))                              \
-    S& operator symbol(E && e)& {                                                                            \
-        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                 \
-        return static_cast<S&>(*this);                                                                       \
+/// sums for one element one wins. What is Named is written by its name too.
+#define INGOT_COMPOUND_MEMBER(symbol, row)                                                                            \
+    template <class E>                                                                                                \
+        requires applicable<op::row, S, E> && (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>))          \
+    S&& operator symbol(E && e)&& {                                                                                   \
+        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                          \
+        return static_cast<S&&>(*this);                                                                               \
+    }                                                                                                                 \
+    template <class E>                                                                                                \
+        requires Named && applicable<op::row, S, E> && (same_kind(signature_of<op::row, S, E>().result, dtype_of<T>)) \
+    S& operator symbol(E && e)& {                                                                                     \
+        static_cast<S&>(*this).template update<op::row>(std::forward<E>(e));                                          \
+        return static_cast<S&>(*this);                                                                                \
     }
-template <class S, class T>
+template <class S, class T, bool Named = false>
 struct compound_members {
     INGOT_COMPOUND_MEMBER(+=, add)
     INGOT_COMPOUND_MEMBER(-=, subtract)
@@ -155,7 +154,6 @@ class indexed_selection : public expression_members<indexed_selection<T, Read, P
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;
-    static constexpr bool is_named = false;
 
     indexed_selection(Read read, Place place, leaf<T>& target, const buffer* seen)
         : read_(std::move(read)), place_(std::move(place)), target_(&target), seen_(seen) {}
@@ -256,7 +254,6 @@ class masked_selection : public expression_members<masked_selection<T, Mask>>,
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;
-    static constexpr bool is_named = false;
 
     masked_selection(selection<T> whole, Mask mask) : whole_(std::move(whole)), mask_(std::move(mask)) {}
     masked_selection(const masked_selection&) = default;

@@ -26,11 +26,10 @@ INGOT_API void check_viewed(const layout& then, const layout& now);
 ///     // prints: [[ 0  0  0]
 ///     //          [ 1 20 30]] 51
 template <class T>
-class view : public detail::expression_members<view<T>>, public detail::compound_members<view<T>, T> {
+class view : public detail::expression_members<view<T>>, public detail::compound_members<view<T>, T, true> {
 public:
     using value_type = T;
     static constexpr dtype type = detail::dtype_of<T>;
-    static constexpr bool is_named = true;
 
     /// All of an array.
     view(array<T>& whole) : view(whole.as_selection()) {}

@@ -78,7 +78,8 @@ auto matmul(A&& a, B&& b) {
                                    row, column);
     } else {
         check_product(left.extents(rooms[0]), right.extents(rooms[1]));
-        auto wide = as_type<result>(left(ellipsis, newaxis)), other = right(ellipsis, newaxis, all, all);
+        auto wide = as_type<result>(left(ellipsis, newaxis));
+        auto other = right(ellipsis, newaxis, all, all);
         return without_vector_axes(as_type<result>(sum_over_matrices(std::move(wide) * std::move(other))), row, column);
     }
 }

@@ -38,7 +38,8 @@ TEST_CASE_TEMPLATE("products of every type, of vectors, transposed and computed 
                    bfloat16, std::complex<float>, std::complex<double>, int, std::int8_t, std::uint64_t) {
     if (!has_blas()) return;
     const std::array<index_t, 3> sizes[] = {{5, 7, 3}, {1, 7, 3}, {5, 1, 3}, {5, 7, 1}, {1, 1, 1}, {16, 32, 8}};
-    for (const auto& [m, k, n] : sizes) {
+    for (const std::array<index_t, 3>& size : sizes) {
+        const index_t m = size[0], k = size[1], n = size[2];
         CAPTURE(m);
         CAPTURE(k);
         CAPTURE(n);
