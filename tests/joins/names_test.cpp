@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <tuple>
+#include <string>
 #include <vector>
 
 #include <ingot/ingot.hpp>
@@ -11,7 +12,7 @@ using namespace ingot;
 namespace {
 
 struct one_name {
-    const char* name;
+    std::string name;
     bool is_declared;
 };
 

@@ -66,6 +66,24 @@ TEST_CASE("a map over a roll, a tile or repeats is one kernel") {
     CHECK(is_one(repeat(m(slice(0, 3)), {1, 2, 3}, 0) * 2));
 }
 
+TEST_CASE("what is made of an array is written to it as if it had been computed first") {
+    const array<int> before = arange<int>(100'000), rolled = roll(before, 1);
+    const auto written = [&](auto write) {
+        array<int> x = before + 0;
+        write(x);
+        return x;
+    };
+    CHECK(array_equal(written([](auto& x) { x = roll(x, 1); }), rolled).item());
+    CHECK(array_equal(written([](auto& x) { assign(x, roll(x, 1)); }), rolled).item());
+    CHECK(array_equal(written([](auto& x) { x += roll(x, 1); }), before + rolled).item());
+    CHECK(array_equal(written([](auto& x) { x(slice(1, none)) = pad(x(slice(0, -2)), {1, 0}); })(slice(2, none)),
+                      before(slice(0, -2)))
+              .item());
+    CHECK(array_equal(written([](auto& x) { x = concatenate({x(slice(9, none)), x(slice(0, 9))}); }), roll(before, -9))
+              .item());
+    CHECK(array_equal(written([](auto& x) { x = repeat(x, 2)(slice(0, 100'000)); }), floor_divide(before, 2)).item());
+}
+
 TEST_CASE("insertions and deletions are NumPy's") {
     numpy_cases c;
     const array<int> v = drawn<int>({5}, 1), m = drawn<int>({2, 3}, 2), w = drawn<int>({3}, 3), u = drawn<int>({2}, 4);
