@@ -92,8 +92,8 @@ struct launch {
     std::vector<codegen::work> work;
     bool in_order = false;  // host: its blocks run one after the other
     std::string pattern;    // "map", "row reduction", ...: what explain prints
-    kernel_shape shape;   // on CUDA: how threads share the elements
-    std::string reason;   // why this tile and launch shape
+    kernel_shape shape;     // on CUDA: how threads share the elements
+    std::string reason;     // why this tile and launch shape
 
     /// Where a formula is in `formulas`; it is put there where it was not.
     std::uint16_t index_of(const formula& f) {

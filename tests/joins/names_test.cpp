@@ -1,8 +1,8 @@
 // NumPy's names of views, joins and grids, each with a call that it takes.
 #include <doctest/doctest.h>
 
-#include <tuple>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <ingot/ingot.hpp>
