@@ -69,6 +69,8 @@ std::vector<std::string> host_options(const source_text& source) {
 #endif
     for (const std::string& feature : words_of(source.architecture)) options.push_back(feature);
     options.insert(options.end(), source.options.begin(), source.options.end());
+    for (const std::string& option : words_of(environment_text("INGOT_CXXFLAGS").value_or("")))
+        options.push_back(option);
     // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
     // privately and then does not offer its libm to others; its linker script brings libmvec where that is used, libgcc
     // has the complex products.

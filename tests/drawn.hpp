@@ -13,16 +13,19 @@
 
 namespace ingot::test {
 
+/// INGOT_TEST_SEED, or a number that is another one in each run.
+inline unsigned long drawing_seed() {
+    static const unsigned long seed = [] {
+        const char* const given = std::getenv("INGOT_TEST_SEED");
+        return given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device()();
+    }();
+    return seed;
+}
+
 template <class T>
 std::vector<T> drawn(std::initializer_list<T> all) {
     if (current_device().is_cuda() || std::getenv("INGOT_TEST_ALL") != nullptr) return all;
-    const char* const given = std::getenv("INGOT_TEST_SEED");
-    static const unsigned long seed = given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device()();
-    static std::mt19937_64 random(seed);
-    [[maybe_unused]] static const bool said = [] {
-        MESSAGE("INGOT_TEST_SEED=", seed);
-        return true;
-    }();
+    static std::mt19937_64 random(drawing_seed());
     std::vector<T> some;
     const std::size_t first = random() % 3;
     for (std::size_t i = first % all.size(); i < all.size(); i += 3) some.push_back(all.begin()[i]);

@@ -1,6 +1,7 @@
-// The tests' main, shared by the executables of all layers. It ends by saying what was not tested, and why. Every
-// kernel that a test makes on the host is made for CUDA too, and compiled by NVRTC where there is one: for the
-// architectures that INGOT_TEST_ARCHITECTURES lists. Its arrays are to be registers.
+// The tests' main, shared by the executables of all layers. It ends by saying what was not tested, and why. Of the
+// kernels that tests make on the host a third, others in each run, is made for CUDA too, and compiled by NVRTC where
+// there is one: for the architectures that INGOT_TEST_ARCHITECTURES lists; all where INGOT_TEST_ALL is set. Their
+// arrays are to be registers.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "runtime/compile_cuda.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/nvrtc.hpp"
+#include "tests/drawn.hpp"
 #include "tests/untested.hpp"
 
 namespace {
@@ -75,11 +77,21 @@ void keep(std::span<const std::uint32_t> words) {
     file << line.str() << std::endl;
 }
 
+/// By the words alone, so that a key is drawn or not whoever meets it first.
+bool is_drawn(std::span<const std::uint32_t> words) {
+    static const bool all = std::getenv("INGOT_TEST_ALL") != nullptr;
+    if (all) return true;
+    std::uint64_t hash = test::drawing_seed();
+    for (const std::uint32_t w : words) hash = (hash ^ w) * 0x9e3779b97f4a7c15u;
+    return (hash >> 33) % 3 == 0;
+}
+
 void compile_for_cuda(std::span<const std::uint32_t> words) {
     keep(words);
     codegen::key key = codegen::decode(words);
     if (key.header.where != detail::target::host) return;
     ++host_keys;
+    if (!is_drawn(words)) return;
     const auto start = std::chrono::steady_clock::now();
     if (!key.axes.empty()) add_subclasses(key);
     for (const std::string& architecture : architectures) {
@@ -129,11 +141,14 @@ int main(int argc, char** argv) {
         all_untested.add("not tested in part:", "every case", "NVRTC is not here, which would compile CUDA sources");
     }
     runtime::observe_new_keys(compile_for_cuda);
+    // Layers of thousands of kernels: vectors are left to --all, to the others and to benchmarks.
+    if (std::getenv("INGOT_TEST_MANY_KERNELS") != nullptr && std::getenv("INGOT_TEST_ALL") == nullptr)
+        setenv("INGOT_CXXFLAGS", "-O1", 0);
 
     doctest::Context context(argc, argv);
     const int status = context.run();
-    std::printf("%d keys; for CUDA %d kernels in %.1f s\n", host_keys.load(), cuda_kernels.load(),
-                1e-9 * static_cast<double>(cuda_nanoseconds.load()));
+    std::printf("%d keys; for CUDA %d kernels in %.1f s; INGOT_TEST_SEED=%lu\n", host_keys.load(), cuda_kernels.load(),
+                1e-9 * static_cast<double>(cuda_nanoseconds.load()), test::drawing_seed());
     for (const std::string& line : all_untested.lines) std::printf("%s\n", line.c_str());
     return status != 0 || in_memory == 0 ? status : 1;
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/kernel_module.hpp"
@@ -119,6 +120,20 @@ TEST_CASE("no compiler in PATH is compiler_unavailable") {
 TEST_CASE("INGOT_CXX may be a name in PATH") {
     const environment_variable chosen("INGOT_CXX", "g++");
     CHECK(host_compiler().filename() == "g++");
+}
+
+TEST_CASE("INGOT_CXXFLAGS come after the options of Ingot, and are another kernel to the cache") {
+    const environment_variable chosen("INGOT_CXXFLAGS", nullptr);
+    const source_text source = answering(1);
+    const std::vector<std::string> own = compiler_options(source);
+    const environment_variable more("INGOT_CXXFLAGS", "-O1  -fno-inline");
+    const std::vector<std::string> options = compiler_options(source);
+    const auto optimised = std::ranges::find(options, "-O3"), less = std::ranges::find(options, "-O1");
+    CHECK(optimised < less);
+    CHECK(less != options.end());
+    CHECK(options.size() == own.size() + 2);
+    const environment_variable wrong("INGOT_CXXFLAGS", "-no-such-option");
+    CHECK_THROWS_AS(compile(source), compiler_unavailable);
 }
 
 TEST_CASE("a file that cannot be executed as a program is compiler_unavailable") {
