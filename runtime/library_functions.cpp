@@ -11,6 +11,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error_record.hpp"
 #include "runtime/linalg/matrix_product.hpp"
+#include "runtime/sorting/sort_rows.hpp"
 
 namespace ingot::runtime {
 
@@ -24,7 +25,12 @@ struct registry {
 registry& functions() {
     static registry* const made = [] {  // leaked: plans outlive main
         auto* const all = new registry;
-        all->functions.emplace("matrix_product", &all->all.emplace_back(library_function{matrix_product}));
+        const auto add = [all](const char* name, void (*call)(const library_arguments&)) {
+            all->functions.emplace(name, &all->all.emplace_back(library_function{call}));
+        };
+        add("matrix_product", matrix_product);
+        add("sort_rows", sort_rows);
+        add("argsort_rows", argsort_rows);
         return all;
     }();
     return *made;

@@ -1,0 +1,211 @@
+// Medians and quantiles: the values at places in the sorted order, along an axis or of all elements. They are evaluated.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ingot/creation.hpp>
+#include <ingot/reductions.hpp>
+#include <ingot/reshape.hpp>
+#include <ingot/sorting.hpp>
+
+namespace ingot {
+
+/// Where a quantile lies among n sorted values, and what it is between two of them: NumPy's methods of these names. The
+/// continuous ones interpolate linearly at n q + alpha + q (1 - alpha - beta) - 1 (Hyndman and Fan, 1996).
+enum class quantile_method : std::uint8_t {
+    linear,                     // alpha = beta = 1
+    lower,                      // of the two values that linear is between
+    higher,
+    midpoint,
+    nearest,                    // of halves the even one
+    inverted_cdf,
+    averaged_inverted_cdf,
+    closest_observation,
+    interpolated_inverted_cdf,  // alpha = 0, beta = 1
+    hazen,                      // alpha = beta = 1/2
+    weibull,                    // alpha = beta = 0
+    median_unbiased,            // alpha = beta = 1/3
+    normal_unbiased,            // alpha = beta = 3/8
+};
+
+namespace detail {
+
+/// The quantile along the last axis of sorted values, T being float or double. NaN where one of them is NaN, or if these
+/// are `ignored` where there is nothing else; and of nothing.
+template <class T>
+array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method, bool ignored);
+/// Between the two in the middle their mean.
+template <class T>
+array<T> median_of_sorted(const array<T>& sorted, bool ignored);
+extern template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
+extern template INGOT_API array<double> quantile_of_sorted(const array<double>&, double, quantile_method, bool);
+extern template INGOT_API array<float> median_of_sorted(const array<float>&, bool);
+extern template INGOT_API array<double> median_of_sorted(const array<double>&, bool);
+
+/// Throws error where q is outside 0 to 1 (or 0 to 100: `whole`).
+INGOT_API double checked_quantile(const char* operation, double q, double whole);
+
+template <class E>
+concept real_numbers =
+    array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
+
+/// What a quantile of T is computed in, and what it is.
+template <class T>
+using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, float, double>;
+template <class T>
+using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
+
+template <class E>
+auto sorted_rows(const char* operation, const E& e, index_t axis) {
+    using T = quantile_of<typename E::value_type>;
+    checked_axis(operation, axis, e.ndim());
+    return array<T>(sort(moveaxis(make_node<op::astype, dtype_of<T>>(operation, e), axis, -1), -1));
+}
+template <class T, class R>
+array<quantile_type<T>> as_quantile(const R& values) {
+    return array<quantile_type<T>>(make_node<op::astype, dtype_of<quantile_type<T>>>("quantile", values));
+}
+
+/// Which axis goes: one of them, or all together if none is named.
+struct quantile_axis {
+    quantile_axis() = default;
+    quantile_axis(index_t a) : all(false), axis(a) {}
+    bool all = true;
+    index_t axis = 0;
+};
+/// f(the sorted rows), without the axis.
+template <class E, class F>
+auto along(const char* operation, const E& e, quantile_axis axis, F f) {
+    using T = typename E::value_type;
+    return as_quantile<T>(axis.all ? f(sorted_rows(operation, ravel(e), 0)) : f(sorted_rows(operation, e, axis.axis)));
+}
+template <class E, class F>
+auto along(const char* operation, const E& e, const std::vector<double>& q, quantile_axis axis, F f) {
+    using T = typename E::value_type;
+    const auto sorted = axis.all ? sorted_rows(operation, ravel(e), 0) : sorted_rows(operation, e, axis.axis);
+    const shape_like all = sorted.shape();
+    std::vector<index_t> shape{static_cast<index_t>(q.size())};
+    for (int j = 0; j + 1 < static_cast<int>(all.size()); ++j) shape.push_back(all[j]);
+    array<quantile_type<T>> result{zeros<quantile_type<T>>(shape)};
+    for (std::size_t i = 0; i < q.size(); ++i) result(static_cast<index_t>(i)) = as_quantile<T>(f(sorted, q[i]));
+    return result;
+}
+
+/// The middle of the sorted elements, or the mean of the two in the middle, along an axis or of all. NaN where one of
+/// them is NaN, and of nothing. float64; of float32 and the halves their type. Throws shape_error where e does not have
+/// the axis.
+///
+///     array<double> m{{10, 7, 4}, {3, 2, 1}};
+///     std::cout << median(m) << ' ' << median(m, 0) << ' ' << median(m, 1);
+///     // prints: 3.5 [6.5 4.5 2.5] [7. 2.]
+template <real_numbers E>
+auto median(const E& e, quantile_axis axis = {}) {
+    return along("median", e, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
+}
+template <real_numbers E>
+auto median(const E& e, index_t axis, keepdims_t) {
+    return eval(expand_dims(median(e, axis), axis));
+}
+
+/// `median` without what is NaN.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     std::cout << nanmedian(array<double>{{1, nan, 3}, {nan, nan, nan}}, 1);
+///     // prints: [ 2. nan]
+template <real_numbers E>
+auto nanmedian(const E& e, quantile_axis axis = {}) {
+    return along("nanmedian", e, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
+}
+template <real_numbers E>
+auto nanmedian(const E& e, index_t axis, keepdims_t) {
+    return eval(expand_dims(nanmedian(e, axis), axis));
+}
+
+/// The value below which a part q of the elements lies, along an axis or of all: between two of the sorted elements as
+/// the method says. Several q give as many results, along a new first axis. NaN where an element is NaN, and of nothing.
+/// float64; of float32 and the halves their type. Throws shape_error where e does not have the axis, error where q is
+/// outside 0 to 1.
+///
+///     array<double> x{1, 2, 3, 4, 5};
+///     std::cout << quantile(x, 0.3) << ' ' << quantile(x, {0.25, 0.75}) << ' '
+///               << quantile(x, 0.3, 0, quantile_method::higher);
+///     // prints: 2.2 [2. 4.] 3.0
+template <real_numbers E>
+auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+    const double part = checked_quantile("quantile", q, 1);
+    return along("quantile", e, axis,
+                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
+}
+template <real_numbers E>
+auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
+              quantile_method method = quantile_method::linear) {
+    return along("quantile", e, q, axis, [=](const auto& sorted, double one) {
+        return quantile_of_sorted(sorted, checked_quantile("quantile", one, 1), method, false);
+    });
+}
+
+/// `quantile` without what is NaN.
+///
+///     std::cout << nanquantile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 0.5);
+///     // prints: 3.0
+template <real_numbers E>
+auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+    const double part = checked_quantile("nanquantile", q, 1);
+    return along("nanquantile", e, axis,
+                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
+}
+template <real_numbers E>
+auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
+                 quantile_method method = quantile_method::linear) {
+    return along("nanquantile", e, q, axis, [=](const auto& sorted, double one) {
+        return quantile_of_sorted(sorted, checked_quantile("nanquantile", one, 1), method, true);
+    });
+}
+
+/// `quantile` of q percent, 0 to 100.
+///
+///     std::cout << percentile(array<int>{1, 2, 3, 4, 5}, 75);
+///     // prints: 4.0
+template <real_numbers E>
+auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+    const double part = checked_quantile("percentile", q, 100);
+    return along("percentile", e, axis,
+                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
+}
+template <real_numbers E>
+auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
+                quantile_method method = quantile_method::linear) {
+    return along("percentile", e, q, axis, [=](const auto& sorted, double one) {
+        return quantile_of_sorted(sorted, checked_quantile("percentile", one, 100), method, false);
+    });
+}
+
+/// `percentile` without what is NaN.
+///
+///     std::cout << nanpercentile(array<double>{1, std::numeric_limits<double>::quiet_NaN(), 5}, 25);
+///     // prints: 2.0
+template <real_numbers E>
+auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
+    const double part = checked_quantile("nanpercentile", q, 100);
+    return along("nanpercentile", e, axis,
+                 [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
+}
+template <real_numbers E>
+auto nanpercentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
+                   quantile_method method = quantile_method::linear) {
+    return along("nanpercentile", e, q, axis, [=](const auto& sorted, double one) {
+        return quantile_of_sorted(sorted, checked_quantile("nanpercentile", one, 100), method, true);
+    });
+}
+
+}  // namespace detail
+
+using detail::median;
+using detail::nanmedian;
+using detail::nanpercentile;
+using detail::nanquantile;
+using detail::percentile;
+using detail::quantile;
+
+}  // namespace ingot

@@ -1,0 +1,149 @@
+// Arrays as sets: their different elements, in order, and what of them is in others. How many there are depends on the
+// elements, so all of these wait for it.
+#pragma once
+
+#include <utility>
+
+#include <ingot/creation.hpp>
+#include <ingot/joins.hpp>
+#include <ingot/reductions.hpp>
+#include <ingot/reshape.hpp>
+#include <ingot/scans.hpp>
+#include <ingot/searching.hpp>
+#include <ingot/sorting.hpp>
+
+namespace ingot {
+
+/// The different elements of an array in order, where each is first, how often it is there, and which of them each
+/// element of the array is, in the array's shape.
+template <class T>
+struct unique_elements {
+    array<T> values;
+    array<std::int64_t> indices, counts, inverse_indices;
+};
+
+namespace detail {
+
+template <class E>
+concept ordered_array =
+    array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
+
+/// Whether an element of sorted ones is another than the one before; all NaN are one.
+template <class T>
+array<bool> begins(const array<T>& sorted) {
+    const index_t n = sorted.size();
+    array<bool> first = ones<bool>({n});
+    if (n < 2) return first;
+    const auto before = sorted(slice(0, n - 1)), behind = sorted(slice(1, n));
+    if constexpr (kind_of(dtype_of<T>) == kind::floating)
+        first(slice(1, n)) = before != behind && !(isnan(before) && isnan(behind));
+    else
+        first(slice(1, n)) = before != behind;
+    return first;
+}
+/// Of sorted elements the different ones.
+template <class T>
+array<T> unique_of_sorted(const array<T>& sorted) {
+    return array<T>(sorted(begins(sorted)));
+}
+
+/// The different elements in order; all NaN are one, the last. One-dimensional, of e's type. Waits for their number.
+///
+///     std::cout << unique(array<int>{{3, 1}, {1, 2}});
+///     // prints: [1 2 3]
+template <ordered_array E>
+auto unique(const E& e) {
+    using T = typename E::value_type;
+    return unique_of_sorted(array<T>(sort(ravel(e))));
+}
+
+/// The different elements with where they are first, how often they are there, and which of them each element is.
+///
+///     array<int> x{5, 3, 5, 9, 3, 5};
+///     const auto u = unique_all(x);
+///     std::cout << u.values << u.indices << u.counts << u.inverse_indices << all(u.values(u.inverse_indices) == x);
+///     // prints: [3 5 9][1 0 3][2 3 1][1 0 1 2 0 1]True
+template <ordered_array E>
+auto unique_all(const E& e) {
+    using T = typename E::value_type;
+    const array<T> flat(ravel(e));
+    const index_t n = flat.size();
+    const array<index_t> order = argsort(flat);
+    const array<T> sorted = take<index_mode::unchecked>(flat, order, 0);
+    const array<bool> first = begins(sorted);
+    const array<index_t> starts = flatnonzero(first);
+    const index_t different = starts.size();
+    array<index_t> counts = zeros<index_t>({different}), inverse = zeros<index_t>({n});
+    if (different != 0) {
+        counts(slice(0, different - 1)) = starts(slice(1, different)) - starts(slice(0, different - 1));
+        counts(different - 1) = n - starts(different - 1);
+        inverse(order) = cumsum(astype<index_t>(first)) - 1;
+    }
+    return unique_elements<T>{take<index_mode::unchecked>(sorted, starts, 0),
+                              take<index_mode::unchecked>(order, starts, 0), counts,
+                              array<index_t>(reshape(inverse, e.shape()))};
+}
+
+/// Whether each element is one of `test`'s, bool, of e's shape; NaN is not. Both are compared in the type that they
+/// promote to.
+///
+///     std::cout << isin(array<int>{{1, 2}, {3, 4}}, array<int>{2, 4, 8});
+///     // prints: [[False  True]
+///     //          [False  True]]
+template <ordered_array E, ordered_array S>
+array<bool> isin(const E& e, const S& test) {
+    using T = type_of<compared_in<E, S>()>;
+    const array<T> values(as_values<T>(e));
+    const array<T> sorted(sort(ravel(as_values<T>(test))));
+    if (sorted.size() == 0) return zeros<bool>(values.shape());
+    const auto place = minimum(searchsorted(sorted, values), sorted.size() - 1);
+    return take<index_mode::unchecked>(sorted, place, 0) == values;
+}
+
+template <class A, class B>
+using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<typename B::value_type>)>;
+
+/// The different elements of both, in order, in the type that they promote to.
+///
+///     array<int> a{4, 1, 2}, b{2, 2, 3};
+///     std::cout << union1d(a, b) << intersect1d(a, b) << setdiff1d(a, b) << setxor1d(a, b);
+///     // prints: [1 2 3 4][2][1 4][1 3 4]
+template <ordered_array A, ordered_array B>
+auto union1d(const A& a, const B& b) {
+    using T = common_type<A, B>;
+    return unique(concatenate(std::vector<array<T>>{array<T>(astype<T>(ravel(a))), array<T>(astype<T>(ravel(b)))}));
+}
+
+/// The different elements that both have, in order: see `union1d`.
+template <ordered_array A, ordered_array B>
+auto intersect1d(const A& a, const B& b) {
+    using T = common_type<A, B>;
+    const array<T> mine = unique(astype<T>(a));
+    return array<T>(mine(isin(mine, b)));
+}
+
+/// The different elements of `a` that `b` does not have, in order and in the type of `a`: see `union1d`.
+template <ordered_array A, ordered_array B>
+auto setdiff1d(const A& a, const B& b) {
+    const auto mine = unique(a);
+    return array<typename A::value_type>(mine(!isin(mine, b)));
+}
+
+/// The different elements that one of the two has and the other has not, in order: see `union1d`.
+template <ordered_array A, ordered_array B>
+auto setxor1d(const A& a, const B& b) {
+    using T = common_type<A, B>;
+    return union1d(array<T>(astype<T>(setdiff1d(a, b))), array<T>(astype<T>(setdiff1d(b, a))));
+}
+
+}  // namespace detail
+
+using detail::intersect1d;
+using detail::isin;
+using detail::setdiff1d;
+using detail::setxor1d;
+using detail::union1d;
+using detail::unique;
+using detail::unique_all;
+
+}  // namespace ingot

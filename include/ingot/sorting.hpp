@@ -1,0 +1,157 @@
+// Sorting along an axis, as library functions of the trees: what is before is computed into their rows, what is behind
+// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones.
+#pragma once
+
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <ingot/functions.hpp>
+#include <ingot/index_functions.hpp>
+#include <ingot/library_nodes.hpp>
+#include <ingot/views.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// Throws shape_error where there is no such axis, index_error where it has no element kth.
+INGOT_API void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis);
+/// Throws shape_error where a key has another shape than the first.
+INGOT_API void check_keys(std::span<const index_t> first, std::span<const index_t> key);
+
+template <library_function F, class T, class E>
+auto by_rows(const char* operation, E&& e, index_t axis) {
+    return moveaxis(call_library<F, T>(operation, moveaxis(std::forward<E>(e), axis, -1)), -1, axis);
+}
+/// What has no order of its own in libraries is sorted as what has the same order and holds all of its values.
+template <class T>
+using sorted_as = std::conditional_t<std::same_as<T, bool>, std::uint8_t, std::conditional_t<half_float<T>, float, T>>;
+
+/// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. An expression.
+/// Throws shape_error where e does not have the axis.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     std::cout << sort(array<double>{3, nan, -1, 2}) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0);
+///     // prints: [-1.  2.  3. nan] [[2 1]
+///     //          [3 4]]
+template <array_expression E>
+auto sort(E&& e, index_t axis = -1) {
+    using T = typename std::remove_cvref_t<E>::value_type;
+    checked_axis("sort", axis, e.ndim());
+    if constexpr (std::same_as<sorted_as<T>, T>)
+        return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
+    else
+        return make_node<op::astype, dtype_of<T>>(
+            "sort", by_rows<library_function::sort_rows, sorted_as<T>>(
+                        "sort", make_node<op::astype, dtype_of<sorted_as<T>>>("sort", std::forward<E>(e)), axis));
+}
+
+/// Integers in the order of e's elements: equal for equal ones, both zeros and all NaN among these.
+template <class E>
+auto sort_keys(const E& e) {
+    using T = typename E::value_type;
+    if constexpr (std::same_as<T, std::uint64_t>) {
+        return make_node<op::astype, dtype::i8>("argsort", e ^ (std::uint64_t{1} << 63));
+    } else if constexpr (std::integral<T>) {
+        return make_node<op::astype, dtype::i8>("argsort", e);
+    } else {
+        const auto wide = make_node<op::astype, dtype::f8>("argsort", e) + 0.0;
+        const auto bits = bit_cast<std::int64_t>(wide);
+        constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+        return where(isnan(wide), greatest, bits ^ ((bits >> 63) & greatest));
+    }
+}
+
+/// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis) is
+/// sort(e, axis). Equal elements stay in order. int64, of the shape of e; an expression, and of complex numbers an
+/// array. Throws shape_error where e does not have the axis.
+///
+///     array<double> x{0.3, 0.1, 0.2, 0.1};
+///     std::cout << argsort(x);
+///     // prints: [1 3 2 0]
+template <array_expression E>
+auto argsort(const E& e, index_t axis = -1) {
+    checked_axis("argsort", axis, e.ndim());
+    if constexpr (kind_of(dtype_of<typename E::value_type>) == kind::complex) {
+        const array<index_t> by_imaginary =
+            by_rows<library_function::argsort_rows, index_t>("argsort", sort_keys(imag(e)), axis);
+        const array<index_t> by_real = by_rows<library_function::argsort_rows, index_t>(
+            "argsort", sort_keys(take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis)), axis);
+        return array<index_t>(take_along_axis<index_mode::unchecked>(by_imaginary, by_real, axis));
+    } else {
+        return by_rows<library_function::argsort_rows, index_t>("argsort", sort_keys(e), axis);
+    }
+}
+
+/// The indices that sort by the last of several keys, where it is equal by the one before, and so on; all of one shape,
+/// along the last axis. int64. Throws shape_error where the shapes differ.
+///
+///     array<int> surname{2, 1, 2, 1}, name{1, 9, 0, 3};
+///     std::cout << lexsort(std::tuple{name, surname});
+///     // prints: [3 1 2 0]
+template <array_expression... E>
+    requires(sizeof...(E) > 0)
+array<index_t> lexsort(const std::tuple<E...>& keys) {
+    const shape_like shape = std::get<0>(keys).shape();
+    array<index_t> order;
+    bool first = true;
+    const auto by = [&](const auto& key) {
+        const shape_like own = key.shape();
+        check_keys(shape.values(), own.values());
+        if (std::exchange(first, false))
+            order = argsort(key);
+        else
+            order = eval(take_along_axis<index_mode::unchecked>(
+                order, argsort(take_along_axis<index_mode::unchecked>(key, order, -1)), -1));
+    };
+    std::apply([&](const auto&... key) { (by(key), ...); }, keys);
+    return order;
+}
+
+/// As NumPy's: element kth is where it is in the sorted order, smaller ones are before it and others behind. All of the
+/// axis is sorted, which is one such order. Throws shape_error where e does not have the axis, index_error where the
+/// axis has no element kth.
+///
+///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
+///     // prints: 3 1
+template <array_expression E>
+auto partition(E&& e, index_t kth, index_t axis = -1) {
+    check_kth("partition", kth, shape_of_expression(e).values(), axis);
+    return sort(std::forward<E>(e), axis);
+}
+/// The indices that partition: as `argsort`, which see, and `partition`.
+template <array_expression E>
+auto argpartition(const E& e, index_t kth, index_t axis = -1) {
+    check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
+    return argsort(e, axis);
+}
+
+/// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
+/// equal ones those that come first; NaN is greater than all numbers. Two arrays, evaluated. Throws shape_error where e
+/// does not have the axis, index_error where it has fewer than k elements.
+///
+///     const auto [values, indices] = topk(array<int>{4, 9, 1, 9, 5}, 3);
+///     std::cout << values << ' ' << indices << ' ' << std::get<0>(topk(array<int>{4, 9, 1}, 2, 0, false));
+///     // prints: [9 9 5] [1 3 4] [1 4]
+template <array_expression E>
+    requires(kind_of(dtype_of<typename E::value_type>) != kind::complex)
+auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
+    check_kth("topk", k == 0 ? 0 : k - 1, shape_of_expression(e).values(), axis);
+    const array<index_t> keys = sort_keys(e);
+    const array<index_t> order = by_rows<library_function::argsort_rows, index_t>(
+        "topk", largest ? eval(~keys) : keys, axis);
+    array<index_t> indices = sliced("topk", order, axis, slice(0, k));
+    array<typename E::value_type> values = take_along_axis<index_mode::unchecked>(e, indices, axis);
+    return std::tuple(std::move(values), std::move(indices));
+}
+
+}  // namespace detail
+
+using detail::argpartition;
+using detail::argsort;
+using detail::lexsort;
+using detail::partition;
+using detail::sort;
+using detail::topk;
+
+}  // namespace ingot

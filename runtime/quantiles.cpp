@@ -1,0 +1,125 @@
+#include <ingot/quantiles.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <ingot/error.hpp>
+
+namespace ingot::detail {
+
+namespace {
+
+/// Sorted values along their last axis, and how many of each row are numbers.
+template <class T>
+struct rows {
+    array<T> values;
+    array<double> numbers;  // with the last axis
+
+    rows(const array<T>& sorted, bool ignored) : values(sorted) {
+        if (ignored) numbers = sum(astype<double>(!isnan(values)), -1, keepdims);
+        else numbers = full_like(sum(zeros_like(values), -1, keepdims), static_cast<double>(values.shape().values().back()));
+    }
+    index_t length() const { return values.shape().values().back(); }
+    /// The value at these places, of which those outside are the first and the last.
+    template <class P>
+    array<T> at(const P& place) const {
+        const auto inside = astype<index_t>(clip(place, 0.0, maximum(numbers - 1, 0.0)));
+        return take_along_axis<index_mode::unchecked>(values, inside, -1)(ellipsis, 0);
+    }
+    /// NaN where it is to be.
+    template <class E>
+    array<T> result(const E& e, bool ignored) const {
+        constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+        if (ignored) return where(numbers(ellipsis, 0) == 0, nan, e);
+        return where(isnan(values(ellipsis, -1)), nan, e);
+    }
+};
+
+/// Of a shape without its last axis, where that has no element.
+template <class T>
+array<T> of_nothing(const array<T>& sorted) {
+    const shape_like all = sorted.shape();
+    const std::vector<index_t> shape(all.values().begin(), all.values().end() - 1);
+    return full(shape, std::numeric_limits<T>::quiet_NaN());
+}
+
+struct parameters {
+    double alpha, beta;
+};
+parameters parameters_of(quantile_method m) {
+    switch (m) {
+        case quantile_method::interpolated_inverted_cdf:
+            return {0, 1};
+        case quantile_method::hazen:
+            return {0.5, 0.5};
+        case quantile_method::weibull:
+            return {0, 0};
+        case quantile_method::median_unbiased:
+            return {1.0 / 3, 1.0 / 3};
+        case quantile_method::normal_unbiased:
+            return {3.0 / 8, 3.0 / 8};
+        default:
+            return {1, 1};
+    }
+}
+
+/// Where the quantile is among the numbers of each row, as a place and the part of the way to the next.
+array<double> place_of(const array<double>& n, double q, quantile_method m) {
+    switch (m) {
+        case quantile_method::linear:
+            return (n - 1) * q;
+        case quantile_method::lower:
+            return floor((n - 1) * q);
+        case quantile_method::higher:
+            return ceil((n - 1) * q);
+        case quantile_method::nearest:
+            return rint((n - 1) * q);
+        case quantile_method::midpoint:
+            return 0.5 * (floor((n - 1) * q) + ceil((n - 1) * q));
+        case quantile_method::inverted_cdf:
+            return ceil(n * q - 1);
+        case quantile_method::averaged_inverted_cdf:
+            return where(n * q - 1 == floor(n * q - 1), n * q - 0.5, ceil(n * q - 1));
+        case quantile_method::closest_observation:
+            return rint(n * q - 1);
+        default: {
+            const auto [alpha, beta] = parameters_of(m);
+            return n * q + (alpha + q * (1 - alpha - beta)) - 1;
+        }
+    }
+}
+
+}  // namespace
+
+double checked_quantile(const char* operation, double q, double whole) {
+    if (q >= 0 && q <= whole) return q / whole;
+    throw error("[" + std::string(operation) + "] " + std::to_string(q) + " is not between 0 and " +
+                std::to_string(static_cast<int>(whole)));
+}
+
+template <class T>
+array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method method, bool ignored) {
+    if (sorted.shape().values().back() == 0) return of_nothing(sorted);
+    const rows<T> r(sorted, ignored);
+    const array<double> place = place_of(r.numbers, q, method);
+    const array<T> low = r.at(floor(place)), high = r.at(floor(place) + 1);
+    const auto part = astype<T>(place - floor(place))(ellipsis, 0);
+    // From the nearer of the two, so that neither end is missed.
+    return r.result(where(part >= T(0.5), high - (high - low) * (1 - part), low + (high - low) * part), ignored);
+}
+
+template <class T>
+array<T> median_of_sorted(const array<T>& sorted, bool ignored) {
+    if (sorted.shape().values().back() == 0) return of_nothing(sorted);
+    const rows<T> r(sorted, ignored);
+    const array<T> low = r.at(floor((r.numbers - 1) / 2)), high = r.at(floor(r.numbers / 2));
+    return r.result(where(low == high, low, (low + high) / 2), ignored);
+}
+
+template INGOT_API array<float> quantile_of_sorted(const array<float>&, double, quantile_method, bool);
+template INGOT_API array<double> quantile_of_sorted(const array<double>&, double, quantile_method, bool);
+template INGOT_API array<float> median_of_sorted(const array<float>&, bool);
+template INGOT_API array<double> median_of_sorted(const array<double>&, bool);
+
+}  // namespace ingot::detail

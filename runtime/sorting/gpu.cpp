@@ -1,0 +1,245 @@
+// Bitonic sorting of rows: tiles in shared memory, what lies farther apart in global memory. In this variant, whose
+// first step of a merge compares i with its mirror, every comparison puts the greater one above, so that what is missing
+// above a row's end counts as greater than all and is never touched.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include <ingot/buffer.hpp>
+#include <ingot/error.hpp>
+
+#include "runtime/device_facts.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/sorting/sort_rows.hpp"
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr std::uint32_t tile = 2048, threads = 512;
+
+struct arguments {
+    const void* from;
+    void *kept, *places;  // what is being sorted, and where the places go in the end
+    long long length, from_stride, stride, places_stride, rows, tiles;
+    long long size, distance;  // of a merge, and between what its step compares: 0 of the first, which compares mirrors
+    long long last;
+};
+
+constexpr std::string_view declarations = R"(typedef long long int64;
+struct arguments {
+    const value* from;
+    element* kept;
+    int64* places;
+    int64 length, from_stride, stride, places_stride, rows, tiles, size, distance, last;
+};
+)";
+
+constexpr std::string_view of_values = R"(__device__ element load(const arguments& a, int64 row, int64 at) {
+    return a.size == 0 ? a.from[row * a.from_stride + at] : a.kept[row * a.stride + at];
+}
+__device__ void store(const arguments& a, int64 row, int64 at, const element& e) { a.kept[row * a.stride + at] = e; }
+)";
+constexpr std::string_view of_numbers =
+    "__device__ bool before(element a, element b) { return a < b || (b != b && a == a); }\n";
+constexpr std::string_view of_complex = R"(__device__ bool before(number a, number b) {
+    return a < b || (b != b && a == a);
+}
+__device__ bool before(const element& a, const element& b) {
+    return before(a.re, b.re) || (!before(b.re, a.re) && before(a.im, b.im));
+}
+)";
+// A key and the place where it was, which no other has: so equal keys stay in order.
+constexpr std::string_view of_places = R"(__device__ bool before(const element& a, const element& b) {
+    return a.key < b.key || (a.key == b.key && a.place < b.place);
+}
+__device__ element load(const arguments& a, int64 row, int64 at) {
+    if (a.size != 0) return a.kept[row * a.stride + at];
+    const element e = {a.from[row * a.from_stride + at], at};
+    return e;
+}
+__device__ void store(const arguments& a, int64 row, int64 at, const element& e) {
+    if (a.last)
+        a.places[row * a.places_stride + at] = e.place;
+    else
+        a.kept[row * a.stride + at] = e;
+}
+)";
+
+// A block's tile is a piece of one row, or several rows of at most half a tile, each in room of a power of two.
+constexpr std::string_view kernels_text = R"(
+__device__ void order(element& low, element& high) {
+    if (!before(high, low)) return;
+    const element kept = low;
+    low = high;
+    high = kept;
+}
+
+/// Size 0: sorts tiles. Else ends a merge of this size, by the steps that stay within tiles.
+extern "C" __global__ void __launch_bounds__(512) sort_tiles(const arguments a) {
+    __shared__ element tile[2048];
+    int room = 2048;
+    while (room / 2 >= a.length) room /= 2;
+    const int64 row = a.tiles == 1 ? int64(blockIdx.x) * (2048 / room) : int64(blockIdx.x) / a.tiles;
+    const int64 first = a.tiles == 1 ? 0 : int64(blockIdx.x) % a.tiles * 2048;
+    const int count = int(a.length - first < room ? a.length - first : room);
+    for (int i = threadIdx.x; i < 2048; i += 512)
+        if (row + i / room < a.rows && i % room < count) tile[i] = load(a, row + i / room, first + i % room);
+    for (int size = a.size == 0 ? 2 : 2048; size / 2 < count; size *= 2) {
+        for (int distance = a.size == 0 ? size / 2 : 1024; distance > 0; distance /= 2) {
+            const bool mirrored = a.size == 0 && distance == size / 2;
+            __syncthreads();
+            for (int i = threadIdx.x; i < 1024; i += 512) {
+                const int low = i / distance * 2 * distance + i % distance;
+                const int high = mirrored ? low ^ (size - 1) : low + distance;
+                if (high % room < count && row + high / room < a.rows) order(tile[low], tile[high]);
+            }
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2048; i += 512)
+        if (row + i / room < a.rows && i % room < count) store(a, row + i / room, first + i % room, tile[i]);
+}
+
+/// One step of a merge, of what lies a tile or more apart.
+extern "C" __global__ void __launch_bounds__(512) sort_across(const arguments a) {
+    const int64 i = int64(blockIdx.x) * 512 + threadIdx.x, row = i / a.tiles, pair = i % a.tiles;
+    if (row >= a.rows) return;
+    const int64 distance = a.distance == 0 ? a.size / 2 : a.distance;
+    const int64 low = pair / distance * 2 * distance + pair % distance;
+    const int64 high = a.distance == 0 ? low ^ (a.size - 1) : low + distance;
+    if (high < a.length) order(a.kept[row * a.stride + low], a.kept[row * a.stride + high]);
+}
+)";
+
+std::string value_text(dtype type) {
+    switch (type) {
+        case dtype::i1:
+            return "typedef signed char value;\n";
+        case dtype::u1:
+            return "typedef unsigned char value;\n";
+        case dtype::i2:
+            return "typedef short value;\n";
+        case dtype::u2:
+            return "typedef unsigned short value;\n";
+        case dtype::i4:
+            return "typedef int value;\n";
+        case dtype::u4:
+            return "typedef unsigned value;\n";
+        case dtype::i8:
+            return "typedef long long value;\n";
+        case dtype::u8:
+            return "typedef unsigned long long value;\n";
+        case dtype::f4:
+            return "typedef float value;\n";
+        case dtype::f8:
+            return "typedef double value;\n";
+        case dtype::c8:
+            return "typedef float number;\nstruct value { number re, im; };\n";
+        case dtype::c16:
+            return "typedef double number;\nstruct value { number re, im; };\n";
+        default:
+            throw library_error("[sort] nothing sorts " + std::string(name(type)) + " on a GPU");
+    }
+}
+
+source_text sort_source(dtype type, bool places, std::uint32_t architecture) {
+    source_text source;
+    source.where = target::cuda;
+    source.architecture = "sm_" + std::to_string(architecture);
+    source.kernels = {"sort_tiles", "sort_across"};
+    source.text = value_text(type);
+    source.text += places ? "struct element { long long key, place; };\n" : "typedef value element;\n";
+    source.text += declarations;
+    if (!places) source.text += detail::kind_of(type) == detail::kind::complex ? of_complex : of_numbers;
+    source.text += places ? of_places : of_values;
+    source.text += kernels_text;
+    return source;
+}
+
+/// Loaded once for each of these, for ever.
+struct sort_kernels {
+    std::shared_ptr<const kernel_module> module;
+    loaded_kernel tiles, across;
+};
+const sort_kernels& kernels_for(dtype type, bool places, std::uint32_t architecture) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<sort_kernels>>;
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<sort_kernels>& found = all[{type, places, architecture}];
+    if (!found) {
+        const auto module = load(sort_source(type, places, architecture));
+        found.reset(new sort_kernels{module, loaded_kernel(module->kernel("sort_tiles")),
+                                     loaded_kernel(module->kernel("sort_across"))});
+    }
+    return *found;
+}
+
+void launch(const loaded_kernel& kernel, arguments a, long long blocks, const stream_state& stream) {
+    constexpr long long most = 0x7fffffff;
+    if (blocks > most)
+        throw library_error("[sort] " + std::to_string(a.rows) + " rows of " + std::to_string(a.length) +
+                            " are more blocks than a GPU's grid has");
+    codegen::launch step;
+    step.threads = threads;
+    void* parameters[] = {&a};
+    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
+                                   static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
+                                   reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
+          "sort");
+}
+
+}  // namespace
+
+void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+    const sort_kernels& kernels = kernels_for(type, places, architecture_of(stream.device));
+    const long long tiles = (r.length + tile - 1) / tile;
+    arguments a{r.from, r.to, nullptr, r.length, r.from_stride, r.to_stride, r.to_stride, r.rows, tiles, 0, 0, 0};
+    buffer_ref pairs;
+    if (places) {
+        a.kept = nullptr, a.places = r.to, a.stride = r.length, a.last = tiles == 1;
+        if (tiles > 1) {
+            pairs = allocate_buffer(static_cast<std::size_t>(r.rows * r.length) * 2 * sizeof(index_t), stream.device,
+                                    stream);
+            order_write(*pairs, stream);
+            a.kept = pairs->data;
+        }
+    }
+    index_t room = tile;
+    while (room / 2 >= r.length) room /= 2;
+    const long long rows_of_a_block = tile / room;
+    launch(kernels.tiles, a, tiles > 1 ? tiles * r.rows : (r.rows + rows_of_a_block - 1) / rows_of_a_block, stream);
+    for (a.size = 2 * tile; a.size / 2 < r.length; a.size *= 2) {
+        for (long long distance = 0; distance == 0 || distance >= tile;
+             distance = distance == 0 ? a.size / 4 : distance / 2) {
+            const long long half = distance == 0 ? a.size / 2 : distance;
+            arguments step = a;
+            step.distance = distance;
+            step.tiles = (r.length + 2 * half - 1) / (2 * half) * half;  // what a row compares
+            launch(kernels.across, step, (step.tiles * r.rows + threads - 1) / threads, stream);
+        }
+        a.last = places && a.size >= r.length;
+        launch(kernels.tiles, a, tiles * r.rows, stream);
+    }
+}
+
+}  // namespace ingot::runtime
+
+#else
+
+namespace ingot::runtime {
+
+void sort_on_gpu(const sorted_rows&, dtype, bool, stream_state&) {
+    throw library_error("[sort] Ingot was built without CUDA's headers");
+}
+
+}  // namespace ingot::runtime
+
+#endif

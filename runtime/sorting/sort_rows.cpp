@@ -1,0 +1,149 @@
+#include "runtime/sorting/sort_rows.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <ingot/error.hpp>
+
+#include "runtime/host_workers.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+template <class T>
+bool is_nan([[maybe_unused]] T x) {
+    if constexpr (std::floating_point<T>)
+        return x != x;
+    else
+        return false;
+}
+
+struct in_order {
+    template <class T>
+    bool operator()(T a, T b) const {
+        return a < b || (is_nan(b) && !is_nan(a));
+    }
+    /// By real part, then by imaginary part, each with what is not a number last.
+    template <class T>
+    bool operator()(const std::complex<T>& a, const std::complex<T>& b) const {
+        if ((*this)(a.real(), b.real())) return true;
+        if ((*this)(b.real(), a.real())) return false;
+        return (*this)(a.imag(), b.imag());
+    }
+    /// A key and its place, which no other has: equal keys stay in order.
+    bool operator()(const std::pair<index_t, index_t>& a, const std::pair<index_t, index_t>& b) const { return a < b; }
+};
+
+/// Parts that workers sort, then merge in pairs.
+template <class T>
+void sort_long(T* values, std::size_t n) {
+    constexpr std::size_t worth_a_worker = std::size_t{1} << 15;
+    std::size_t parts = 1;
+    while (parts * 2 <= worker_count() && n / (parts * 2) >= worth_a_worker) parts *= 2;
+    const auto bound = [&](std::size_t part) { return values + n / parts * part + std::min(part, n % parts); };
+    run_on_workers(parts, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t p = begin; p < end; ++p) std::sort(bound(p), bound(p + 1), in_order());
+    });
+    for (std::size_t width = 1; width < parts; width *= 2)
+        run_on_workers(parts / (2 * width), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t p = begin; p < end; ++p)
+                std::inplace_merge(bound(2 * p * width), bound((2 * p + 1) * width), bound(2 * (p + 1) * width),
+                                   in_order());
+        });
+}
+
+template <class T>
+void sort_values(const sorted_rows& r) {
+    const auto n = static_cast<std::size_t>(r.length);
+    const auto row = [&](std::size_t i) {
+        const auto at = static_cast<index_t>(i);
+        T* const to = reinterpret_cast<T*>(r.to) + at * r.to_stride;
+        std::memmove(static_cast<void*>(to), reinterpret_cast<const T*>(r.from) + at * r.from_stride, n * sizeof(T));
+        return to;
+    };
+    if (r.rows == 1) return sort_long(row(0), n);
+    run_on_workers(static_cast<std::size_t>(r.rows), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            T* const values = row(i);
+            std::sort(values, values + n, in_order());
+        }
+    });
+}
+
+void sort_places(const sorted_rows& r) {
+    using keyed = std::pair<index_t, index_t>;
+    const auto n = static_cast<std::size_t>(r.length);
+    const auto keys_of = [&](std::size_t i, std::vector<keyed>& all) {
+        const index_t* const keys = reinterpret_cast<const index_t*>(r.from) + static_cast<index_t>(i) * r.from_stride;
+        for (std::size_t j = 0; j < n; ++j) all[j] = {keys[j], static_cast<index_t>(j)};
+    };
+    const auto write = [&](std::size_t i, const std::vector<keyed>& all) {
+        index_t* const to = reinterpret_cast<index_t*>(r.to) + static_cast<index_t>(i) * r.to_stride;
+        for (std::size_t j = 0; j < n; ++j) to[j] = all[j].second;
+    };
+    if (r.rows == 1) {
+        std::vector<keyed> all(n);
+        keys_of(0, all);
+        sort_long(all.data(), n);
+        return write(0, all);
+    }
+    run_on_workers(static_cast<std::size_t>(r.rows), [&](std::size_t begin, std::size_t end) {
+        std::vector<keyed> all(n);
+        for (std::size_t i = begin; i < end; ++i) {
+            keys_of(i, all);
+            std::sort(all.begin(), all.end(), in_order());
+            write(i, all);
+        }
+    });
+}
+
+void sort_on_host(const sorted_rows& r, dtype type) {
+    switch (type) {
+        case dtype::i1:
+            return sort_values<std::int8_t>(r);
+        case dtype::u1:
+            return sort_values<std::uint8_t>(r);
+        case dtype::i2:
+            return sort_values<std::int16_t>(r);
+        case dtype::u2:
+            return sort_values<std::uint16_t>(r);
+        case dtype::i4:
+            return sort_values<std::int32_t>(r);
+        case dtype::u4:
+            return sort_values<std::uint32_t>(r);
+        case dtype::i8:
+            return sort_values<std::int64_t>(r);
+        case dtype::u8:
+            return sort_values<std::uint64_t>(r);
+        case dtype::f4:
+            return sort_values<float>(r);
+        case dtype::f8:
+            return sort_values<double>(r);
+        case dtype::c8:
+            return sort_values<std::complex<float>>(r);
+        case dtype::c16:
+            return sort_values<std::complex<double>>(r);
+        default:
+            throw library_error("[sort] nothing sorts " + std::string(name(type)));
+    }
+}
+
+void sort(const library_arguments& given, bool places) {
+    for_each_block(given, [&](const sorted_rows& r) {
+        if (r.rows == 0 || r.length == 0) return;
+        if (given.stream.device.is_cuda()) return sort_on_gpu(r, given.operands[0].type, places, given.stream);
+        if (places) return sort_places(r);
+        sort_on_host(r, given.operands[0].type);
+    });
+}
+
+}  // namespace
+
+void sort_rows(const library_arguments& given) { sort(given, false); }
+void argsort_rows(const library_arguments& given) { sort(given, true); }
+
+}  // namespace ingot::runtime

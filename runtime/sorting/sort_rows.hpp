@@ -1,0 +1,44 @@
+// Rows in order: values, or the places where they were. What is not a number comes last; complex numbers are ordered by
+// their real parts, then by their imaginary ones.
+#pragma once
+
+#include "runtime/library_functions.hpp"
+
+namespace ingot::runtime {
+
+/// Values of any type but the halves and bool.
+void sort_rows(const library_arguments&);
+/// Of int64 keys: the places of equal ones stay in order.
+void argsort_rows(const library_arguments&);
+
+/// The rows of a call as blocks of rows that lie equally far apart.
+struct sorted_rows {
+    const std::byte* from;
+    std::byte* to;
+    index_t rows, length;
+    index_t from_stride, to_stride;  // elements from row to row
+};
+template <class F>
+void for_each_block(const library_arguments& given, F&& f) {
+    const library_array &in = given.operands[0], &out = given.results[0];
+    const std::size_t batch = given.batch_axes;
+    const index_t length = in.extents[batch];
+    index_t outer = 1;
+    for (std::size_t j = 0; j + 1 < batch; ++j) outer *= in.extents[j];
+    for (index_t i = 0; i < outer; ++i) {
+        index_t from = 0, to = 0, left = i;
+        for (std::size_t j = batch == 0 ? 0 : batch - 1; j-- > 0; left /= in.extents[j]) {
+            const index_t digit = left % in.extents[j];
+            from += digit * in.strides[j], to += digit * out.strides[j];
+        }
+        f(sorted_rows{static_cast<const std::byte*>(in.data) + from * static_cast<index_t>(detail::size_of(in.type)),
+                      static_cast<std::byte*>(out.data) + to * static_cast<index_t>(detail::size_of(out.type)),
+                      batch == 0 ? 1 : in.extents[batch - 1], length, batch == 0 ? 0 : in.strides[batch - 1],
+                      batch == 0 ? 0 : out.strides[batch - 1]});
+    }
+}
+
+/// On a GPU; `places`: `to` is of int64 and takes where the values were.
+void sort_on_gpu(const sorted_rows&, dtype type, bool places, stream_state&);
+
+}  // namespace ingot::runtime
