@@ -79,7 +79,8 @@ index_t length_of_counts(index_t least, index_t greatest, index_t minlength) {
 uniform_bins span_bins(const char* operation, index_t count, const bin_range& range, index_t size, double least,
                        double greatest, dtype of) {
     const auto interval = [&] {
-        const double first = range.is_given() ? range.first() : least, last = range.is_given() ? range.last() : greatest;
+        const double first = range.is_given() ? range.first() : least,
+                     last = range.is_given() ? range.last() : greatest;
         return "from " + std::to_string(first) + " to " + std::to_string(last);
     };
     if (count < 1) throw error(in_brackets(operation) + std::to_string(count) + " bins: one or more are wanted");

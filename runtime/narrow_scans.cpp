@@ -65,8 +65,9 @@ void append_cut(spliced& to, const segment& s, int lead, index_t start, index_t 
 /// Whether the operand's own layouts have the extents of the result, so that a reduction of it has them too.
 bool spans_result(const segment& s, const layout& result) {
     for (int j = 0; j < result.rank(); ++j)
-        if (std::ranges::none_of(s.words.operands,
-                                 [&](const operand& o) { return has_axes(o) && o.where->shape()[j] == result.shape()[j]; }))
+        if (std::ranges::none_of(s.words.operands, [&](const operand& o) {
+                return has_axes(o) && o.where->shape()[j] == result.shape()[j];
+            }))
             return false;
     return true;
 }

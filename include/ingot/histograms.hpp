@@ -39,12 +39,31 @@ private:
     bool given_ = false;
 };
 
+/// The type of `density`.
+class density_t {
+public:
+    // Inner
+    struct made {};
+    constexpr explicit density_t(made) {}  // braces alone are a range, never this
+};
+
+/// What the bins of a histogram of two variables span, one range for each.
+///
+///     array<double> x{0, 1}, y{5, 6};
+///     std::cout << std::get<2>(histogram2d(x, y, 1, bin_ranges{{}, {0, 10}}));
+///     // prints: [ 0. 10.]
+struct bin_ranges {
+    /// Of the first variable.
+    bin_range x;
+    /// Of the second one.
+    bin_range y;
+};
+
 /// The last argument of a histogram that is to be a density: its integral over the bins is 1.
 ///
 ///     std::cout << std::get<0>(histogram(array<int>{0, 1, 1, 4}, array<int>{0, 1, 2, 6}, density));
 ///     // prints: [0.25   0.5    0.0625]
-struct density_t {};
-inline constexpr density_t density{};
+inline constexpr density_t density{density_t::made{}};
 
 namespace detail {
 
@@ -62,8 +81,8 @@ array<T> scattered_sums(const char* operation, index_t n, const V& values, const
     shape_room room;
     if (n != 0 && at.extents(room).size() != 0) {
         leaf<T>& target = access::target(sums);
-        write_places<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values),
-                                        at, 0);
+        write_places<scatter_rule::add>(operation, target, target.memory().get(), source_node<T>(operation, values), at,
+                                        0);
     }
     return sums;
 }
@@ -82,9 +101,8 @@ auto sums_of_weights(const char* operation, index_t n, const W& weights, const P
     using T = typename W::value_type;
     if constexpr (complex_number<T>) {
         using R = typename T::value_type;
-        return array<T>(
-            complex_of(astype<R>(sums_of_floats(operation, n, as_values<double>(real(weights)), at)),
-                       astype<R>(sums_of_floats(operation, n, as_values<double>(imag(weights)), at))));
+        return array<T>(complex_of(astype<R>(sums_of_floats(operation, n, as_values<double>(real(weights)), at)),
+                                   astype<R>(sums_of_floats(operation, n, as_values<double>(imag(weights)), at))));
     } else if constexpr (kind_of(dtype_of<T>) == kind::floating) {
         return array<T>(as_values<T>(sums_of_floats(operation, n, as_values<double>(weights), at)));
     } else {
@@ -96,9 +114,9 @@ auto sums_of_weights(const char* operation, index_t n, const W& weights, const P
 
 /// Integers that int64 holds, bool among them.
 template <class E>
-concept countable_array = array_expression<E> && kind_of(std::remove_cvref_t<E>::type) != kind::floating &&
-                          kind_of(std::remove_cvref_t<E>::type) != kind::complex &&
-                          std::remove_cvref_t<E>::type != dtype::u8;
+concept countable_array =
+    array_expression<E> && kind_of(std::remove_cvref_t<E>::type) != kind::floating &&
+    kind_of(std::remove_cvref_t<E>::type) != kind::complex && std::remove_cvref_t<E>::type != dtype::u8;
 
 /// How many there are to count. Throws shape_error unless x is a vector, or where `minlength` is negative.
 INGOT_API void check_bincount(std::span<const index_t> x, index_t minlength);
@@ -234,8 +252,8 @@ auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {}) {
 // ---- histograms ------------------------------------------------------------------------------------------------
 
 using bin_kernel = elementwise_kernel<"T x, raw T edges", "int64 k">;
-/// The bin of a value, or -1 where it is in none. Of `uniform` bins, it is where arithmetic says, or one beside it where
-/// the edges say so.
+/// The bin of a value, or -1 where it is in none. Of `uniform` bins, it is where arithmetic says, or one beside it
+/// where the edges say so.
 INGOT_API const bin_kernel& bin_text(bool uniform);
 
 /// The places that `e` is counted at.
@@ -270,8 +288,7 @@ auto as_density(std::tuple<array<T>, array<C>>&& counted) {
     using R = type_of<promote(dtype_of<T>, dtype::f8)>;
     const index_t bins = n.size();
     if (bins == 0) return std::tuple(array<R>(as_values<R>(n)), std::move(edges));
-    const auto width =
-        as_values<double>(edges(slice(1, none))) - as_values<double>(edges(slice(none, -1)));
+    const auto width = as_values<double>(edges(slice(1, none))) - as_values<double>(edges(slice(none, -1)));
     array<R> d(as_values<R>(n) / width / as_values<R>(sum(n)));
     return std::tuple(std::move(d), std::move(edges));
 }
@@ -283,11 +300,11 @@ void check_weights(const char* operation, const E& e, const W& weights) {
         throw_other_size(operation, "weights", given.values(), wanted.values());
 }
 
-/// How many of e's elements lie in each bin, and the edges of the bins. `bins`: how many of equal width, over a range or
-/// from the least value to the greatest; or their edges, a vector that increases. The left edge of a bin belongs to it,
-/// and of the last one the right edge too; values outside and NaN are not counted. Counts are int64; with weights, of
-/// e's shape, a bin has the sum of those of its elements, in their dtype; with a last `density` that is divided by the
-/// bin's width and the whole sum, in float64, or complex128 where the weights are complex. Waits as
+/// How many of e's elements lie in each bin, and the edges of the bins. `bins`: how many of equal width, over a range
+/// or from the least value to the greatest; or their edges, a vector that increases. The left edge of a bin belongs to
+/// it, and of the last one the right edge too; values outside and NaN are not counted. Counts are int64; with weights,
+/// of e's shape, a bin has the sum of those of its elements, in their dtype; with a last `density` that is divided by
+/// the bin's width and the whole sum, in float64, or complex128 where the weights are complex. Waits as
 /// `histogram_bin_edges` does, and throws what that throws; shape_error where the weights have another shape, error
 /// where the least or the greatest value is not finite and no range is given.
 ///
@@ -298,16 +315,14 @@ void check_weights(const char* operation, const E& e, const W& weights) {
 ///     // prints: [2 1 1] [1. 2. 3. 4.] [0 2 2] [ 3. 30.]
 template <real_array E, bins_like B = int>
 auto histogram(const E& e, const B& bins = 10, bin_range range = {}) {
-    return histogram_by(e, bins, range, [](const auto& at, index_t n) {
-        return scattered_sums<index_t>("histogram", n, 1, at);
-    });
+    return histogram_by(e, bins, range,
+                        [](const auto& at, index_t n) { return scattered_sums<index_t>("histogram", n, 1, at); });
 }
 template <real_array E, bins_like B, array_expression W>
 auto histogram(const E& e, const B& bins, const W& weights, bin_range range = {}) {
     check_weights("histogram", e, weights);
-    return histogram_by(e, bins, range, [&](const auto& at, index_t n) {
-        return sums_of_weights("histogram", n, weights, at);
-    });
+    return histogram_by(e, bins, range,
+                        [&](const auto& at, index_t n) { return sums_of_weights("histogram", n, weights, at); });
 }
 template <real_array E, bins_like B>
 auto histogram(const E& e, const B& bins, density_t) {
@@ -330,11 +345,6 @@ auto histogram(const E& e, const B& bins, const W& weights, bin_range range, den
 
 /// Throws shape_error unless both are vectors of one length.
 INGOT_API void check_pairs(std::span<const index_t> x, std::span<const index_t> y);
-
-/// One bin_range for each variable.
-struct bin_ranges {
-    bin_range x, y;
-};
 
 /// The edges along one variable, whose values are compared as `As`.
 template <dtype As, class E, class B>
@@ -359,8 +369,8 @@ auto histogram2d_by(const X& x, const Y& y, const BX& xbins, const BY& ybins, co
     const index_t rows = xedges.size() > 1 ? xedges.size() - 1 : 0;
     const auto row = bin_of(as_values<T>(x), xedges);
     const auto column = bin_of(as_values<T>(y), yedges);
-    array<double> flat = totals(as_node(where(row < 0 || column < 0, index_t{-1}, row * columns + column)),
-                                rows * columns);
+    array<double> flat =
+        totals(as_node(where(row < 0 || column < 0, index_t{-1}, row * columns + column)), rows * columns);
     return std::tuple(array<double>(reshape(flat, {rows, columns})), std::move(xedges), std::move(yedges));
 }
 
@@ -388,13 +398,13 @@ const auto& bins_along(const B& bins) {
     if constexpr (bins_like<B>)
         return bins;
     else
-        return std::get<Second ? 1 : 0>(bins);
+        return std::get < Second ? 1 : 0 > (bins);
 }
 
 /// How many of the points (x, y), x and y being vectors of one length, lie in each cell of bins of x, which are rows,
-/// and of y, and the edges of both. `bins` is what `histogram` takes, for both or as a pair {of x, of y}: a std::pair or
-/// a std::tuple; and so is a range a pair. With weights the sum of those; with a last `density` divided by the cell's
-/// area and the whole sum. The histogram is float64, and so are edges that are not given. Waits and throws as
+/// and of y, and the edges of both. `bins` is what `histogram` takes, for both or as a pair {of x, of y}: a std::pair
+/// or a std::tuple; and so is a range a pair. With weights the sum of those; with a last `density` divided by the
+/// cell's area and the whole sum. The histogram is float64, and so are edges that are not given. Waits and throws as
 /// `histogram` does.
 ///
 ///     array<double> x{0, 1, 1, 2}, y{5, 5, 6, 9};
@@ -406,18 +416,16 @@ const auto& bins_along(const B& bins) {
 ///     //          [0.25  0.125]]
 template <real_array X, real_array Y, pair_of_bins B = int>
 auto histogram2d(const X& x, const Y& y, const B& bins = 10, bin_ranges ranges = {}) {
-    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
-                          [](const auto& at, index_t n) {
-                              return array<double>(as_values<double>(scattered_sums<index_t>("histogram2d", n, 1, at)));
-                          });
+    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges, [](const auto& at, index_t n) {
+        return array<double>(as_values<double>(scattered_sums<index_t>("histogram2d", n, 1, at)));
+    });
 }
 template <real_array X, real_array Y, pair_of_bins B, real_array W>
 auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ranges ranges = {}) {
     check_weights("histogram2d", x, weights);
-    return histogram2d_by(x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
-                          [&](const auto& at, index_t n) {
-                              return sums_of_floats("histogram2d", n, as_values<double>(weights), at);
-                          });
+    return histogram2d_by(
+        x, y, bins_along<false>(bins), bins_along<true>(bins), ranges,
+        [&](const auto& at, index_t n) { return sums_of_floats("histogram2d", n, as_values<double>(weights), at); });
 }
 template <real_array X, real_array Y, pair_of_bins B>
 auto histogram2d(const X& x, const Y& y, const B& bins, density_t) {
@@ -438,7 +446,6 @@ auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ra
 
 }  // namespace detail
 
-using detail::bin_ranges;
 using detail::bincount;
 using detail::histogram;
 using detail::histogram2d;

@@ -80,10 +80,10 @@ auto searchsorted(const A& a, V&& v, search_side side, const S& sorter) {
     return searchsorted(take(a, sorter, 0), std::forward<V>(v), side);
 }
 
-/// The bin in which each value lies, of bins that increase or decrease: the number i for which bins[i-1] <= x < bins[i],
-/// or of decreasing ones bins[i-1] > x >= bins[i]; with `right` the other edge of a bin belongs to it. 0 and the number
-/// of edges are outside. int64, of the shape of x, which may be a number. An expression; waits for whether the bins
-/// increase. Throws shape_error where the bins are no vector, error where they are in no order.
+/// The bin in which each value lies, of bins that increase or decrease: the number i for which bins[i-1] <= x <
+/// bins[i], or of decreasing ones bins[i-1] > x >= bins[i]; with `right` the other edge of a bin belongs to it. 0 and
+/// the number of edges are outside. int64, of the shape of x, which may be a number. An expression; waits for whether
+/// the bins increase. Throws shape_error where the bins are no vector, error where they are in no order.
 ///
 ///     array<double> x{0.2, 6.4, 3.0}, bins{0, 1, 2.5, 4, 10};
 ///     std::cout << digitize(x, bins) << ' ' << digitize(x * 2, bins(slice(none, none, -1)));
@@ -115,16 +115,20 @@ auto digitize(X&& x, const B& bins, bool right = false) {
 ///     // prints: [0.  3.5]
 template <class T>
 struct interp_options {
+    /// Before the first point; else the first point's value.
     std::optional<T> left = std::nullopt;
+    /// Behind the last point; else the last point's value.
     std::optional<T> right = std::nullopt;
+    /// After which the points come again; then `left` and `right` are not used.
     std::optional<double> period = std::nullopt;
 };
 
 namespace detail {
 
 /// `given`: 1 where there is a left, 2 a right. A period of 0 is none.
-using interp_kernel = elementwise_kernel<
-    "double x, raw double xp, raw double fp, int given, double left, double right, double period", "double y">;
+using interp_kernel =
+    elementwise_kernel<"double x, raw double xp, raw double fp, int given, double left, double right, double period",
+                       "double y">;
 INGOT_API const interp_kernel& interp_text();
 /// Throws shape_error unless both are vectors of one length with elements.
 INGOT_API void check_points(std::span<const index_t> xp, std::span<const index_t> fp);
@@ -148,11 +152,11 @@ points<T> periodic(const points<T>& given, double period) {
 }
 
 /// The piecewise linear function through the points (xp, fp), xp increasing, at x: an expression, float64, or
-/// complex128 where fp is complex; `xp` and `fp` are evaluated now if they are expressions. Before the first point it is
-/// what that has and behind the last one what that has, or `left` and `right`. With a `period` x and xp are taken modulo
-/// that and xp may be in any order, which is sorted on the host: that waits. NaN stays NaN. That xp increases is not
-/// checked. Throws shape_error where xp and fp are not vectors of one length or have no elements, error where the period
-/// is 0.
+/// complex128 where fp is complex; `xp` and `fp` are evaluated now if they are expressions. Before the first point it
+/// is what that has and behind the last one what that has, or `left` and `right`. With a `period` x and xp are taken
+/// modulo that and xp may be in any order, which is sorted on the host: that waits. NaN stays NaN. That xp increases is
+/// not checked. Throws shape_error where xp and fp are not vectors of one length or have no elements, error where the
+/// period is 0.
 ///
 ///     array<double> xp{1, 2, 3}, fp{3, 2, 0};
 ///     std::cout << interp(array<double>{0, 1.5, 2.72, 4}, xp, fp) << ' ' << interp(2.5, xp, fp);

@@ -11,7 +11,7 @@ using namespace ingot;
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Whether two lists have the same bits, NaN apart.
 bool same_values(const array<double>& a, const array<double>& b) {
@@ -89,19 +89,19 @@ TEST_CASE("sums of weights in any order have the same bits, and are right beside
     array<double> w = asarray(values);
     array<index_t> at = asarray(places);
     const array<double> sums = detail::exact_sums("test", at, w, 5);
-    for (std::size_t k = 0; k < 5; ++k)
-        CHECK(std::fabs(sums.to_host()[k] - wanted[k]) <= std::ldexp(sizes[k], -53));
+    for (std::size_t k = 0; k < 5; ++k) CHECK(std::fabs(sums.to_host()[k] - wanted[k]) <= std::ldexp(sizes[k], -53));
     CHECK(array_equal(sums, detail::exact_sums("test", flip(at), flip(w), 5)).item());
     CHECK(array_equal(sums, detail::exact_sums("test", roll(at, 1234), roll(w, 1234), 5)).item());
     CHECK(all(abs(sums - bincount(at + 1, w)(slice(1, none))) <= abs(sums) * 1e-12).item());
 
     const array<index_t> few{0, 0, 1, 2, 2, 3, 4};
-    const array<double> special{inf, 1, nan, inf, -inf, 1e-310, 4};
+    const array<double> special{inf, 1, not_a_number, inf, -inf, 1e-310, 4};
     const array<double> s = detail::exact_sums("test", few, special, 6);
-    CHECK(same_values(s, array<double>{inf, nan, nan, 0, 4, 0}));
+    CHECK(same_values(s, array<double>{inf, not_a_number, not_a_number, 0, 4, 0}));
     const array<double> small = detail::exact_sums("test", array<index_t>{0, 0}, array<double>{5e-324, 1e-323}, 1);
     CHECK(holds(small, {1}, {1.5e-323}));
-    const array<double> large = detail::exact_sums("test", array<index_t>{0, 0, 0}, array<double>{1e308, 1e308, -1e308}, 1);
+    const array<double> large =
+        detail::exact_sums("test", array<index_t>{0, 0, 0}, array<double>{1e308, 1e308, -1e308}, 1);
     CHECK(holds(large, {1}, {1e308}));
     CHECK(holds(detail::exact_sums("test", zeros<index_t>(0), zeros(0), 2), {2}, {0, 0}));
     CHECK(holds(detail::exact_sums("test", zeros<index_t>(2), zeros(2), 1), {1}, {0}));
@@ -131,7 +131,7 @@ TEST_CASE("what does not fit is refused with what was given") {
     CHECK(names(thrown<error>([&] { (void)histogram(x, 0); }), {"[histogram]", "0 bins"}));
     CHECK(names(thrown<error>([&] { (void)histogram(x, 3, {2, 1}); }), {"[histogram]", "from 2.0", "to 1.0"}));
     CHECK(names(thrown<error>([&] { (void)histogram(x, 3, {0, inf}); }), {"[histogram]", "inf"}));
-    CHECK(names(thrown<error>([&] { (void)histogram(array<double>{1, nan}); }), {"[histogram]", "nan"}));
+    CHECK(names(thrown<error>([&] { (void)histogram(array<double>{1, not_a_number}); }), {"[histogram]", "nan"}));
     CHECK(names(thrown<error>([&] { (void)histogram(array<double>{1e17}); }), {"10 bins", "different"}));
     CHECK(names(thrown<error>([&] { (void)histogram(x, array<int>{1, 3, 2}); }), {"[histogram]", "fall"}));
     CHECK(names(thrown<shape_error>([&] { (void)histogram(x, m); }), {"[histogram]", "(2, 2)"}));

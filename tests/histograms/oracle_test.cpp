@@ -10,7 +10,7 @@ using ingot::testing::over;
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Multiples of a tenth from -2 to 4, many of them edges of bins or points; of unsigned integers from 0 on.
 template <class T>
@@ -27,7 +27,7 @@ array<T> tenths() {
 }
 array<double> with_special_values() {
     array<double> x = tenths<double>() + 0.0;
-    x(0, all) = array<double>(tile(array<double>{nan, inf, -inf, 0, -0.0, 1.5, 1e300, -nan}, 5));
+    x(0, all) = array<double>(tile(array<double>{not_a_number, inf, -inf, 0, -0.0, 1.5, 1e300, -not_a_number}, 5));
     return x;
 }
 
@@ -38,7 +38,7 @@ array<T> table() {
     else if constexpr (std::is_integral_v<T>)
         return array<T>{1, 2, 2, 2, 20, 40, 40};
     else
-        return asarray<T>(std::vector<double>{-1, -0.5, 0, 0, 0.25, 0.5, 1, 1, 1, inf, nan, nan});
+        return asarray<T>(std::vector<double>{-1, -0.5, 0, 0, 0.25, 0.5, 1, 1, 1, inf, not_a_number, not_a_number});
 }
 
 class cases {
@@ -76,12 +76,11 @@ public:
         const array<double> xp{-1, 0, 0.5, 2}, fp{3, -2, 0.125, 8}, far{1, inf, inf, 2};
         add("interp", x, interp(x, xp, fp));
         add("interp_outside", x, interp(x * 2, xp, fp, {.left = -7, .right = inf}));
-        add("interp_left", x, interp(x, xp, fp, {.left = nan}));
+        add("interp_left", x, interp(x, xp, fp, {.left = not_a_number}));
         add("interp_infinite", x, interp(x, xp, far));
         add("interp_one", x, interp(x, array<int>{1}, array<int>{5}, {.right = 6}));
         add("interp_period", x, interp(x, array<double>{2.5, -1, 0.25}, array<int>{1, 2, 3}, {.period = -1.5}));
-        add("interp_complex", x,
-            interp(x, xp, complex_of(fp, far), {.left = std::complex<double>(1, 2), .right = {}}));
+        add("interp_complex", x, interp(x, xp, complex_of(fp, far), {.left = std::complex<double>(1, 2), .right = {}}));
         add("interp_complex_period", x, interp(x, xp, complex_of(fp, -fp), {.period = 3}));
     }
 
@@ -146,7 +145,7 @@ TEST_CASE("searches, points between, counts and histograms are NumPy's") {
 
     c.digits(x);
     c.digits(tenths<int>());
-    c.add("digitize_nan", special, digitize(special, array<double>{0, 1, nan}));
+    c.add("digitize_nan", special, digitize(special, array<double>{0, 1, not_a_number}));
     c.add("digitize_number", x, digitize(0.3, array<int>{0, 1}));
 
     c.points(special);
