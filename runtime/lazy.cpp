@@ -116,6 +116,11 @@ private:
         operand& o = out_.operands.emplace_back();
         switch (kind_of(n)) {
             case word_kind::scalar:
+                if (is_whole_array(n)) {
+                    write_placed(n, operand_kind::raw, o);
+                    break;
+                }
+                [[fallthrough]];
             case word_kind::text: {
                 const auto& s = static_cast<const number&>(n);
                 o.kind = kind_of(n) == word_kind::scalar ? operand_kind::scalar : operand_kind::text;
@@ -126,21 +131,24 @@ private:
                 break;
             }
             case word_kind::leaf:
-            case word_kind::generator: {
-                const auto& l = static_cast<const placed&>(n);
-                o.kind = kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator;
-                o.type = detail::dtype_of_word(n.code);
-                o.device = n.device;
-                o.where = &l.where;
-                o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
-                std::copy_n(l.bits, 2, o.bits);
+            case word_kind::generator:
+                write_placed(n, kind_of(n) == word_kind::leaf ? operand_kind::array : operand_kind::generator, o);
                 break;
-            }
             default:
                 o.kind = operand_kind::pick;
                 o.type = dtype::i8;
                 o.where = &static_cast<const picking_branch&>(n).pick;
         }
+    }
+
+    void write_placed(const tree_node& n, operand_kind kind, operand& o) {
+        const auto& l = static_cast<const placed&>(n);
+        o.kind = kind;
+        o.type = detail::dtype_of_word(n.code);
+        o.device = n.device;
+        o.where = &l.where;
+        o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
+        std::copy_n(l.bits, 2, o.bits);
     }
 
     struct memory {
@@ -177,7 +185,7 @@ bool has_other_binders(const spliced& words, std::size_t program, std::size_t at
 /// Whether a value moves along one of its first `lead` axes; `operands` are those from its first one on.
 bool moves_along_leading(std::span<const operand> operands, int lead) {
     for (const operand& o : operands)
-        for (int j = 0; o.where && j < lead; ++j)
+        for (int j = 0; has_axes(o) && j < lead; ++j)
             if (o.where->strides()[j] != 0 && o.where->shape()[j] != 1) return true;
     return false;
 }
@@ -402,8 +410,8 @@ void flat_statement::evaluate_value(beginning b, int rank, dtype type) {
         index_t extent = 1;
         bool moves = false;
         for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
+            if (!has_axes(words_.operands[i])) continue;
             const detail::layout* const l = words_.operands[i].where;
-            if (!l) continue;
             extent = l->shape()[j] == 1 ? extent : l->shape()[j];
             moves |= l->strides()[j] != 0;
         }
@@ -427,7 +435,7 @@ void flat_statement::evaluate_words(beginning b, dtype type,
     layouts.reserve(words_.operands.size() - b.operands);
     for (std::size_t i = b.operands; i < words_.operands.size(); ++i) {
         operand& o = own.operands.emplace_back(words_.operands[i]);
-        if (o.where) o.where = &layouts.emplace_back(seen(*o.where));
+        if (has_axes(o)) o.where = &layouts.emplace_back(seen(*o.where));
     }
     for (std::size_t w = b.program; w < words_.program.size(); ++w) {
         const word code = words_.program[w];

@@ -42,6 +42,9 @@ inline bool is_flat(const statement& s) {
     return !has_digits_beside_binders(s);
 }
 
+/// Whether an operand's layout is one of elements along axes: a number has none, nor has an array that is read whole.
+inline bool has_axes(const operand& o) noexcept { return o.where && o.kind != detail::operand_kind::raw; }
+
 /// A program without lazy words and what it takes. The operands point into the trees and into `results`.
 struct spliced {
     std::vector<detail::word> program;

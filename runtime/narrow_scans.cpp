@@ -51,7 +51,7 @@ void append_cut(spliced& to, const segment& s, int lead, index_t start, index_t 
                                  : code);
     for (const operand& o : s.words.operands) {
         to.operands.push_back(o);
-        if (!o.where) continue;
+        if (!has_axes(o)) continue;
         layout& cut = layouts.emplace_back(*o.where);
         if (cut.shape()[lead] != 1) {
             cut.offset += start * cut.strides()[lead];
@@ -65,8 +65,9 @@ void append_cut(spliced& to, const segment& s, int lead, index_t start, index_t 
 /// Whether the operand's own layouts have the extents of the result, so that a reduction of it has them too.
 bool spans_result(const segment& s, const layout& result) {
     for (int j = 0; j < result.rank(); ++j)
-        if (std::ranges::none_of(s.words.operands,
-                                 [&](const operand& o) { return o.where && o.where->shape()[j] == result.shape()[j]; }))
+        if (std::ranges::none_of(s.words.operands, [&](const operand& o) {
+                return has_axes(o) && o.where->shape()[j] == result.shape()[j];
+            }))
             return false;
     return true;
 }
@@ -82,8 +83,8 @@ read_prefixes find_read_prefixes(word scan, std::span<const operand> operands) {
     }
     // The operand's leaves precede the pick, and every layout among them has the scanned axis behind the result's.
     for (std::size_t i = operands.size() - 1; i-- > 0 && r.length == 1;) {
+        if (!has_axes(operands[i])) continue;
         const layout* const l = operands[i].where;
-        if (l == nullptr) continue;
         if (l->rank() <= pick.rank()) break;
         r.length = l->shape()[pick.rank()];
     }

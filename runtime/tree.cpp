@@ -50,6 +50,7 @@ void set_shape(tree_node& n, extents_ref shape) {
     n.rank = static_cast<std::uint8_t>(shape.rank);
 }
 
+/// Of a whole array `where` says no more than where it begins, and bits[1] how many elements it has.
 tree_ref make_placed(word code, const operand& o) {
     auto* n = new_node<placed>(code);
     n->where = *o.where;
@@ -208,6 +209,7 @@ std::vector<bool> beneath_binders(std::span<const word> program) {
 }
 
 void destroy(tree_node& n) {
+    if (is_whole_array(n)) static_cast<placed&>(n).~placed();
     switch (kind_of(n)) {
         case word_kind::leaf:
         case word_kind::generator:
@@ -324,7 +326,8 @@ std::uint32_t count_own(const tree_node& n, const buffer* b) noexcept {
     // Recursive: it ends at kept leaves, so it is as deep as one piece.
     if (may_be_shared(n)) return 0;
     std::uint32_t count = 0;
-    if (runtime::kind_of(n) == word_kind::leaf) count = static_cast<const placed&>(n).memory.get() == b ? 1 : 0;
+    if (runtime::kind_of(n) == word_kind::leaf || is_whole_array(n))
+        count = static_cast<const placed&>(n).memory.get() == b ? 1 : 0;
     for (int i = 0; i < arity_of(n); ++i) count += count_own(*arguments_of(n)[i], b);
     return count;
 }
@@ -385,9 +388,7 @@ tree_ref make_tree(std::span<const word> program, std::span<const operand> opera
                 break;
             case word_kind::scalar:
             case word_kind::text:
-                if (o->kind == operand_kind::raw)
-                    throw error("[lazy] a kernel with raw arrays is evaluated first: eval(kernel(...))");
-                result = make_number(code, *o);
+                result = o->kind == operand_kind::raw ? make_placed(code, *o) : make_number(code, *o);
                 break;
             case word_kind::lazy:
                 result = tree_ref::share(const_cast<tree_node*>(static_cast<const tree_node*>(o->tree)));

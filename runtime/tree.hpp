@@ -44,14 +44,14 @@ struct user_branch : tree_node {
 struct picking_branch : branch {
     detail::layout pick;
 };
-/// leaf (of an array, or kept), generator.
+/// leaf (of an array, or kept), generator; a scalar word's whole array, which a text reads where it likes.
 struct placed : tree_node {
     detail::layout where;
     buffer_ref memory;
     tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
 };
-/// scalar, text (its address and binding).
+/// scalar of a number, text (its address and binding).
 struct number : tree_node {
     detail::scalar_value value{};
     dtype type = dtype::b1;
@@ -68,6 +68,10 @@ inline tree_node* const* arguments_of(const tree_node& n) {
 /// The source of a kept leaf, else null.
 inline tree_node* kept_below(const tree_node& n) {
     return kind_of(n) == detail::word_kind::leaf ? static_cast<const placed&>(n).kept : nullptr;
+}
+/// Whether it is a whole array for a text. It has no axes, and no view changes it.
+inline bool is_whole_array(const tree_node& n) {
+    return kind_of(n) == detail::word_kind::scalar && detail::code_of_word(n.code) != 0;
 }
 /// How many more axes than the node its operand `i` binds.
 inline int binds(const tree_node& n, int i) { return detail::binds_value(kind_of(n), i) ? n.bound : 0; }

@@ -16,6 +16,7 @@
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>
 #include <ingot/grids.hpp>
+#include <ingot/histograms.hpp>
 #include <ingot/host.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/joins.hpp>
@@ -31,6 +32,7 @@
 #include <ingot/reshape.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
+#include <ingot/searching.hpp>
 #include <ingot/splits.hpp>
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
