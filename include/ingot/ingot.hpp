@@ -26,6 +26,7 @@
 #include <ingot/memory.hpp>
 #include <ingot/padding.hpp>
 #include <ingot/print.hpp>
+#include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
@@ -33,6 +34,8 @@
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>
+#include <ingot/sets.hpp>
+#include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>

@@ -60,11 +60,11 @@ template <class E>
 auto sorted_rows(const char* operation, const E& e, index_t axis) {
     using T = quantile_of<typename E::value_type>;
     checked_axis(operation, axis, e.ndim());
-    return array<T>(sort(moveaxis(make_node<op::astype, dtype_of<T>>(operation, e), axis, -1), -1));
+    return array<T>(sort(moveaxis(astype<T>(e), axis, -1), -1));
 }
 template <class T, class R>
 array<quantile_type<T>> as_quantile(const R& values) {
-    return array<quantile_type<T>>(make_node<op::astype, dtype_of<quantile_type<T>>>("quantile", values));
+    return array<quantile_type<T>>(astype<quantile_type<T>>(values));
 }
 
 /// Which axis goes: one of them, or all together if none is named.

@@ -41,9 +41,8 @@ auto sort(E&& e, index_t axis = -1) {
     if constexpr (std::same_as<sorted_as<T>, T>)
         return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
     else
-        return make_node<op::astype, dtype_of<T>>(
-            "sort", by_rows<library_function::sort_rows, sorted_as<T>>(
-                        "sort", make_node<op::astype, dtype_of<sorted_as<T>>>("sort", std::forward<E>(e)), axis));
+        return astype<T>(by_rows<library_function::sort_rows, sorted_as<T>>(
+            "sort", astype<sorted_as<T>>(std::forward<E>(e)), axis));
 }
 
 /// Integers in the order of e's elements: equal for equal ones, both zeros and all NaN among these.
@@ -51,11 +50,11 @@ template <class E>
 auto sort_keys(const E& e) {
     using T = typename E::value_type;
     if constexpr (std::same_as<T, std::uint64_t>) {
-        return make_node<op::astype, dtype::i8>("argsort", e ^ (std::uint64_t{1} << 63));
+        return astype<std::int64_t>(e ^ (std::uint64_t{1} << 63));
     } else if constexpr (std::integral<T>) {
-        return make_node<op::astype, dtype::i8>("argsort", e);
+        return astype<std::int64_t>(e);
     } else {
-        const auto wide = make_node<op::astype, dtype::f8>("argsort", e) + 0.0;
+        const auto wide = astype<double>(e) + 0.0;
         const auto bits = bit_cast<std::int64_t>(wide);
         constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
         return where(isnan(wide), greatest, bits ^ ((bits >> 63) & greatest));
