@@ -58,6 +58,11 @@ inline ingot::runtime::driver_api stub_driver() {
     };
     api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) { return give(context); };
     api.cuCtxGetCurrent = [](CUcontext* context) { return give(context); };
+    api.cuCtxGetDevice = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
+    api.cuStreamGetCtx = [](CUstream, CUcontext* context) { return give(context); };
+    api.cuStreamGetId = [](CUstream s, unsigned long long* id) {
+        return *id = reinterpret_cast<std::uintptr_t>(s), CUDA_SUCCESS;
+    };
     api.cuPointerGetAttribute = [](void* value, CUpointer_attribute, CUdeviceptr) {
         return give(static_cast<CUcontext*>(value));
     };
