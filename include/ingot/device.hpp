@@ -189,6 +189,13 @@ public:
     ///     // prints: [stream] a null stream is CUDA's default one; say stream::legacy_default() or ...
     INGOT_API static stream from_native(void* native);
     /// CUDA's legacy default stream, on the current device or the one given. Throws device_error where that is a host.
+    ///
+    ///     if (device::cuda_count() > 0) {
+    ///         stream::legacy_default(device::cuda()).synchronize();
+    ///         stream::per_thread_default(device::cuda()).synchronize();
+    ///     }
+    ///     std::cout << "in order";
+    ///     // prints: in order
     INGOT_API static stream legacy_default();
     INGOT_API static stream legacy_default(device_id device);
     /// The default stream that CUDA has for the calling thread, on the current device or the one given. No other thread

@@ -77,6 +77,14 @@ struct allocator_functions {
     virtual void deallocate(void* data, std::size_t bytes, std::size_t alignment, void* stream) = 0;
 };
 
+template <class A>
+concept gives_memory = requires(A& allocate, std::size_t n, void* stream) {
+    { allocate(n, n, stream) } -> std::convertible_to<void*>;
+};
+template <class D>
+concept takes_memory =
+    requires(D& deallocate, void* data, std::size_t n, void* stream) { deallocate(data, n, n, stream); };
+
 }  // namespace detail
 
 /// Two functions that put somebody's memory beneath Ingot's pool, which takes large pieces there and hands them out in
@@ -109,11 +117,7 @@ public:
     static constexpr std::size_t alignment = 256;
 
     constexpr allocator() noexcept = default;
-    template <class A, class D>
-        requires requires(A& a, D& d, std::size_t n, void* p) {
-            { a(n, n, p) } -> std::convertible_to<void*>;
-            d(p, n, n, p);
-        }
+    template <detail::gives_memory A, detail::takes_memory D>
     allocator(A allocate, D deallocate) {
         struct made final : detail::allocator_functions {
             A give;
