@@ -58,7 +58,13 @@ inline ingot::runtime::driver_api stub_driver() {
     };
     api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) { return give(context); };
     api.cuCtxGetCurrent = [](CUcontext* context) { return give(context); };
-    api.cuPointerGetAttribute = [](void* value, CUpointer_attribute, CUdeviceptr) {
+    api.cuCtxGetDevice = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
+    api.cuStreamGetCtx = [](CUstream, CUcontext* context) { return give(context); };
+    api.cuStreamGetId = [](CUstream s, unsigned long long* id) {
+        return *id = reinterpret_cast<std::uintptr_t>(s), CUDA_SUCCESS;
+    };
+    api.cuPointerGetAttribute = [](void* value, CUpointer_attribute asked, CUdeviceptr) {
+        if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = 0, CUDA_SUCCESS;
         return give(static_cast<CUcontext*>(value));
     };
     api.cuMemGetInfo = [](std::size_t* free, std::size_t* total) {

@@ -11,6 +11,7 @@
 #include "runtime/copy_complement.hpp"
 #include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
+#include "runtime/ordering.hpp"
 #include "runtime/overlap.hpp"
 #include "runtime/small_array.hpp"
 #include "runtime/transfer.hpp"
@@ -20,7 +21,11 @@ namespace ingot::detail {
 
 namespace {
 
-bool in_place(const buffer_ref& memory, std::uint32_t own) { return memory && (memory->unowned || memory.unique(own)); }
+bool in_place(const buffer_ref& memory, std::uint32_t own) {
+    if (!memory || !memory->unowned) return memory && memory.unique(own);
+    if (memory->read_only) runtime::throw_read_only("assign");
+    return true;
+}
 
 /// `part` of the target as the tree's result is written to it: leading axes of one element that the result has beyond
 /// the target's are put before them.
@@ -218,6 +223,7 @@ void make_unique(buffer_ref& memory) {
 
 bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref assigned) {
     if (!memory || !memory->unowned) return false;
+    if (memory->read_only) runtime::throw_read_only("assign");
     if (!same_extents(extents_ref{where.shape(), where.rank()}, assigned))
         throw shape_error("[assign] shape " + to_text(assigned.span()) + " over memory that is not Ingot's, of shape " +
                           to_text(where.extents()) + ", which stays where it is");

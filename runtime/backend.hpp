@@ -48,6 +48,17 @@ public:
     virtual void release_pinned(void* data, std::size_t bytes) noexcept = 0;
 
     virtual native_stream create_stream() = 0;
+    /// One that the legacy default stream does not wait for, nor it for that.
+    virtual native_stream create_non_blocking_stream() { return create_stream(); }
+    /// Throws device_error unless somebody else's stream can be worked on. Returns a number that no other stream of the
+    /// process has or will have; 0 where the driver gives none.
+    virtual std::uint64_t identify(native_stream) { return 0; }
+    /// The one that every blocking stream is in order with; what is recorded on it is behind the present work of all.
+    virtual native_stream legacy_stream() const { return native_stream{0}; }
+    /// Of the calling thread.
+    virtual native_stream per_thread_stream() const { return native_stream{0}; }
+    /// Throws device_error where the device's kernels cannot use somebody else's memory.
+    virtual void check_memory(const void*) {}
     virtual bool idle(native_stream) = 0;
     virtual void synchronize(native_stream) = 0;
 
@@ -74,5 +85,9 @@ public:
 std::unique_ptr<backend> make_host_backend();
 /// Null without a driver or such a GPU.
 std::unique_ptr<backend> make_cuda_backend(int index);
+
+/// Number of the GPU that a pointer or a stream is of. Throws device_error where the driver knows none.
+int gpu_of_memory(const void* data);
+int gpu_of_stream(native_stream);
 
 }  // namespace ingot::runtime

@@ -76,6 +76,35 @@ public:
         check(api_.cuStreamCreate(&s, CU_STREAM_DEFAULT), "making a stream");
         return native_stream{reinterpret_cast<std::uintptr_t>(s)};
     }
+    native_stream create_non_blocking_stream() override {
+        bind();
+        CUstream s = nullptr;
+        check(api_.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), "making a stream");
+        return native_stream{reinterpret_cast<std::uintptr_t>(s)};
+    }
+    std::uint64_t identify(native_stream s) override {
+        bind();
+        CUcontext context = nullptr;
+        check(api_.cuStreamGetCtx(cu(s), &context), "asking a stream's context");
+        if (context != context_)
+            throw device_error("[stream] the stream is of another context than the primary one of cuda:" +
+                               std::to_string(device_) + ", in which Ingot works");
+        unsigned long long id = 0;
+        check(api_.cuStreamGetId(cu(s), &id), "asking a stream's number");
+        return id;
+    }
+    native_stream legacy_stream() const override {
+        return native_stream{reinterpret_cast<std::uintptr_t>(CU_STREAM_LEGACY)};
+    }
+    native_stream per_thread_stream() const override {
+        return native_stream{reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD)};
+    }
+    void check_memory(const void* data) override {
+        bind();
+        if (const int owner = gpu_of_memory(data); owner != device_)
+            throw device_error("[memory] the memory given for cuda:" + std::to_string(device_) +
+                               " is cuda:" + std::to_string(owner) + "'s");
+    }
     bool idle(native_stream s) override {
         bind();
         return is_done(api_.cuStreamQuery(cu(s)), "asking a stream");
@@ -180,6 +209,29 @@ private:
 
 }  // namespace
 
+int gpu_of_memory(const void* data) {
+    int ordinal = -1;
+    const CUresult status = need_driver("memory").cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                                                        reinterpret_cast<CUdeviceptr>(data));
+    if (status == CUDA_ERROR_INVALID_VALUE || ordinal < 0)
+        throw device_error("[memory] the pointer given is none to memory of a GPU");
+    check(status, "asking whose a pointer is");
+    return ordinal;
+}
+
+int gpu_of_stream(native_stream s) {
+    const driver_api& api = need_driver("stream");
+    CUcontext of_stream = nullptr, before = nullptr;
+    check(api.cuStreamGetCtx(cu(s), &of_stream), "asking a stream's context");
+    check(api.cuCtxGetCurrent(&before), "asking the current context");
+    check(api.cuCtxSetCurrent(of_stream), "making a stream's context current");
+    CUdevice ordinal = 0;
+    const CUresult status = api.cuCtxGetDevice(&ordinal);
+    check(api.cuCtxSetCurrent(before), "making the context before current");
+    check(status, "asking a context's GPU");
+    return ordinal;
+}
+
 std::unique_ptr<backend> make_cuda_backend(int index) {
     if (index >= device::cuda_count()) return nullptr;
     return std::make_unique<cuda_backend>(index);
@@ -198,6 +250,8 @@ int ingot::device::cuda_count() noexcept try {
 #else
 
 int ingot::device::cuda_count() noexcept { return 0; }
+int ingot::runtime::gpu_of_memory(const void*) { throw device_error("[memory] " + why_no_driver()); }
+int ingot::runtime::gpu_of_stream(native_stream) { throw device_error("[stream] " + why_no_driver()); }
 std::unique_ptr<ingot::runtime::backend> ingot::runtime::make_cuda_backend(int) { return nullptr; }
 
 #endif

@@ -37,6 +37,24 @@ void memory_pool::free_all_blocks() { pool_->free_all_blocks(); }
 void memory_pool::set_limit(std::size_t bytes) { pool_->set_limit(bytes); }
 std::size_t memory_pool::get_limit() const { return pool_->limit(); }
 
+detail::allocator_functions::allocator_functions() noexcept {
+    static constinit std::atomic<std::uint64_t> made{0};
+    number = ++made;
+}
+
+allocator set_allocator(device_id device, const allocator& source) {
+    return runtime::state_of(device).pool->set_source(source);
+}
+
+with_allocator::with_allocator(device_id device, const allocator& source)
+    : device_(device), before_(set_allocator(device, source)) {}
+with_allocator::~with_allocator() {
+    try {
+        set_allocator(device_, before_);
+    } catch (...) {  // the driver is gone, and what was free stays where it is
+    }
+}
+
 memory_pool default_memory_pool() { return default_memory_pool(current_device()); }
 memory_pool default_memory_pool(device_id device) { return memory_pool(*runtime::state_of(device).pool); }
 memory_pool default_pinned_memory_pool() { return memory_pool(runtime::pinned_pool()); }

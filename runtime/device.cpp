@@ -117,7 +117,7 @@ void device::synchronize() const {
         for (runtime::stream_index i = 0; i < runtime::stream_count(); ++i)
             if (runtime::stream_state& s = runtime::stream_at(i); s.backend == d.backend.get()) f(s);
     };
-    for_each_stream([](runtime::stream_state& s) { s.backend->synchronize(s.native); });
+    for_each_stream([](runtime::stream_state& s) { runtime::wait_on_host(s); });
     for_each_stream([](runtime::stream_state& s) { runtime::throw_reported(s); });
 }
 

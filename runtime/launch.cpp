@@ -146,7 +146,8 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
                    z = static_cast<unsigned>(grid[2]);
         CUlaunchAttribute attributes[2]{};
         unsigned n = 0;
-        if (step.programmatic_launch) {  // its blocks are on their way while the kernel before it ends
+        // Its blocks are on their way while the kernel before it ends; the legacy stream waits for other streams too.
+        if (step.programmatic_launch && stream.origin != stream_origin::legacy) {
             attributes[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             attributes[n++].value.programmaticStreamSerializationAllowed = 1;
         }

@@ -1,17 +1,26 @@
 // See ordering.hpp.
 #include "runtime/ordering.hpp"
 
+#include <string>
+
+#include <ingot/error.hpp>
+
 namespace ingot::runtime {
 
 void wait_for_stream(const stream_state& later, const stream_state& earlier) {
     if (&later == &earlier || earlier.synchronous) return;
     if (later.synchronous || later.device.kind() != earlier.device.kind()) {
-        earlier.backend->synchronize(earlier.native);
+        wait_on_host(earlier);
         return;
     }
     // Two threads may record the same marker at once; the later record only makes one of them wait longer.
-    earlier.backend->record(earlier.marker, earlier.native);
+    mark_present_work(earlier);
     later.backend->wait(later.native, earlier.marker);
+}
+
+void throw_read_only(const char* operation) {
+    throw read_only_error("[" + std::string(operation) +
+                          "] the array is over memory that was given to be read alone; write to a copy of it");
 }
 
 void slow::order_read(buffer& b, const stream_state& s) {
@@ -23,6 +32,7 @@ void slow::order_read(buffer& b, const stream_state& s) {
 }
 
 void slow::order_write(buffer& b, const stream_state& s) {
+    if (b.read_only) throw_read_only("write");
     const stream_index writer = b.writer.load(std::memory_order_relaxed);
     if (writer != no_stream) wait_for_stream(s, stream_at(writer));
     for_each_reader(b.readers.load(std::memory_order_acquire), [&](stream_state& r) { wait_for_stream(s, r); });

@@ -21,6 +21,8 @@ void for_each_reader(std::uint64_t readers, F&& f) {
         for (stream_index i = distinct_streams; i < stream_count(); ++i) f(stream_at(i));
 }
 
+[[noreturn]] void throw_read_only(const char* operation);
+
 namespace slow {
 void order_read(buffer&, const stream_state&);
 void order_write(buffer&, const stream_state&);

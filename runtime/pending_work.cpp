@@ -15,7 +15,7 @@ void pending_work::add(const stream_state& s) {
         throw;
     }
     try {
-        s.backend->record(events_.back().second, s.native);
+        record(events_.back().second, s);
     } catch (...) {
         forget_last();
         throw;

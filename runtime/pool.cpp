@@ -8,6 +8,7 @@
 
 #include <ingot/error.hpp>
 #include "runtime/counters.hpp"
+#include "runtime/device.hpp"
 #include "runtime/front_cache.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/per_thread.hpp"
@@ -55,6 +56,10 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
             front.serve(stream.index);
         }
         b = front.take(size_class);
+        while (b && is_stale(*b)) [[unlikely]] {
+            return_block(*b);
+            b = front.take(size_class);
+        }
     }
     if (!b) b = allocate_behind_front(bytes, stream);
     b->bytes = bytes;
@@ -71,7 +76,9 @@ void pool::release(buffer& b) noexcept {
     if (b.size_class < size_classes && b.readers.load(std::memory_order_relaxed) == 0 && cache) {
         const stream_index home = b.writer.load(std::memory_order_relaxed);
         front_cache& front = cache->front(home);
-        if (front.serves(home) && stream_at(home).pool == this && options_.guard_bytes == 0 && front.put(b)) return;
+        if (front.serves(home) && stream_at(home).pool == this && options_.guard_bytes == 0 && !is_stale(b) &&
+            front.put(b))
+            return;
     }
     if (options_.guard_bytes) check_guards(b);
     return_block(b);
@@ -115,7 +122,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
     return b;
 }
 
-free_map::iterator pool::find_fitting(stream_index home, std::size_t least, std::size_t most) {
+free_map::iterator pool::find_fitting(free_home home, std::size_t least, std::size_t most) {
     const auto found = free_.lower_bound({home, least});
     const bool fits = found != free_.end() && found->first <= std::pair{home, most};
     return fits ? found : free_.end();
@@ -130,19 +137,21 @@ pool_block* pool::take(free_map::iterator at) noexcept {
 }
 
 pool_block* pool::take_from_home(std::size_t capacity, const stream_state& s) {
-    const auto found = find_fitting(s.index, capacity, largest_fit(capacity));
+    const auto found = find_fitting({source_.number(), s.index}, capacity, largest_fit(capacity));
     return found == free_.end() ? nullptr : take(found);
 }
 
 /// From a stream that has nothing left to do; `waiting`: from any, after its present work.
 pool_block* pool::take_from_others(std::size_t capacity, const stream_state& s, bool waiting, std::size_t most) {
-    for (auto at = free_.begin(); at != free_.end(); at = free_.upper_bound({at->first.first, SIZE_MAX})) {
+    const std::uint64_t source = source_.number();
+    for (auto at = free_.lower_bound({free_home{source, 0}, 0}); at != free_.end() && at->first.first.source == source;
+         at = free_.upper_bound({at->first.first, SIZE_MAX})) {
         const auto found = find_fitting(at->first.first, capacity, std::max(most, largest_fit(capacity)));
         if (found == free_.end()) continue;
-        const stream_state& home = stream_at(at->first.first);
+        const stream_state& home = stream_at(at->first.first.stream);
         if (waiting)
             wait_for_stream(s, home);
-        else if (!home.synchronous && !home.backend->idle(home.native))
+        else if (!home.synchronous && !is_idle(home))
             continue;
         return take(found);
     }
@@ -165,10 +174,11 @@ pool_block* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pie
         free_map alone;
         made->blocks[i].node = alone.extract(alone.emplace(free_map::key_type{}, &made->blocks[i]));
     }
-    void* const base = allocate_raw(bytes);
+    void* const base = allocate_raw(bytes, s);
     if (!base) return nullptr;
     chunk& c = *made.release();  // owned by its pieces: give_back deletes it with the last
     c.pool = this;
+    c.source = source_;
     c.base = base;
     c.bytes = bytes;
     c.pieces = pieces;
@@ -191,7 +201,7 @@ pool_block* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pie
 void pool::put(pool_block& b) noexcept {
     ++b.chunk->free;
     free_bytes_ += b.capacity;
-    const std::pair key{b.writer.load(std::memory_order_relaxed), b.capacity};
+    const std::pair key{free_home{b.chunk->source.number(), b.writer.load(std::memory_order_relaxed)}, b.capacity};
     b.node.key() = key;
     free_.insert(free_.lower_bound(key), std::move(b.node));  // before its equals: the warmest is taken first
 }
@@ -213,8 +223,7 @@ bool have_readers_passed(pool_block& b, bool waiting) {
         if (b.readers.load(std::memory_order_relaxed) != 0) await_readers(b);
     } catch (const std::bad_alloc&) {  // the host is full: what can be had without memory is to wait
         if (!waiting) return false;
-        for_each_reader(b.readers.load(std::memory_order_relaxed),
-                        [](const stream_state& r) { r.backend->synchronize(r.native); });
+        for_each_reader(b.readers.load(std::memory_order_relaxed), [](const stream_state& r) { wait_on_host(r); });
         b.readers.store(0, std::memory_order_relaxed);
     }
     if (waiting) b.awaited.wait();
@@ -231,7 +240,11 @@ void pool::return_block(buffer& freed) noexcept {
         } catch (...) {  // the host is full or the driver is gone: tried again when blocks are wanted
         }
     const std::lock_guard lock(mutex_);
-    if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) return put(b);
+    if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) try {
+            return put_back(b);
+        } catch (...) {  // it is filed, and the driver is gone
+            return;
+        }
     held_.push_back(b);
     free_bytes_ += b.capacity;
 }
@@ -252,8 +265,14 @@ void pool::collect_held(bool waiting) {
             continue;
         }
         free_bytes_ -= b.capacity;
-        put(b);
+        put_back(b);
     }
+}
+
+/// Files a block. Those of an allocator that is no longer the pool's go home with the last of their chunk.
+void pool::put_back(pool_block& b) {
+    put(b);
+    if (is_stale(b) && b.chunk->free == b.chunk->pieces) give_back(false);
 }
 
 /// Without the mutex, for a front cache may change hands to a stream of another pool at any time.
@@ -261,14 +280,14 @@ void pool::collect_fronts() noexcept {
     per_thread<thread_cache>::for_each([](thread_cache& of_a_thread) { of_a_thread.collect_blocks(); });
 }
 
-/// Gives every chunk that is free as a whole back to the device, after the streams that used it.
-void pool::give_back() {
+/// Gives every chunk that is free as a whole back to where it came from, after the streams that used it; but for `all`
+/// those that are not of the present source.
+void pool::give_back(bool all) {
     stream_index waited_for = no_stream;
     for (const auto& [key, b] : free_) {  // in the order of their homes
-        b->chunk->is_given_back = b->chunk->free == b->chunk->pieces;
-        if (!b->chunk->is_given_back || key.first == waited_for) continue;
-        const stream_state& home = stream_at(waited_for = key.first);
-        home.backend->synchronize(home.native);
+        b->chunk->is_given_back = b->chunk->free == b->chunk->pieces && (all || is_stale(*b));
+        if (!b->chunk->is_given_back || key.first.stream == waited_for) continue;
+        wait_on_host(stream_at(waited_for = key.first.stream));
     }
     for (auto at = free_.begin(); at != free_.end();) {
         chunk& c = *at->second->chunk;
@@ -279,7 +298,7 @@ void pool::give_back() {
         free_bytes_ -= at->second->capacity;
         at = free_.erase(at);
         if (--c.free != 0) continue;
-        release_raw(c.base, c.bytes);
+        release_raw(c);
         total_ -= c.bytes;
         delete &c;
     }
@@ -290,6 +309,17 @@ void pool::free_all_blocks() {
     const std::lock_guard lock(mutex_);
     collect_held(true);
     give_back();
+}
+
+allocator pool::set_source(allocator next) {
+    source_now_.store(next.number(), std::memory_order_relaxed);
+    collect_fronts();
+    const std::lock_guard lock(mutex_);
+    source_now_.store(next.number(), std::memory_order_relaxed);  // of two calls at once the second holds
+    std::swap(source_, next);
+    collect_held(true);
+    give_back();
+    return next;
 }
 
 pool_usage pool::usage() const {
@@ -327,12 +357,31 @@ void pool::throw_out_of_memory(std::size_t bytes) const {
                         ", the device has " + in_bytes(device.free) + " free of " + in_bytes(device.total));
 }
 
-void* pool::allocate_raw(std::size_t bytes) {
-    return options_.pinned ? backend_.allocate_pinned(bytes) : backend_.allocate(bytes);
+namespace {
+
+void* handle_of(native_stream s) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(s)); }
+
+}  // namespace
+
+void* pool::allocate_raw(std::size_t bytes, const stream_state& s) {
+    if (source_.number() == 0) return options_.pinned ? backend_.allocate_pinned(bytes) : backend_.allocate(bytes);
+    void* data = nullptr;
+    try {
+        data = source_.allocate(bytes, allocator::alignment, handle_of(s.native));
+    } catch (const std::bad_alloc&) {  // as null: the pool gives back what it can and asks again
+    }
+    if (reinterpret_cast<std::uintptr_t>(data) % allocator::alignment == 0) return data;
+    source_.deallocate(data, bytes, allocator::alignment, handle_of(s.native));
+    throw device_error("[allocate] the allocator of " + to_string(device_) + " gave memory that is not aligned to " +
+                       in_bytes(allocator::alignment));
 }
 
-void pool::release_raw(void* data, std::size_t bytes) noexcept {
-    options_.pinned ? backend_.release_pinned(data, bytes) : backend_.release(data, bytes);
+/// No stream uses it any more. The default stream is one that is there for certain.
+void pool::release_raw(const chunk& c) noexcept {
+    if (c.source.number() != 0)
+        return c.source.deallocate(c.base, c.bytes, allocator::alignment,
+                                   handle_of(state_of(device_).default_stream->native));
+    options_.pinned ? backend_.release_pinned(c.base, c.bytes) : backend_.release(c.base, c.bytes);
 }
 
 // ---- Guard bands: the granule before a buffer, and that behind its last byte asked for.
@@ -351,14 +400,15 @@ void pool::write_guards(buffer& b, const stream_state& s) {
 
 void pool::check_guards(const buffer& b) noexcept try {
     const stream_state& home = stream_at(b.writer.load(std::memory_order_relaxed));
-    home.backend->synchronize(home.native);
+    wait_on_host(home);
+    const native_stream stream = options_.pinned ? home.native : state_of(device_).default_stream->native;
     std::vector<unsigned char> seen(options_.guard_bytes);
     const auto whole = [&](const char* at) {
         if (options_.pinned || backend_.host_accessible()) {
             std::memcpy(seen.data(), at, seen.size());
         } else {
-            backend_.copy(seen.data(), at, seen.size(), copy_direction::to_host, home.native);
-            backend_.synchronize(home.native);
+            backend_.copy(seen.data(), at, seen.size(), copy_direction::to_host, stream);
+            backend_.synchronize(stream);
         }
         return std::all_of(seen.begin(), seen.end(), [](unsigned char c) { return c == guard_byte; });
     };

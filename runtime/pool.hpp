@@ -8,10 +8,14 @@
 // with at most a quarter wasted. Large blocks are never split: a small live piece would keep the whole from the device,
 // and what a full device needs, giving everything cached back, works at once with whole blocks.
 //
+// Beneath it is the device's own memory or a user's allocator. A chunk keeps the one that made it and goes back to
+// that; while another is in its place, its blocks serve nobody and go back as soon as the chunk is free as a whole.
+//
 // Before the mutex stands a front cache for each thread and stream (front_cache.hpp).
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +24,7 @@
 #include <string>
 #include <utility>
 
+#include <ingot/memory.hpp>
 #include "runtime/backend.hpp"
 #include "runtime/pending_work.hpp"
 #include "runtime/stream.hpp"
@@ -47,8 +52,15 @@ struct pool_usage {
     std::size_t used() const noexcept { return total - free; }
 };
 
+/// The allocator that a free block is of, by its number, and its home.
+struct free_home {
+    std::uint64_t source = 0;  // 0: the backend
+    stream_index stream = no_stream;
+    friend auto operator<=>(const free_home&, const free_home&) = default;
+};
+
 struct pool_block;
-using free_map = std::multimap<std::pair<stream_index, std::size_t>, pool_block*>;  // by home and capacity
+using free_map = std::multimap<std::pair<free_home, std::size_t>, pool_block*>;  // by home and capacity
 
 /// A buffer of a pool, with room for what the pool notes of it while it is free: a block that comes back allocates
 /// nothing, so that it cannot be lost.
@@ -62,6 +74,7 @@ static_assert(sizeof(pool_block) == sizeof(buffer));  // it lies where the buffe
 /// An allocation of the backend and the control blocks of the pieces it was cut into.
 struct chunk {
     runtime::pool* pool;
+    allocator source;  // empty: the backend
     void* base;
     std::size_t bytes;
     std::uint32_t pieces;
@@ -83,6 +96,8 @@ public:
 
     pool_usage usage() const;
     void free_all_blocks();
+    /// What new chunks come from; the backend where it is empty. Returns what it was. All that is free is given back.
+    allocator set_source(allocator);
     void set_limit(std::size_t bytes);
     std::size_t limit() const;
 
@@ -117,18 +132,23 @@ private:
     pool_block* allocate_behind_front(std::size_t bytes, const stream_state&);
     pool_block* take_from_home(std::size_t capacity, const stream_state&);
     pool_block* take_from_others(std::size_t capacity, const stream_state&, bool waiting, std::size_t most = 0);
-    free_map::iterator find_fitting(stream_index home, std::size_t least, std::size_t most);
+    free_map::iterator find_fitting(free_home, std::size_t least, std::size_t most);
     pool_block* take(free_map::iterator) noexcept;
     pool_block* grow(std::size_t capacity, const stream_state&);
     pool_block* cut(std::size_t bytes, std::size_t capacity, std::uint32_t pieces, const stream_state&);
     void collect_fronts() noexcept;
     void collect_held(bool waiting);
     void put(pool_block&) noexcept;
-    void give_back();
+    void put_back(pool_block&);
+    void give_back(bool all = true);
+    /// Whether another allocator is in the place of that of the block.
+    bool is_stale(const buffer& b) const noexcept {
+        return b.chunk->source.number() != source_now_.load(std::memory_order_relaxed);
+    }
     [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
-    void* allocate_raw(std::size_t bytes);
-    void release_raw(void* data, std::size_t bytes) noexcept;
+    void* allocate_raw(std::size_t bytes, const stream_state&);
+    void release_raw(const chunk&) noexcept;
 
     void write_guards(buffer&, const stream_state&);
     void check_guards(const buffer&) noexcept;
@@ -140,6 +160,8 @@ private:
     mutable std::mutex mutex_;
     free_map free_;
     held_blocks held_;
+    allocator source_;
+    std::atomic<std::uint64_t> source_now_{0};  // its number, without the mutex
     std::size_t total_ = 0;
     std::size_t free_bytes_ = 0;  // in free_ and held_
     std::size_t limit_ = 0;

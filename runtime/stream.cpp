@@ -24,13 +24,91 @@ constinit std::atomic<stream_index> entries{0};
 constinit std::mutex table_mutex;
 
 /// A free entry of the device that has nothing left to do. Under the mutex.
-stream_state* find_retired(const backend* device) {
+stream_state* find_retired(const backend* device, stream_origin origin, bool non_blocking = false) {
     for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
         stream_state& s = stream_at(i);
-        if (s.backend == device && s.owners.load(std::memory_order_acquire) == 0 && s.backend->idle(s.native))
+        if (s.backend == device && s.origin == origin && s.non_blocking == non_blocking &&
+            s.owners.load(std::memory_order_acquire) == 0 && is_idle(s))
             return &s;
     }
     return nullptr;
+}
+
+/// A number that no other thread has or had.
+std::uint64_t thread_number() noexcept {
+    static constinit std::atomic<std::uint64_t> threads{0};
+    static thread_local const std::uint64_t own = ++threads;
+    return own;
+}
+
+/// A new entry with one owner. Under the mutex.
+stream_state& add_entry(device_state& device, stream_origin origin, const auto& native) {
+    const stream_index index = entries.load(std::memory_order_relaxed);
+    if (index == max_streams)
+        throw device_error("[stream] " + std::to_string(max_streams) + " streams are alive, more than can be had");
+    auto made = std::make_unique<stream_state>();
+    made->index = index;
+    made->origin = origin;
+    made->synchronous = device.backend->synchronous();
+    made->own_bit = index < distinct_streams ? std::uint64_t{1} << index : 0;
+    made->mark = index < distinct_streams ? made->own_bit : shared_bit;
+    made->device = device.id;
+    made->backend = device.backend.get();
+    made->pool = device.pool.get();
+    made->native = native();
+    made->marker = device.backend->create_event(false);
+    made->owners.store(1, std::memory_order_relaxed);
+    table[index].store(made.get(), std::memory_order_release);
+    entries.store(static_cast<stream_index>(index + 1), std::memory_order_release);
+    return *made.release();
+}
+
+void forget_errors(stream_state& s) noexcept {
+    if (codegen::error_record* const left = s.errors.load(std::memory_order_acquire)) clear(*left);
+}
+
+/// Puts another native stream into an entry that nobody owns, behind the work that the entry had.
+void take_over(stream_state& s, native_stream native, std::uint64_t id) {
+    const std::lock_guard lock(s.native_mutex);
+    const bool is_same = s.native == native && s.native_id == id && id != 0;
+    if (s.is_left && !is_same && !s.backend->done(s.marker)) s.backend->wait(native, s.marker);
+    if (!is_same) forget_errors(s);
+    s.native = native;
+    s.native_id = id;
+    s.is_left = false;
+    s.owners.store(1, std::memory_order_relaxed);
+}
+
+/// The stream where an event is behind the present work of this one: itself, or that which is in order with it. Under
+/// its mutex.
+native_stream stream_behind(const stream_state& s) {
+    const bool of_another_thread = s.origin == stream_origin::per_thread && s.native_id != thread_number();
+    return of_another_thread ? s.backend->legacy_stream() : s.native;
+}
+
+/// Before the native stream may end.
+void leave_native(stream_state& s) noexcept {
+    const std::scoped_lock lock(table_mutex, s.native_mutex);
+    if (s.owners.load(std::memory_order_acquire) != 0 || s.is_left) return;
+    s.is_left = true;
+    try {
+        s.backend->record(s.marker, stream_behind(s));
+    } catch (...) {  // it has ended already, or the driver is gone
+        try {
+            s.backend->record(s.marker, s.backend->legacy_stream());
+        } catch (...) {
+        }
+    }
+}
+
+bool may_end(const stream_state& s) noexcept {
+    return s.origin == stream_origin::foreign || s.origin == stream_origin::per_thread;
+}
+
+void check_has_native(const device_state& device) {
+    if (!device.id.is_host()) return;
+    throw device_error("[stream] " + to_string(device.id) +
+                       " has no streams but Ingot's own, in which work is done when the call returns");
 }
 
 }  // namespace
@@ -40,37 +118,130 @@ stream_index stream_count() noexcept { return entries.load(std::memory_order_acq
 
 std::mutex& stream_table_mutex() noexcept { return table_mutex; }
 
-stream_state& acquire_stream(device_state& device) {
+stream_state& acquire_stream(device_state& device, bool non_blocking) {
     const std::lock_guard lock(table_mutex);
-    if (stream_state* retired = find_retired(device.backend.get())) {
+    if (stream_state* retired = find_retired(device.backend.get(), stream_origin::own, non_blocking)) {
         retired->owners.store(1, std::memory_order_relaxed);
-        if (codegen::error_record* const left = retired->errors.load(std::memory_order_acquire)) clear(*left);
+        forget_errors(*retired);
         return *retired;
     }
-    const stream_index index = entries.load(std::memory_order_relaxed);
-    if (index == max_streams)
-        throw device_error("[stream] " + std::to_string(max_streams) + " streams are alive, more than can be had");
-    auto made = std::make_unique<stream_state>();
-    made->index = index;
-    made->synchronous = device.backend->synchronous();
-    made->own_bit = index < distinct_streams ? std::uint64_t{1} << index : 0;
-    made->mark = index < distinct_streams ? made->own_bit : shared_bit;
-    made->device = device.id;
-    made->backend = device.backend.get();
-    made->pool = device.pool.get();
-    made->native = device.backend->create_stream();
-    made->marker = device.backend->create_event(false);
-    made->owners.store(1, std::memory_order_relaxed);
-    table[index].store(made.get(), std::memory_order_release);
-    entries.store(static_cast<stream_index>(index + 1), std::memory_order_release);
-    return *made.release();
+    stream_state& made = add_entry(device, stream_origin::own, [&] {
+        return non_blocking ? device.backend->create_non_blocking_stream() : device.backend->create_stream();
+    });
+    made.non_blocking = non_blocking;
+    return made;
+}
+
+stream_state& adopt_stream(device_state& device, native_stream native) {
+    check_has_native(device);
+    const std::uint64_t id = device.backend->identify(native);
+    const std::lock_guard lock(table_mutex);
+    stream_state* left = nullptr;
+    for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
+        stream_state& s = stream_at(i);
+        if (s.backend != device.backend.get() || s.native != native) continue;
+        if (s.origin == stream_origin::own) {
+            s.owners.fetch_add(1, std::memory_order_relaxed);
+            return s;
+        }
+        if (s.origin != stream_origin::foreign || s.native_id != id) continue;
+        const std::lock_guard of_entry(s.native_mutex);
+        if (!s.is_left) {
+            s.owners.fetch_add(1, std::memory_order_relaxed);
+            return s;
+        }
+        left = &s;
+    }
+    if (!left) left = find_retired(device.backend.get(), stream_origin::foreign);
+    if (left) {
+        take_over(*left, native, id);
+        return *left;
+    }
+    stream_state& made = add_entry(device, stream_origin::foreign, [&] { return native; });
+    made.native_id = id;
+    return made;
+}
+
+stream_state& legacy_stream_of(device_state& device) {
+    check_has_native(device);
+    const std::lock_guard lock(table_mutex);
+    for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i)
+        if (stream_state& s = stream_at(i); s.backend == device.backend.get() && s.origin == stream_origin::legacy) {
+            s.owners.fetch_add(1, std::memory_order_relaxed);
+            return s;
+        }
+    return add_entry(device, stream_origin::legacy, [&] { return device.backend->legacy_stream(); });
+}
+
+stream_state& thread_stream_of(device_state& device) {
+    check_has_native(device);
+    const std::uint64_t number = thread_number();
+    const native_stream native = device.backend->per_thread_stream();
+    const std::lock_guard lock(table_mutex);
+    stream_state* left = nullptr;
+    for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
+        stream_state& s = stream_at(i);
+        if (s.backend != device.backend.get() || s.origin != stream_origin::per_thread) continue;
+        const std::lock_guard of_entry(s.native_mutex);
+        if (s.native_id != number) continue;
+        if (!s.is_left) {
+            s.owners.fetch_add(1, std::memory_order_relaxed);
+            return s;
+        }
+        left = &s;
+    }
+    if (!left) left = find_retired(device.backend.get(), stream_origin::per_thread);
+    if (left) {
+        take_over(*left, native, number);
+        return *left;
+    }
+    stream_state& made = add_entry(device, stream_origin::per_thread, [&] { return native; });
+    made.native_id = number;
+    return made;
 }
 
 void keep_stream(stream_state& s) noexcept { s.owners.fetch_add(1, std::memory_order_relaxed); }
-void drop_stream(stream_state& s) noexcept { s.owners.fetch_sub(1, std::memory_order_release); }
+void drop_stream(stream_state& s) noexcept {
+    if (s.owners.fetch_sub(1, std::memory_order_acq_rel) == 1 && may_end(s)) leave_native(s);
+}
+
+void check_of_thread(const stream_state& s) {
+    if (s.origin == stream_origin::per_thread && s.native_id != thread_number())
+        throw device_error("[stream] the default stream of another thread cannot be worked on");
+}
+
+void record(native_event e, const stream_state& s) {
+    if (s.origin == stream_origin::own) return s.backend->record(e, s.native);
+    const std::lock_guard lock(s.native_mutex);
+    if (!s.is_left) return s.backend->record(e, stream_behind(s));
+    // An event cannot be copied: another stream waits for the marker.
+    const stream_state& other = *state_of(s.device).default_stream;
+    s.backend->wait(other.native, s.marker);
+    s.backend->record(e, other.native);
+}
+
+void mark_present_work(const stream_state& s) {
+    if (s.origin == stream_origin::own) return s.backend->record(s.marker, s.native);
+    const std::lock_guard lock(s.native_mutex);
+    if (!s.is_left) s.backend->record(s.marker, stream_behind(s));
+}
+
+bool is_idle(const stream_state& s) {
+    if (s.origin == stream_origin::own) return s.backend->idle(s.native);
+    const std::lock_guard lock(s.native_mutex);
+    if (s.is_left) return s.backend->done(s.marker);
+    // Nothing is known of another thread's default stream.
+    return stream_behind(s) == s.native && s.backend->idle(s.native);
+}
+
+void wait_on_host(const stream_state& s) {
+    if (s.origin == stream_origin::own) return s.backend->synchronize(s.native);
+    mark_present_work(s);
+    s.backend->synchronize(s.marker);
+}
 
 void synchronize(stream_state& s) {
-    s.backend->synchronize(s.native);
+    wait_on_host(s);
     throw_reported(s);
 }
 
@@ -109,32 +280,91 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
 
 stream::stream() : stream(current_device()) {}
 stream::stream(device_id d) : state_(&runtime::acquire_stream(runtime::state_of(d))) {}
+stream::stream(non_blocking_t) : stream(current_device(), non_blocking) {}
+stream::stream(device_id d, non_blocking_t) : state_(&runtime::acquire_stream(runtime::state_of(d), true)) {}
+
+stream stream::from_native(void* native) {
+    const auto value = reinterpret_cast<std::uintptr_t>(native);
+    if (value == 0)
+        throw device_error(
+            "[stream] a null stream is CUDA's default one; say stream::legacy_default() or "
+            "stream::per_thread_default()");
+    if (device::cuda_count() == 0) runtime::check_has_native(runtime::state_of(device::host()));
+    // CUDA's names of its default streams.
+    if (value == 1) return legacy_default();
+    if (value == 2) return per_thread_default();
+    const auto s = runtime::native_stream{value};
+    return stream(adopted_t{}, runtime::adopt_stream(runtime::state_of(device::cuda(runtime::gpu_of_stream(s))), s));
+}
+stream stream::legacy_default() { return legacy_default(current_device()); }
+stream stream::legacy_default(device_id d) {
+    return stream(adopted_t{}, runtime::legacy_stream_of(runtime::state_of(d)));
+}
+stream stream::per_thread_default() { return per_thread_default(current_device()); }
+stream stream::per_thread_default(device_id d) {
+    return stream(adopted_t{}, runtime::thread_stream_of(runtime::state_of(d)));
+}
+void* stream::native_handle() const noexcept {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(state_->native));
+}
+
 void stream::synchronize() const { runtime::synchronize(*state_); }
 void stream::wait(const event& e) const {
     if (!e.backend_ || e.backend_->synchronous()) return;
-    if (state_->synchronous)
-        e.synchronize();
-    else
-        state_->backend->wait(state_->native, runtime::native_event{e.native_});
+    if (state_->synchronous) return e.synchronize();
+    runtime::check_of_thread(*state_);
+    state_->backend->wait(state_->native, runtime::native_event{e.native_});
 }
-bool stream::done() const { return state_->backend->idle(state_->native); }
+bool stream::done() const {
+    if (state_->origin != runtime::stream_origin::per_thread) return runtime::is_idle(*state_);
+    event now;  // the one question that can be asked from another thread
+    now.record(*this);
+    return now.done();
+}
 ingot::device stream::device() const { return state_->device; }
 
 void synchronize() { runtime::synchronize(*runtime::current().stream); }
 
 event::~event() {
-    if (backend_) backend_->destroy_event(runtime::native_event{native_});
+    if (backend_ && !is_borrowed_) backend_->destroy_event(runtime::native_event{native_});
+}
+
+event event::from_native(void* native) {
+    const device_id d = current_device();
+    runtime::backend& backend = *runtime::state_of(d).backend;
+    if (native == nullptr || d.is_host())
+        throw device_error("[event] " + (d.is_host() ? to_string(d) + " has no events but Ingot's own"
+                                                     : std::string("a null event was given")));
+    event e;
+    e.backend_ = &backend;
+    e.native_ = reinterpret_cast<std::uintptr_t>(native);
+    e.is_borrowed_ = true;
+    e.done();  // throws where the driver does not know it
+    return e;
+}
+
+void* event::native_handle() {
+    runtime::backend& backend = *runtime::state_of(current_device()).backend;
+    if (!backend_ && !backend.synchronous()) make(backend);
+    return backend_ && !backend_->synchronous() ? reinterpret_cast<void*>(native_) : nullptr;
+}
+
+void event::make(runtime::backend& backend) {
+    event fresh;
+    fresh.native_ = static_cast<std::uintptr_t>(backend.create_event(true));
+    fresh.backend_ = &backend;
+    *this = std::move(fresh);
 }
 
 void event::record(const stream& s) {
     runtime::stream_state& state = s.state();
     if (backend_ != state.backend) {
-        event fresh;
-        fresh.native_ = static_cast<std::uintptr_t>(state.backend->create_event(true));
-        fresh.backend_ = state.backend;
-        *this = std::move(fresh);
+        if (is_borrowed_)
+            throw device_error("[event] an event of another device cannot be recorded on a stream of " +
+                               to_string(state.device));
+        make(*state.backend);
     }
-    backend_->record(runtime::native_event{native_}, state.native);
+    runtime::record(runtime::native_event{native_}, state);
     stream_ = &state;
 }
 

@@ -67,7 +67,7 @@ void await_users(unowned_block& b) noexcept try {
         try {
             b.awaited.add(s);
         } catch (const std::bad_alloc&) {
-            s.backend->synchronize(s.native);
+            wait_on_host(s);
         }
     };
     const stream_index writer = b.writer.load(std::memory_order_relaxed);

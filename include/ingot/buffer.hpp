@@ -25,10 +25,13 @@ struct alignas(64) buffer {
     std::atomic<std::uint32_t> references{0};
     std::atomic<runtime::stream_index> writer{runtime::no_stream};  // the stream that wrote last
     device_id device;
-    bool externally_visible = false;        // mutable_data() was taken: copies of the array are deep from then on
-    bool unowned = false;                   // not Ingot's memory: written in place, copies are deep
-    bool pinned = false;                    // page-locked where there is a GPU
-    std::uint8_t size_class = 0;            // the pool's
+    bool externally_visible = false;  // mutable_data() was taken: copies of the array are deep from then on
+    bool unowned = false;             // not Ingot's memory: written in place, copies are deep
+    bool pinned = false;              // page-locked where there is a GPU
+    std::uint8_t size_class = 0;      // the pool's
+    bool read_only = false;           // unowned: whoever writes gets a read_only_error
+    // References that others' handles on the memory have, which see what is written there: they ask for no split.
+    std::atomic<std::uint16_t> exports{0};
     std::atomic<std::uint64_t> readers{0};  // streams that read since, but the writer's own; bit 63: one past the 63rd
     void* data = nullptr;
     std::size_t bytes = 0;            // as asked for
@@ -100,7 +103,9 @@ public:
         return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
     }
     /// Whether nothing but the `own` references that the caller knows of holds the buffer, so that it may be written.
-    bool unique(std::uint32_t own = 1) const noexcept { return use_count() == own; }
+    bool unique(std::uint32_t own = 1) const noexcept {
+        return use_count() == own + (buffer_ ? buffer_->exports.load(std::memory_order_acquire) : 0u);
+    }
 
 private:
     buffer* buffer_ = nullptr;

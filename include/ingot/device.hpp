@@ -124,13 +124,34 @@ inline current_state& current() {
 
 INGOT_API void keep_stream(stream_state&) noexcept;
 INGOT_API void drop_stream(stream_state&) noexcept;
+/// Throws device_error where it is the default stream of another thread.
+INGOT_API void check_of_thread(const stream_state&);
 
 }  // namespace runtime
 
 class event;
 
+/// The type of `non_blocking`.
+class non_blocking_t {
+public:
+    // Inner
+    struct made {};
+    constexpr explicit non_blocking_t(made) {}
+};
+
+/// Asks for a stream that is not in order with CUDA's legacy default stream: stream(non_blocking).
+///
+///     stream apart(non_blocking);
+///     std::cout << apart.done();
+///     // prints: 1
+inline constexpr non_blocking_t non_blocking{non_blocking_t::made{}};
+
 /// A queue of work that runs in order. Copies are the same queue; it ends with the last of them, after its work. Across
 /// streams Ingot orders what the arrays' use makes necessary.
+///
+/// On a GPU, Ingot's own streams, each device's default one among them, are blocking ones: in order with CUDA's legacy
+/// default stream, so that kernels launched without a stream see what Ingot did before and are seen by what it does
+/// after. `stream(non_blocking)` makes one that is not.
 ///
 ///     stream work;
 ///     array<double> a{1, 2, 3};
@@ -146,6 +167,41 @@ public:
     /// A new one on the current device, or on the device given. Throws device_error where there is none.
     INGOT_API stream();
     INGOT_API explicit stream(device_id device);
+    /// One that CUDA's legacy default stream does not wait for, nor it for that.
+    INGOT_API explicit stream(non_blocking_t);
+    INGOT_API stream(device_id device, non_blocking_t);
+
+    /// Over somebody else's CUstream or cudaStream_t, which has to live as long as a copy of this does and may be
+    /// destroyed right after that. What Ingot launches on it is behind what its owner launched there before. Throws
+    /// device_error where it is null, where the driver says that it is none, or one of another context than its GPU's
+    /// primary one, and where the current device is a host.
+    ///
+    ///     const auto scaled = [](const array<float>& x, void* cuda_stream) {
+    ///         with_stream in(stream::from_native(cuda_stream));
+    ///         return array<float>(x * 2);
+    ///     };
+    ///     with_device on_the_host(device::host());
+    ///     try {
+    ///         scaled(array<float>{1}, nullptr);
+    ///     } catch (const device_error& e) {
+    ///         std::cout << e.what();
+    ///     }
+    ///     // prints: [stream] a null stream is CUDA's default one; say stream::legacy_default() or ...
+    INGOT_API static stream from_native(void* native);
+    /// CUDA's legacy default stream, on the current device or the one given. Throws device_error where that is a host.
+    ///
+    ///     if (device::cuda_count() > 0) {
+    ///         stream::legacy_default(device::cuda()).synchronize();
+    ///         stream::per_thread_default(device::cuda()).synchronize();
+    ///     }
+    ///     std::cout << "in order";
+    ///     // prints: in order
+    INGOT_API static stream legacy_default();
+    INGOT_API static stream legacy_default(device_id device);
+    /// The default stream that CUDA has for the calling thread, on the current device or the one given. No other thread
+    /// can work on it. Throws device_error where the device is a host.
+    INGOT_API static stream per_thread_default();
+    INGOT_API static stream per_thread_default(device_id device);
 
     // Inner
     explicit stream(runtime::stream_state& state) noexcept : state_(&state) { runtime::keep_stream(*state_); }
@@ -173,6 +229,12 @@ public:
     INGOT_API void wait(const event& e) const;
     /// Whether all work given to the stream is done.
     INGOT_API bool done() const;
+    /// The CUstream, which is a cudaStream_t too, to give to others; null on a host. It lives as long as the stream.
+    ///
+    ///     stream work(device::host());
+    ///     std::cout << (work.native_handle() == nullptr);
+    ///     // prints: 1
+    INGOT_API void* native_handle() const noexcept;
     /// The device that the stream is of.
     INGOT_API ingot::device device() const;
 
@@ -181,6 +243,9 @@ public:
     friend bool operator==(const stream&, const stream&) = default;
 
 private:
+    struct adopted_t {};  // with an owner that is counted already
+    stream(adopted_t, runtime::stream_state& state) noexcept : state_(&state) {}
+
     runtime::stream_state* state_;
 };
 
@@ -199,14 +264,38 @@ public:
     event(event&& other) noexcept
         : backend_(std::exchange(other.backend_, nullptr)),
           native_(std::exchange(other.native_, 0)),
-          stream_(std::exchange(other.stream_, nullptr)) {}
+          stream_(std::exchange(other.stream_, nullptr)),
+          is_borrowed_(std::exchange(other.is_borrowed_, false)) {}
     event& operator=(event&& other) noexcept {
         std::swap(backend_, other.backend_);
         std::swap(native_, other.native_);
         std::swap(stream_, other.stream_);
+        std::swap(is_borrowed_, other.is_borrowed_);
         return *this;
     }
     INGOT_API ~event();
+
+    /// Over somebody else's CUevent or cudaEvent_t of the current device, which has to live as long as this does.
+    /// Throws device_error where it is null, where the driver says that it is none, and where the current device is a
+    /// host.
+    ///
+    ///     with_device on_the_host(device::host());
+    ///     try {
+    ///         event::from_native(nullptr);
+    ///     } catch (const device_error& e) {
+    ///         std::cout << e.what();
+    ///     }
+    ///     // prints: [event] host:0 has no events but Ingot's own
+    INGOT_API static event from_native(void* native);
+    /// The CUevent, which is a cudaEvent_t too, to give to others: made on the current device where there is none yet,
+    /// null on a host. It lives as long as the event.
+    ///
+    ///     with_device on_the_host(device::host());
+    ///     event e;
+    ///     e.record();
+    ///     std::cout << (e.native_handle() == nullptr);
+    ///     // prints: 1
+    INGOT_API void* native_handle();
 
     /// Marks the present end of the stream's work; of the current stream's without an argument.
     INGOT_API void record(const stream& s);
@@ -220,9 +309,12 @@ public:
 
 private:
     friend class stream;
+    INGOT_API void make(runtime::backend&);
+
     runtime::backend* backend_ = nullptr;  // null until recorded
     std::uintptr_t native_ = 0;
     runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
+    bool is_borrowed_ = false;
 };
 
 /// Milliseconds from one point to a later one. Waits for both. Throws device_error unless both were recorded, on one
@@ -287,7 +379,8 @@ public:
     INGOT_API explicit with_device(device_id device);
 };
 
-/// Makes a stream, and the device it is of, current until the guard ends.
+/// Makes a stream, and the device it is of, current until the guard ends. Throws device_error where it is the default
+/// stream of another thread.
 ///
 ///     stream work(device::host());
 ///     with_stream in(work);
@@ -296,6 +389,7 @@ public:
 class [[nodiscard]] with_stream : runtime::current_guard {
 public:
     explicit with_stream(const stream& s) : kept_(s) {
+        runtime::check_of_thread(kept_.state());
         runtime::current_of_thread.device = kept_.device();
         runtime::current_of_thread.stream = &kept_.state();
     }

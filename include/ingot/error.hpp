@@ -68,6 +68,21 @@ public:
     using error::error;
 };
 
+/// A write to memory of somebody else's that was given to be read alone.
+///
+///     const float given[2] = {1, 2};
+///     array<float> x = asarray<float>(unowned_memory(given, sizeof given), {2});
+///     try {
+///         x += 1;
+///     } catch (const read_only_error& e) {
+///         std::cout << e.what();
+///     }
+///     // prints: [assign] the array is over memory that was given to be read alone; write to a copy of it
+class read_only_error : public error {
+public:
+    using error::error;
+};
+
 /// No memory on the device, after everything cached was given back; the text has the sizes.
 ///
 ///     try {

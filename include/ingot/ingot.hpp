@@ -10,6 +10,7 @@
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
+#include <ingot/dlpack.hpp>
 #include <ingot/error.hpp>
 #include <ingot/files.hpp>
 #include <ingot/functions.hpp>
@@ -19,6 +20,7 @@
 #include <ingot/histograms.hpp>
 #include <ingot/host.hpp>
 #include <ingot/index_functions.hpp>
+#include <ingot/interop.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>

@@ -1,7 +1,11 @@
 // The memory pools as a user sees them, and memory that is not Ingot's.
 #pragma once
 
+#include <atomic>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include <ingot/buffer.hpp>
 #include <ingot/device.hpp>
@@ -60,6 +64,130 @@ private:
 INGOT_API memory_pool default_memory_pool();
 INGOT_API memory_pool default_memory_pool(device_id device);
 
+namespace detail {
+
+/// What an allocator calls. Counted by hand, for <memory> takes a third of the time in which a user's file compiles.
+struct allocator_functions {
+    std::atomic<std::uint32_t> references{1};
+    std::uint64_t number;  // that no other has or had
+
+    INGOT_API allocator_functions() noexcept;
+    virtual ~allocator_functions() = default;
+    virtual void* allocate(std::size_t bytes, std::size_t alignment, void* stream) = 0;
+    virtual void deallocate(void* data, std::size_t bytes, std::size_t alignment, void* stream) = 0;
+};
+
+template <class A>
+concept gives_memory = requires(A& allocate, std::size_t n, void* stream) {
+    { allocate(n, n, stream) } -> std::convertible_to<void*>;
+};
+template <class D>
+concept takes_memory =
+    requires(D& deallocate, void* data, std::size_t n, void* stream) { deallocate(data, n, n, stream); };
+
+}  // namespace detail
+
+/// Two functions that put somebody's memory beneath Ingot's pool, which takes large pieces there and hands them out in
+/// stream order: `allocate(bytes, alignment, stream)` gives memory of the device that may be used on the native stream
+/// (null on a host), null or std::bad_alloc where there is none; `deallocate(data, bytes, alignment, stream)` takes it
+/// back when no stream uses it any more. They are called one at a time for a device, must not use Ingot, and
+/// `deallocate` must not throw. An allocator without functions is Ingot's own. Copies are the same allocator.
+///
+///     std::size_t taken = 0;
+///     const allocator counting(
+///         [&](std::size_t bytes, std::size_t alignment, void*) {
+///             taken += bytes;
+///             return std::aligned_alloc(alignment, bytes);
+///         },
+///         [&](void* data, std::size_t bytes, std::size_t, void*) {
+///             taken -= bytes;
+///             std::free(data);
+///         });
+///     {
+///         with_allocator mine(device::host(), counting);
+///         with_device on_the_host(device::host());
+///         array<double> a = zeros({1000, 1000});
+///         std::cout << (taken >= 8'000'000) << ' ';
+///     }
+///     std::cout << taken << ' ' << (counting == allocator());
+///     // prints: 1 0 0
+class allocator {
+public:
+    /// What `allocate` is asked for, as CUDA's own functions give it.
+    static constexpr std::size_t alignment = 256;
+
+    constexpr allocator() noexcept = default;
+    template <detail::gives_memory A, detail::takes_memory D>
+    allocator(A allocate, D deallocate) {
+        struct made final : detail::allocator_functions {
+            A give;
+            D take;
+            made(A&& a, D&& d) : give(std::move(a)), take(std::move(d)) {}
+            void* allocate(std::size_t bytes, std::size_t aligned_to, void* stream) override {
+                return give(bytes, aligned_to, stream);
+            }
+            void deallocate(void* data, std::size_t bytes, std::size_t aligned_to, void* stream) override {
+                take(data, bytes, aligned_to, stream);
+            }
+        };
+        functions_ = new made(std::move(allocate), std::move(deallocate));
+    }
+    allocator(const allocator& other) noexcept : functions_(other.functions_) {
+        if (functions_) functions_->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    allocator& operator=(allocator other) noexcept {
+        std::swap(functions_, other.functions_);
+        return *this;
+    }
+    ~allocator() {
+        if (functions_ && functions_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete functions_;
+    }
+    friend bool operator==(const allocator&, const allocator&) = default;
+
+    // Inner
+    std::uint64_t number() const noexcept { return functions_ ? functions_->number : 0; }
+    void* allocate(std::size_t bytes, std::size_t aligned_to, void* stream) const {
+        return functions_->allocate(bytes, aligned_to, stream);
+    }
+    void deallocate(void* data, std::size_t bytes, std::size_t aligned_to, void* stream) const {
+        functions_->deallocate(data, bytes, aligned_to, stream);
+    }
+
+private:
+    detail::allocator_functions* functions_ = nullptr;
+};
+
+/// Takes the memory of a device's arrays from an allocator from now on, and returns the one before. What the pool keeps
+/// for reuse goes back to where it came from; so does, when its last array has gone, what is still in use. Waits for
+/// the device. Throws device_error where there is no such device.
+///
+///     const allocator before = set_allocator(device::host(), allocator());
+///     std::cout << (set_allocator(device::host(), before) == allocator());
+///     // prints: 1
+INGOT_API allocator set_allocator(device_id device, const allocator& source);
+
+/// Takes the memory of a device's arrays from an allocator until the guard ends; then the one before has its place
+/// again. Throws device_error where there is no such device.
+///
+///     const allocator plain([](std::size_t bytes, std::size_t alignment,
+///                              void*) { return std::aligned_alloc(alignment, bytes); },
+///                           [](void* data, std::size_t, std::size_t, void*) { std::free(data); });
+///     with_allocator mine(device::host(), plain);
+///     with_device on_the_host(device::host());
+///     std::cout << sum(ones({1000}));
+///     // prints: 1000.0
+class [[nodiscard]] with_allocator {
+public:
+    INGOT_API with_allocator(device_id device, const allocator& source);
+    with_allocator(const with_allocator&) = delete;
+    with_allocator& operator=(const with_allocator&) = delete;
+    INGOT_API ~with_allocator();
+
+private:
+    device_id device_;
+    allocator before_;
+};
+
 /// The pool of page-locked host memory; plain memory where there is no GPU.
 ///
 ///     const buffer_ref b = allocate_pinned_buffer(1000);
@@ -75,10 +203,34 @@ INGOT_API memory_pool default_pinned_memory_pool();
 ///     over *= 2;
 ///     std::cout << over << ' ' << mine[2];
 ///     // prints: [2. 4. 6.] 6
+///
+/// Const memory is read alone: a write to the array throws read_only_error. An owner is anything that keeps the memory,
+/// a std::shared_ptr<void> say: it is held until the last array over the memory has gone and the streams that use it
+/// have passed.
+///
+///     const auto kept = std::make_shared<std::vector<float>>(3, 7.0f);
+///     array<float> shared = asarray<float>(unowned_memory(kept->data(), 12, device::host(), kept), {3});
+///     std::cout << shared << ' ' << kept.use_count();
+///     // prints: [7. 7. 7.] 2
 class unowned_memory {
 public:
     unowned_memory(void* data, std::size_t bytes, device_id device = ingot::device::host())
         : buffer_(unowned_buffer(data, bytes, device)) {}
+    unowned_memory(const void* data, std::size_t bytes, device_id device = ingot::device::host())
+        : unowned_memory(const_cast<void*>(data), bytes, device) {
+        buffer_->read_only = true;
+    }
+    template <class Owner>
+    unowned_memory(void* data, std::size_t bytes, device_id device, Owner owner)
+        : buffer_(unowned_buffer(data, bytes, device)) {
+        buffer_->end_argument = new Owner(std::move(owner));
+        buffer_->end = [](void* kept) { delete static_cast<Owner*>(kept); };
+    }
+    template <class Owner>
+    unowned_memory(const void* data, std::size_t bytes, device_id device, Owner owner)
+        : unowned_memory(const_cast<void*>(data), bytes, device, std::move(owner)) {
+        buffer_->read_only = true;
+    }
 
     // Inner
     const buffer_ref& buffer() const noexcept { return buffer_; }

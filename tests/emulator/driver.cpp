@@ -60,6 +60,30 @@ emulator::device_memory& memory() {
     return all;
 }
 
+// ---- Streams.
+
+/// CUDA's names of the default streams are no addresses: null and 1 are the legacy one, 2 is the calling thread's.
+emulator::stream* stream_of(CUstream s) {
+    if (s == nullptr || s == CU_STREAM_LEGACY) return nullptr;
+    if (s != CU_STREAM_PER_THREAD) return as<emulator::stream*>(s);
+    static thread_local emulator::stream* const own = all_streams().make();
+    return own;
+}
+bool is_alive(CUstream s) {
+    const emulator::stream* const known = stream_of(s);
+    return known == nullptr || !known->is_destroyed;
+}
+
+char primary_context;
+thread_local CUcontext current_context = as<CUcontext>(&primary_context);
+
+/// Of a call on a stream: what the driver says of one that was destroyed.
+template <class F>
+CUresult on_stream(CUstream s, F f) {
+    if (!is_alive(s)) return CUDA_ERROR_INVALID_HANDLE;
+    return f(stream_of(s)), CUDA_SUCCESS;
+}
+
 // ---- Kernels.
 
 struct loaded_library {
@@ -176,8 +200,9 @@ CUresult launch(CUfunction function, emulator::launch_shape shape, unsigned shar
     if (shared_bytes > (asked ? kernel.most_dynamic : emulator::usual_shared)) return CUDA_ERROR_INVALID_VALUE;
     shape.dynamic_shared = shared_bytes;
     shape.most_shared = asked ? most_shared(architecture()) : emulator::usual_shared;
+    if (!is_alive(in)) return CUDA_ERROR_INVALID_HANDLE;
     static std::atomic<std::uint64_t> launches{0};
-    all_streams().add(as<emulator::stream*>(in),
+    all_streams().add(stream_of(in),
                       [&kernel, shape, kept = kept_arguments(kernel, arguments), number = ++launches]() mutable {
                           emulator::run_grid(kernel, shape, kept.pointers(), memory(), {seed(), number});
                       });
@@ -220,27 +245,34 @@ void put_memory(ingot::runtime::driver_api& api) {
     // Memory that is not pinned is read at once, and written before the call returns.
     static constexpr auto is_pinned = [](const void* p) { return memory().around(p).holds(p, 1); };
     static constexpr auto copy = [](void* to, const void* from, std::size_t bytes, CUstream in) {
-        all_streams().add(as<emulator::stream*>(in), [=] { std::memmove(to, from, bytes); });
+        if (!is_alive(in)) return CUDA_ERROR_INVALID_HANDLE;
+        all_streams().add(stream_of(in), [=] { std::memmove(to, from, bytes); });
         return CUDA_SUCCESS;
+    };
+    api.cuPointerGetAttribute = [](void* value, CUpointer_attribute asked, CUdeviceptr p) {
+        if (!is_pinned(as<const void*>(p))) return CUDA_ERROR_INVALID_VALUE;
+        if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = 0, CUDA_SUCCESS;
+        return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_context), CUDA_SUCCESS;
     };
     api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream in) {
         if (is_pinned(from)) return copy(as<void*>(to), from, bytes, in);
+        if (!is_alive(in)) return CUDA_ERROR_INVALID_HANDLE;
         const auto* const first = static_cast<const char*>(from);
-        all_streams().add(as<emulator::stream*>(in), [to, kept = std::vector<char>(first, first + bytes)] {
+        all_streams().add(stream_of(in), [to, kept = std::vector<char>(first, first + bytes)] {
             std::memcpy(as<void*>(to), kept.data(), kept.size());
         });
         return CUDA_SUCCESS;
     };
     api.cuMemcpyDtoHAsync = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream in) {
-        copy(to, as<const void*>(from), bytes, in);
-        if (!is_pinned(to)) all_streams().finish(as<emulator::stream*>(in));
+        if (const CUresult failed = copy(to, as<const void*>(from), bytes, in); failed != CUDA_SUCCESS) return failed;
+        if (!is_pinned(to)) all_streams().finish(stream_of(in));
         return CUDA_SUCCESS;
     };
     api.cuMemcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in) {
         return copy(as<void*>(to), as<const void*>(from), bytes, in);
     };
     api.cuMemsetD8Async = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream in) {
-        all_streams().add(as<emulator::stream*>(in), [=] { std::memset(as<void*>(to), value, bytes); });
+        all_streams().add(stream_of(in), [=] { std::memset(as<void*>(to), value, bytes); });
         return CUDA_SUCCESS;
     };
 }
@@ -285,19 +317,41 @@ void put_kernels(ingot::runtime::driver_api& api) {
 }
 
 void put_streams(ingot::runtime::driver_api& api) {
-    api.cuStreamCreate = [](CUstream* made, unsigned) {
-        return *made = as<CUstream>(all_streams().make()), CUDA_SUCCESS;
+    api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
+        return *context = as<CUcontext>(&primary_context), CUDA_SUCCESS;
     };
-    api.cuStreamSynchronize = [](CUstream s) { return all_streams().finish(as<emulator::stream*>(s)), CUDA_SUCCESS; };
+    api.cuCtxGetCurrent = [](CUcontext* context) { return *context = current_context, CUDA_SUCCESS; };
+    api.cuCtxSetCurrent = [](CUcontext context) { return current_context = context, CUDA_SUCCESS; };
+    api.cuStreamCreate = [](CUstream* made, unsigned flags) {
+        emulator::stream* const s = all_streams().make((flags & CU_STREAM_NON_BLOCKING) == 0);
+        s->context = current_context;
+        return *made = as<CUstream>(s), CUDA_SUCCESS;
+    };
+    api.cuStreamDestroy = [](CUstream s) {
+        return on_stream(s, [](emulator::stream* ended) { ended->is_destroyed = true; });
+    };
+    api.cuStreamGetCtx = [](CUstream s, CUcontext* context) {
+        return on_stream(s, [&](const emulator::stream* known) {
+            *context = known != nullptr && known->context != nullptr ? as<CUcontext>(const_cast<void*>(known->context))
+                                                                     : current_context;
+        });
+    };
+    api.cuStreamGetId = [](CUstream s, unsigned long long* id) {
+        return on_stream(s, [&](const emulator::stream* known) { *id = known != nullptr ? known->number : 1; });
+    };
+    api.cuStreamSynchronize = [](CUstream s) {
+        return on_stream(s, [](emulator::stream* known) { all_streams().finish(known); });
+    };
     api.cuStreamQuery = [](CUstream s) {
-        return all_streams().is_done(as<emulator::stream*>(s)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+        if (!is_alive(s)) return CUDA_ERROR_INVALID_HANDLE;
+        return all_streams().is_done(stream_of(s)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     };
     api.cuStreamWaitEvent = [](CUstream s, CUevent e, unsigned) {
-        return all_streams().wait(as<emulator::stream*>(s), as<emulator::event*>(e)), CUDA_SUCCESS;
+        return on_stream(s, [&](emulator::stream* known) { all_streams().wait(known, as<emulator::event*>(e)); });
     };
     api.cuEventCreate = [](CUevent* made, unsigned) { return *made = as<CUevent>(new emulator::event), CUDA_SUCCESS; };
     api.cuEventRecord = [](CUevent e, CUstream s) {
-        return all_streams().record(as<emulator::event*>(e), as<emulator::stream*>(s)), CUDA_SUCCESS;
+        return on_stream(s, [&](emulator::stream* known) { all_streams().record(as<emulator::event*>(e), known); });
     };
     api.cuEventQuery = [](CUevent e) {
         return all_streams().is_done(as<emulator::event*>(e)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -309,7 +363,7 @@ void put_streams(ingot::runtime::driver_api& api) {
         return *milliseconds = passed.count(), CUDA_SUCCESS;
     };
     api.cuLaunchHostFunc = [](CUstream s, CUhostFn function, void* argument) {
-        return all_streams().add(as<emulator::stream*>(s), [=] { function(argument); }), CUDA_SUCCESS;
+        return on_stream(s, [&](emulator::stream* known) { all_streams().add(known, [=] { function(argument); }); });
     };
 }
 

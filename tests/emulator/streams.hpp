@@ -24,7 +24,13 @@ struct event {
 
 class stream {
 public:
+    explicit stream(bool blocks) : is_blocking(blocks) {}
     bool is_empty() const { return tasks_.empty(); }
+
+    const bool is_blocking;         // in order with the default stream
+    bool is_destroyed = false;      // what it has to do it does all the same
+    const void* context = nullptr;  // in which it was made
+    std::uint64_t number = 0;
 
 private:
     friend class streams;
@@ -42,14 +48,16 @@ class streams {
 public:
     explicit streams(std::uint64_t seed) : random_(seed) {}
 
-    stream* make() {
+    stream* make(bool blocks = true) {
         const std::lock_guard lock(mutex_);
-        return all_.emplace_back(new stream);
+        stream* const made = all_.emplace_back(new stream(blocks));
+        made->number = all_.size() + 2;  // behind those of the default ones
+        return made;
     }
     void add(stream* s, std::function<void()> work) {
         const std::lock_guard lock(mutex_);
-        if (s == nullptr) {  // the default stream, which is in order with all others
-            finish_all();
+        if (s == nullptr) {  // the default stream, which is in order with all others that block
+            finish_blocking();
             return work();
         }
         s->tasks_.push_back({.work = std::move(work)});
@@ -63,7 +71,10 @@ public:
             e->passed = std::max(e->passed, pass);
             e->time = std::chrono::steady_clock::now();
         };
-        if (s == nullptr) return mark();
+        if (s == nullptr) {
+            finish_blocking();
+            return mark();
+        }
         s->tasks_.push_back({.work = mark});
         run_some();
     }
@@ -92,6 +103,11 @@ public:
     void finish(event* e) {
         const std::lock_guard lock(mutex_);
         if (e->on != nullptr) finish(*e, *e->on, e->recorded);
+    }
+    void finish_blocking() {
+        const std::lock_guard lock(mutex_);
+        for (stream* s : all_)
+            while (s->is_blocking && !s->is_empty()) run_first(*s);
     }
     void finish_all() {
         const std::lock_guard lock(mutex_);

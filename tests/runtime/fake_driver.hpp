@@ -71,7 +71,20 @@ public:
     std::uintptr_t create_stream() {
         const std::lock_guard lock(mutex_);
         streams_.emplace_back();
-        return streams_.size() - 1;
+        if (free_handles_.empty()) {
+            queues_.push_back(streams_.size() - 1);
+            return queues_.size() - 1;
+        }
+        const std::uintptr_t reused = free_handles_.back();
+        free_handles_.pop_back();
+        queues_[reused] = streams_.size() - 1;
+        return reused;
+    }
+    /// What it has to do it does all the same. Its handle is soon another stream's.
+    void destroy_stream(std::uintptr_t stream) {
+        const std::lock_guard lock(mutex_);
+        queues_[stream] = none;
+        free_handles_.push_back(stream);
     }
     std::uintptr_t create_event() {
         const std::lock_guard lock(mutex_);
@@ -80,19 +93,19 @@ public:
     }
     void enqueue(std::uintptr_t stream, std::function<void()> work, std::vector<words> touched = {}) {
         const std::lock_guard lock(mutex_);
-        streams_[stream].push_back({std::move(work), std::move(touched), none, 0});
+        queue_of(stream).push_back({std::move(work), std::move(touched), none, 0});
         run_some();
     }
     void record(std::uintptr_t event, std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
         const std::uint64_t version = events_[event].recorded + 1;
-        streams_[stream].push_back({[this, event, version] { events_[event].passed = version; }, {}, none, 0});
+        queue_of(stream).push_back({[this, event, version] { events_[event].passed = version; }, {}, none, 0});
         events_[event].recorded = version;
         run_some();
     }
     void wait(std::uintptr_t stream, std::uintptr_t event) {
         const std::lock_guard lock(mutex_);
-        if (!ignore_waits) streams_[stream].push_back({[] {}, {}, event, events_[event].recorded});
+        if (!ignore_waits) queue_of(stream).push_back({[] {}, {}, event, events_[event].recorded});
         run_some();
     }
     bool done(std::uintptr_t event) {
@@ -103,7 +116,7 @@ public:
     bool idle(std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
         run_some();
-        return streams_[stream].empty();
+        return queue_of(stream).empty();
     }
     void synchronize_event(std::uintptr_t event) {
         const std::lock_guard lock(mutex_);
@@ -111,7 +124,7 @@ public:
     }
     void synchronize_stream(std::uintptr_t stream) {
         const std::lock_guard lock(mutex_);
-        while (!streams_[stream].empty()) step();
+        while (!queue_of(stream).empty()) step();
     }
     void released(const void* data, std::size_t bytes) {
         const std::lock_guard lock(mutex_);
@@ -135,6 +148,13 @@ private:
         std::uint64_t recorded = 0, passed = 0;
     };
 
+    std::deque<work_item>& queue_of(std::uintptr_t stream) {
+        if (queues_[stream] == none) {
+            violation("a stream was used after its end");
+            queues_[stream] = 0;
+        }
+        return streams_[queues_[stream]];
+    }
     bool can_go_on(const std::deque<work_item>& stream) const {
         if (stream.empty()) return false;
         const work_item& head = stream.front();
@@ -162,6 +182,8 @@ private:
     std::mutex mutex_;
     std::mt19937 random_;
     std::deque<std::deque<work_item>> streams_;
+    std::vector<std::uintptr_t> queues_;  // of handles, in `streams_`; none: destroyed
+    std::vector<std::uintptr_t> free_handles_;
     std::deque<event_state> events_;
     std::vector<std::string> violations_;
 };

@@ -48,6 +48,9 @@ public:
     explicit program(unsigned seed, std::size_t streams) : random_(seed) {
         for (std::size_t i = 0; i < streams; ++i) streams_.emplace_back(i % 3 == 2 ? fake1 : fake0);
     }
+    ~program() {
+        for (stream& s : streams_) end(s);
+    }
 
     void run(int statements) {
         for (int i = 0; i < statements; ++i) try {
@@ -169,9 +172,25 @@ private:
             default: {  // a stream ends with work in it, and another begins
                 const std::size_t i = draw(streams_.size());
                 const device_id d = streams_[i].device();
-                streams_[i] = stream(d);
+                end(streams_[i]);
+                if (draw(2)) streams_[i] = foreign_stream(d);
             }
         }
+    }
+
+    /// One that Ingot does not own.
+    static stream foreign_stream(device_id d) {
+        stream_state& s = adopt_stream(state_of(d), native_stream{driver().create_stream()});
+        const stream made(s);
+        drop_stream(s);
+        return made;
+    }
+    /// Puts a new stream in its place. The owner of a foreign one destroys it at once.
+    static void end(stream& s) {
+        const bool is_foreign = s.state().origin == stream_origin::foreign;
+        const auto native = static_cast<std::uintptr_t>(s.state().native);
+        s = stream(s.device());
+        if (is_foreign) driver().destroy_stream(native);
     }
 
     std::mt19937_64 random_;

@@ -1,0 +1,110 @@
+// Arrays over memory of other libraries.
+#include <ingot/interop.hpp>
+
+#include <string>
+
+#include <ingot/error.hpp>
+
+#include "runtime/device.hpp"
+#include "runtime/foreign_memory.hpp"
+#include "runtime/ordering.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+constexpr const char* from = "from_cuda_array_interface";
+
+/// NumPy's: "<f4". Empty where it has none.
+std::string typestr_of(dtype t) {
+    if (t == dtype::bf) return "";
+    static constexpr char kinds[] = {'b', 'i', 'f', 'c'};
+    const char letter =
+        kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
+    return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter) + std::to_string(size_of(t));
+}
+
+/// Numbers of one byte have no order, and may say one.
+bool is_typestr_of(const std::string& given, dtype t) {
+    const std::string known = typestr_of(t);
+    if (known.empty() || given.size() < 2 || given.substr(1) != known.substr(1)) return false;
+    return given[0] == '<' || given[0] == '=' || (size_of(t) == 1 && (given[0] == '|' || given[0] == '>'));
+}
+
+void* native_handle(const runtime::stream_state& s) {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(s.native));
+}
+
+}  // namespace
+
+void throw_no_strides() { throw shape_error("[asarray] the mdspan's layout has no strides"); }
+
+void adopt_elements(destination to, const lent_elements& e) {
+    to.memory = runtime::buffer_over({e.operation, to.type, e.device, const_cast<void*>(e.first), e.shape.values(),
+                                      e.strides ? e.strides->begin() : nullptr, e.read_only},
+                                     to.where);
+}
+
+cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
+    const device_id device = memory ? memory->device : runtime::current().device;
+    if (!device.is_cuda())
+        throw device_error("[to_cuda_array_interface] the array is on " + to_string(device) +
+                           "; the interface is for memory of GPUs");
+    cuda_array_interface of;
+    of.typestr = typestr_of(type);
+    if (of.typestr.empty())
+        throw dtype_error("[to_cuda_array_interface] the interface has no name for " + std::string(name(type)));
+    const auto each = static_cast<index_t>(size_of(type));
+    index_t strides[max_rank];
+    for (int j = 0; j < where.rank(); ++j) strides[j] = where.strides()[j] * each;
+    of.shape = shape_like(where.extents());
+    of.strides = shape_like(std::span<const index_t>(strides, static_cast<std::size_t>(where.rank())));
+    of.read_only = read_only;
+    if (!memory || where.size() == 0) return of;  // a pointer of 0, as the interface wants it
+    of.data = static_cast<char*>(memory->data) + where.offset * each;
+    const runtime::stream_state& s = runtime::stream_for_others("to_cuda_array_interface", device, nullptr);
+    runtime::hand_over(*memory, s, read_only);
+    of.stream = native_handle(s);
+    return of;
+}
+
+void adopt_interface(destination to, const cuda_array_interface& of) {
+    const std::string in = "[" + std::string(from) + "] ";
+    if (of.version != 2 && of.version != 3)
+        throw error(in + "version " + std::to_string(of.version) + " of the interface was given; 2 and 3 are known");
+    if (!is_typestr_of(of.typestr, to.type)) {
+        const std::string wanted = typestr_of(to.type);
+        throw dtype_error(in + "the elements are " + of.typestr + ", and " + std::string(name(to.type)) +
+                          (wanted.empty() ? " has no name in the interface" : ", " + wanted + ", is wanted"));
+    }
+    if (of.strides && of.strides->count() != of.shape.count())
+        throw shape_error(in + std::to_string(of.strides->count()) + " strides for shape " +
+                          to_text(of.shape.values()));
+    const auto each = static_cast<index_t>(size_of(to.type));
+    index_t strides[max_rank];
+    for (int j = 0; of.strides && j < of.strides->count(); ++j) {
+        if ((*of.strides)[j] % each != 0)
+            throw shape_error(in + "stride " + std::to_string((*of.strides)[j]) + " is no multiple of the " +
+                              std::to_string(each) + " bytes of " + std::string(name(to.type)));
+        strides[j] = (*of.strides)[j] / each;
+    }
+    if (device::cuda_count() == 0) throw device_error(in + "there is no GPU whose memory it could be");
+    const bool is_empty = extents_ref::of(of.shape.values()).size() == 0;
+    if (of.data == nullptr && !is_empty)
+        throw device_error(in + "a null pointer was given for shape " + to_text(of.shape.values()));
+    const device_id current = runtime::current().device;
+    const device_id device = !is_empty           ? device::cuda(runtime::gpu_of_memory(of.data))
+                             : current.is_cuda() ? current
+                                                 : device::cuda();
+    runtime::stream_state& s = runtime::stream_for_others(from, device, nullptr);
+    if (of.stream) {
+        with_device on(device);  // CUDA's default streams are of the current one
+        runtime::wait_for_stream(s, stream::from_native(of.stream).state());
+    }
+    buffer_ref memory = runtime::buffer_over(
+        {from, to.type, device, of.data, of.shape.values(), of.strides ? strides : nullptr, of.read_only}, to.where);
+    if (!s.synchronous) memory->writer.store(s.index, std::memory_order_relaxed);
+    to.memory = std::move(memory);
+}
+
+}  // namespace ingot::detail
