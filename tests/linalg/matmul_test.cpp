@@ -37,7 +37,7 @@ bool has_blas() {
 TEST_CASE_TEMPLATE("products of every type, of vectors, transposed and computed operands", T, float, double, float16,
                    bfloat16, std::complex<float>, std::complex<double>, int, std::int8_t, std::uint64_t) {
     if (!has_blas()) return;
-    const std::array<index_t, 3> sizes[] = {{5, 7, 3}, {1, 7, 3}, {5, 1, 3}, {5, 7, 1}, {1, 1, 1}, {3, 4, 2}, {16, 32, 8}};
+    const std::array<index_t, 3> sizes[] = {{5, 7, 3}, {1, 7, 3}, {5, 1, 3}, {5, 7, 1}, {1, 1, 1}, {16, 32, 8}};
     for (const std::array<index_t, 3>& size : sizes) {
         const index_t m = size[0], k = size[1], n = size[2];
         CAPTURE(m);
@@ -82,7 +82,9 @@ TEST_CASE("products with a vector and small ones are part of the kernel around t
     const std::uint64_t before = counters().library_calls;
     const array<float> m = matrix<float>(30, 50, 7), v = matrix<float>(50, 1, 5)(all, 0), w = v(slice(0, 30)),
                        small = matrix<float>(3, 3, 5), stack = reshape(matrix<float>(60, 3, 7), {60, 1, 3});
-    CHECK(launches([&] { CHECK(same(array<float>(matmul(m, v + 1) * 2), array<float>(sum(m * (v + 1), 1) * 2))); }) == 4);
+    array<float> r;
+    CHECK(launches([&] { r = matmul(m, v + 1) * 2; }) == 1);
+    CHECK(same(r, array<float>(sum(m * (v + 1), 1) * 2)));
     CHECK(same(array<float>(matmul(w, m)), array<float>(sum(w(all, newaxis) * m, 0))));
     CHECK(same(array<float>(matmul(transpose(m), w)), array<float>(sum(w(all, newaxis) * m, 0))));
     CHECK(same(array<float>(matmul(stack, small)), array<float>(by_sums(stack, small))));
