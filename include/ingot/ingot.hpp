@@ -34,6 +34,7 @@
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>
+#include <ingot/solvers.hpp>
 #include <ingot/splits.hpp>
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
