@@ -67,8 +67,8 @@ template <class T>
 lazy<T> contract(const char* operation, lazy<T> a, const axis_labels& of_a, lazy<T> b, const axis_labels& of_b,
                  const axis_labels& result) {
     constexpr bool library_has_type = kind_of(dtype_of<T>) >= kind::floating;
-    const contraction_plan plan = plan_contraction(a.shape().values(), of_a, b.shape().values(), of_b, result,
-                                                   library_has_type);
+    const contraction_plan plan =
+        plan_contraction(a.shape().values(), of_a, b.shape().values(), of_b, result, library_has_type);
     lazy<T>* const operands[] = {&a, &b};
     for (std::size_t i = 0; i < 2; ++i) {
         lazy<T>& e = *operands[i];

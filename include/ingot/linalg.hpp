@@ -1,6 +1,6 @@
-// Products of matrices and vectors under NumPy's names: by a library where one is worth it, by folds and maps of Ingot's
-// own elsewhere. They are expressions: what stands before a product is computed into its operands, what stands behind
-// reads its result.
+// Products of matrices and vectors under NumPy's names: by a library where one is worth it, by folds and maps of
+// Ingot's own elsewhere. They are expressions: what stands before a product is computed into its operands, what stands
+// behind reads its result.
 #pragma once
 
 #include <algorithm>
@@ -264,7 +264,8 @@ auto cross(const A& a, const B& b, index_t axis_of_a, index_t axis_of_b, index_t
     x = moveaxis(x, axis_of_a, -1), y = moveaxis(y, axis_of_b, -1);
     check_shapes("cross", x, y);
     const auto turned = [](const product& e, index_t by) { return product(roll(e, by, -1)); };
-    return product(moveaxis(product(turned(x, -1) * turned(y, -2) - turned(x, -2) * turned(y, -1)), -1, axis_of_result));
+    return product(
+        moveaxis(product(turned(x, -1) * turned(y, -2) - turned(x, -2) * turned(y, -1)), -1, axis_of_result));
 }
 template <array_expression A, array_expression B>
     requires(product_dtype<node_of<A>, node_of<B>> != dtype::b1)

@@ -1,7 +1,7 @@
 // Factorisations, solvers and eigenvalues under numpy.linalg's names, by LAPACK on the host. They are functions, not
-// expressions: they evaluate their operands, and give arrays. Matrices are the last two axes of an operand; those before
-// them are a batch. Operands are float32, float64, complex64 or complex128; bool and integers become float64. All throw
-// library_error where the library is not there, and, for now, for arrays on a GPU.
+// expressions: they evaluate their operands, and give arrays. Matrices are the last two axes of an operand; those
+// before them are a batch. Operands are float32, float64, complex64 or complex128; bool and integers become float64.
+// All throw library_error where the library is not there, and, for now, for arrays on a GPU.
 #pragma once
 
 #include <cmath>
@@ -19,11 +19,11 @@ namespace ingot {
 namespace detail {
 
 enum class solver : std::uint8_t {
-    cholesky,        // of the lower triangle; option 1: of the upper
-    qr,              // option 1: complete
-    svd,             // option 1: full
+    cholesky,  // of the lower triangle; option 1: of the upper
+    qr,        // option 1: complete
+    svd,       // option 1: full
     svdvals,
-    eigh,            // option 1: of the upper triangle
+    eigh,  // option 1: of the upper triangle
     eigvalsh,
     eig,
     eigvals,
@@ -39,7 +39,8 @@ struct matrix_operand {
     const buffer_ref& memory;
     const layout& where;
 };
-/// Runs a solver in T, the type of the operands; results are allocated. Throws shape_error, linalg_error, library_error.
+/// Runs a solver in T, the type of the operands; results are allocated. Throws shape_error, linalg_error,
+/// library_error.
 INGOT_API void run_solver(const char* operation, solver, int option, double number, dtype type,
                           std::span<const matrix_operand> operands, std::span<const destination> results);
 
@@ -100,7 +101,8 @@ namespace linalg {
 
 /// Which triangle of a symmetric matrix is read; the other is not looked at.
 enum class triangle : std::uint8_t { lower, upper };
-/// Whether a factorisation has as many columns as the matrix has rows or columns, whichever is less, or as many as rows.
+/// Whether a factorisation has as many columns as the matrix has rows or columns, whichever is less, or as many as
+/// rows.
 enum class qr_mode : std::uint8_t { reduced, complete };
 
 /// The lower triangle L of a positive definite matrix L L^H, or the upper one, whose U^H U it is. Only that triangle is
@@ -176,7 +178,8 @@ auto eigh(const E& e, triangle of = triangle::lower) {
 template <detail::solvable_expression E>
 auto eigvalsh(const E& e, triangle of = triangle::lower) {
     using T = detail::type_of<detail::solved_in<E>>;
-    return detail::solved<T, detail::part_of_type<T>>("eigvalsh", detail::solver::eigvalsh, of == triangle::upper, 0, e);
+    return detail::solved<T, detail::part_of_type<T>>("eigvalsh", detail::solver::eigvalsh, of == triangle::upper, 0,
+                                                      e);
 }
 
 /// Eigenvalues of any square matrix, in no order, and its eigenvectors, of length 1, as columns: a tuple of both.
@@ -235,8 +238,8 @@ auto det(const E& e) {
     return detail::solved<T, T>("det", detail::solver::det, 0, 0, e);
 }
 
-/// Sign and logarithm of the absolute value of each determinant, which do not overflow: a tuple of both; 0 and -inf of a
-/// singular matrix. Throws shape_error where a matrix is not square.
+/// Sign and logarithm of the absolute value of each determinant, which do not overflow: a tuple of both; 0 and -inf of
+/// a singular matrix. Throws shape_error where a matrix is not square.
 ///
 ///     auto [sign, log_of_size] = linalg::slogdet(array<double>{{0, 1}, {1, 0}});
 ///     std::cout << sign << ' ' << log_of_size;
@@ -247,10 +250,10 @@ auto slogdet(const E& e) {
     return detail::solved<T, T, detail::part_of_type<T>>("slogdet", detail::solver::slogdet, 0, 0, e);
 }
 
-/// The x for which the sum of squares of a x - b is least, of all these the shortest: a tuple of x, these sums, the rank
-/// of a and its singular values. `a` is one matrix, b a vector or the columns of a matrix. Singular values below rcond
-/// times the greatest count as 0; it is a's longer side times the type's epsilon where it is not given. There are no
-/// sums where a does not have more rows than columns or not their rank. Throws shape_error where b does not fit,
+/// The x for which the sum of squares of a x - b is least, of all these the shortest: a tuple of x, these sums, the
+/// rank of a and its singular values. `a` is one matrix, b a vector or the columns of a matrix. Singular values below
+/// rcond times the greatest count as 0; it is a's longer side times the type's epsilon where it is not given. There are
+/// no sums where a does not have more rows than columns or not their rank. Throws shape_error where b does not fit,
 /// linalg_error where elements are infinite or NaN.
 ///
 ///     array<double> a{{0, 1}, {1, 1}, {2, 1}}, b{1, 3, 5};
@@ -405,7 +408,8 @@ lazy<T> power_of_matrices(lazy<T> x, index_t exponent) {
     }
     std::optional<lazy<T>> made;
     for (std::uint64_t left = exponent < 0 ? 0 - static_cast<std::uint64_t>(exponent)
-                                           : static_cast<std::uint64_t>(exponent);;) {
+                                           : static_cast<std::uint64_t>(exponent);
+         ;) {
         if (left % 2 != 0) made = made ? lazy<T>(matmul(*made, x)) : x;
         left /= 2;
         if (left == 0) return *made;
@@ -418,13 +422,13 @@ lazy<T> power_of_matrices(lazy<T> x, index_t exponent) {
 namespace linalg {
 
 /// Norms of vectors, which lie along one axis, or of matrices, which lie along two; without axes of an operand that is
-/// one, or without an order too the root of the sum of squares of all. Of vectors: infinity the greatest size, -infinity
-/// the least, 0 how many are not 0, any other p the p-th root of the sum of the sizes' powers, 2 where nothing is said.
-/// Of matrices: "fro" the root of the sum of squares, which is meant where nothing is said, "nuc" the sum of the singular
-/// values, 2 the greatest and -2 the least of these, 1 and infinity the greatest sum of a column and of a row, -1 and
-/// -infinity the least. float64 of bool and integers, else the type of the elements' parts. With a last `keepdims` the
-/// axes stay. An expression, but where singular values are wanted: these are computed at once. Throws shape_error where
-/// there is no such order or axis, and what `svdvals` does.
+/// one, or without an order too the root of the sum of squares of all. Of vectors: infinity the greatest size,
+/// -infinity the least, 0 how many are not 0, any other p the p-th root of the sum of the sizes' powers, 2 where
+/// nothing is said. Of matrices: "fro" the root of the sum of squares, which is meant where nothing is said, "nuc" the
+/// sum of the singular values, 2 the greatest and -2 the least of these, 1 and infinity the greatest sum of a column
+/// and of a row, -1 and -infinity the least. float64 of bool and integers, else the type of the elements' parts. With a
+/// last `keepdims` the axes stay. An expression, but where singular values are wanted: these are computed at once.
+/// Throws shape_error where there is no such order or axis, and what `svdvals` does.
 ///
 ///     array<double> m{{1, -2}, {3, 4}};
 ///     std::cout << linalg::norm(m(0), 1) << ' ' << linalg::norm(m, INFINITY) << ' ' << linalg::norm(m, 1, 0) << ' ';
@@ -443,7 +447,8 @@ auto norm(const E& e, const norm_order& order, const axes& over, K...) {
 /// another order the norm of the matrix times that of its inverse. inf of a singular matrix. Throws what `svdvals` and
 /// `norm` do.
 ///
-///     std::cout << linalg::cond(array<double>{{4, 0}, {0, 2}}) << ' ' << linalg::cond(array<double>{{4, 0}, {0, 2}}, 1)
+///     std::cout << linalg::cond(array<double>{{4, 0}, {0, 2}}) << ' ' << linalg::cond(array<double>{{4, 0}, {0, 2}},
+///     1)
 ///               << ' ' << linalg::cond(array<double>{{1, 1}, {1, 1}}, 1);
 ///     // prints: 2.0 2.0 inf
 template <detail::solvable_expression E>

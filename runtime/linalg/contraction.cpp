@@ -6,7 +6,9 @@ namespace ingot::detail {
 
 namespace {
 
-bool has(const axis_labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool has(const axis_labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 index_t place_of(const axis_labels& labels, int label) {
     return std::find(labels.begin(), labels.end(), label) - labels.begin();
 }

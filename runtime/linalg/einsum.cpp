@@ -15,7 +15,9 @@ namespace {
 constexpr int first_of_ellipsis = 1000;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool has(const axis_labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool has(const axis_labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 class parser {
 public:
@@ -114,8 +116,8 @@ private:
             for (std::size_t j = 0; j < operands[i].size(); ++j) {
                 const int label = operands[i][j];
                 const index_t extent = shapes_[i][static_cast<int>(j)];
-                const std::string what =
-                    label < first_of_ellipsis ? std::string("'") + static_cast<char>(label) + "'" : "an axis of \"...\"";
+                const std::string what = label < first_of_ellipsis ? std::string("'") + static_cast<char>(label) + "'"
+                                                                   : "an axis of \"...\"";
                 if (const auto [known, fresh] = own.emplace(label, extent); !fresh && known->second != extent)
                     fail(what + " is an axis of " + std::to_string(known->second) + " and one of " +
                          std::to_string(extent) + " of operand " + std::to_string(i));

@@ -37,8 +37,7 @@ void fill(lapack_functions<T>& f, const dynamic_library& library, char prefix) {
 
 /// Null where there is none.
 const lapack_api* open_lapack() {
-    for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "liblapack.so.3"})
-        try {
+    for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "liblapack.so.3"}) try {
             dynamic_library library(name);
             auto made = std::make_unique<lapack_api>();
             fill(made->s, library, 's');

@@ -36,8 +36,7 @@ struct lapack_functions {
     either<void (*)(const char* job, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu,
                     T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info, fortran_length),
            void (*)(const char* job, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu,
-                    T* vt, const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, int* info,
-                    fortran_length)>
+                    T* vt, const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, int* info, fortran_length)>
         gesdd;
     either<void (*)(const char* job, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,
                     const int* lwork, int* iwork, const int* liwork, int* info, fortran_length, fortran_length),

@@ -120,9 +120,10 @@ public:
 private:
     [[noreturn]] void fail(const std::string& why) const {
         std::string shapes;
-        for (const matrix_operand& o : operands_) shapes += (shapes.empty() ? "" : " and ") + to_text(o.where.extents());
-        throw shape_error("[" + std::string(operation_) + "] " + (operands_.size() > 1 ? "shapes " : "shape ") + shapes +
-                          ": " + why);
+        for (const matrix_operand& o : operands_)
+            shapes += (shapes.empty() ? "" : " and ") + to_text(o.where.extents());
+        throw shape_error("[" + std::string(operation_) + "] " + (operands_.size() > 1 ? "shapes " : "shape ") +
+                          shapes + ": " + why);
     }
     /// Of matrix i.
     [[noreturn]] void fail_at(index_t i, const std::string& why) const {
@@ -264,8 +265,13 @@ private:
     void svd(char job) {
         take_matrices(false);
         const bool vectors = job != 'N';
-        const index_t lesser = std::min(rows_, columns_), left = job == 'A' ? rows_ : vectors ? lesser : 0,
-                      right = job == 'A' ? columns_ : vectors ? lesser : 0;
+        const index_t lesser = std::min(rows_, columns_),
+                      left = job == 'A' ? rows_
+                             : vectors  ? lesser
+                                        : 0,
+                      right = job == 'A' ? columns_
+                              : vectors  ? lesser
+                                         : 0;
         T *u_result = nullptr, *v_result = nullptr;
         if (vectors) u_result = make<T>(0, {rows_, left}), v_result = make<T>(2, {right, columns_});
         R* const s_result = make<R>(vectors ? 1 : 0, {lesser});
@@ -275,8 +281,8 @@ private:
         const index_t longer = std::max(rows_, columns_);
         [[maybe_unused]] std::vector<R> rwork;
         if constexpr (is_complex)
-            rwork = room<R>(std::max<index_t>(
-                1, lesser * (vectors ? std::max(5 * lesser + 7, 2 * longer + 2 * lesser + 1) : 7)));
+            rwork = room<R>(
+                std::max<index_t>(1, lesser * (vectors ? std::max(5 * lesser + 7, 2 * longer + 2 * lesser + 1) : 7)));
         const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading(), ldu = u.leading(),
                   ldvt = vt.leading();
         const auto decompose = [&](T* work, const int* lwork, int* info) {
@@ -485,8 +491,8 @@ private:
         check_finite(0, a), check_finite(0, b);
         std::vector<R> s = room<R>(lesser);
         int rank = 0;
-        const R rcond = option_ != 0 ? static_cast<R>(number_)
-                                     : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
+        const R rcond =
+            option_ != 0 ? static_cast<R>(number_) : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
         if (lesser > 0 && wide > 0) {
             const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(operation_, wide),
                       lda = a.leading(), ldb = b.leading();
@@ -580,9 +586,9 @@ axes axes_of_norm(extents_ref shape, const axes* over, const linalg::norm_order&
     else
         for (int j = 0; j < shape.rank; ++j) along.push_back(j);
     if (along.empty() || along.size() > 2 || (along.size() == 2 && along[0] == along[1]))
-        throw shape_error("[norm] shape " + to_text(shape.span()) + ": a norm is over one axis or two" +
-                          (over == nullptr && order.kind() != linalg::norm_order::unsaid ? ", which have to be named"
-                                                                                         : ""));
+        throw shape_error(
+            "[norm] shape " + to_text(shape.span()) + ": a norm is over one axis or two" +
+            (over == nullptr && order.kind() != linalg::norm_order::unsaid ? ", which have to be named" : ""));
     return axes(along);
 }
 

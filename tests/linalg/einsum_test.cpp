@@ -140,8 +140,7 @@ TEST_CASE("text that does not fit is refused and says why") {
     const array<int> v{1, 2, 3}, m = counted({2, 3});
     const auto says = [&](auto&&... e) { return thrown<shape_error>([&] { (void)einsum(e...); }); };
     CHECK(says("ij,jk", m, m) == "[einsum] \"ij,jk\" of shapes (2, 3), (2, 3): 'j' is of extent 3 and of 2");
-    CHECK(says("ii", m) ==
-          "[einsum] \"ii\" of shapes (2, 3): 'i' is an axis of 2 and one of 3 of operand 0");
+    CHECK(says("ii", m) == "[einsum] \"ii\" of shapes (2, 3): 'i' is an axis of 2 and one of 3 of operand 0");
     CHECK(says("i", m) == "[einsum] \"i\" of shapes (2, 3): operand 0 has 2 axes, and \"i\" names 1");
     CHECK(says("ijk", m) == "[einsum] \"ijk\" of shapes (2, 3): operand 0 has 2 axes, and \"ijk\" names 3");
     CHECK(says("i,i", v) == "[einsum] \"i,i\" of shapes (3,): there are 2 lists of indices and 1 operands");

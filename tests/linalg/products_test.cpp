@@ -14,8 +14,8 @@ void products_of(numpy_cases& c, unsigned seed) {
                    t = drawn<T>({2, 3, 5}, seed + 3);
     c.add_all(std::tie(v, w, m, t),
               {"np.dot(a, b)", "np.vdot(a, b)", "np.inner(a, b)", "np.outer(a, c)", "np.dot(c, a)", "np.dot(c, d)",
-               "np.inner(c, b)", "np.vecdot(c, a)", "np.vecdot(a, b)",
-               "np.tensordot(d, c, (1, 1))", "np.kron(c, a)", "np.dot(a, a.dtype.type(1))"},
+               "np.inner(c, b)", "np.vecdot(c, a)", "np.vecdot(a, b)", "np.tensordot(d, c, (1, 1))", "np.kron(c, a)",
+               "np.dot(a, a.dtype.type(1))"},
               dot(v, w), vdot(v, w), inner(v, w), outer(v, m), dot(m, v), dot(m, t), inner(m, w), vecdot(m, v),
               vecdot(v, w), tensordot(t, m, {1}, {1}), kron(m, v), dot(v, full<T>({}, T(1))));
 }
@@ -38,8 +38,8 @@ TEST_CASE("products of vectors, matrices and tensors are NumPy's") {
                "np.linalg.trace(a)", "np.cross(a, b.T, axis=1)", "np.cross(b[1], a[:, :, 1], 0, 1)",
                "np.vecdot(a, b.T * 2, axis=1)", "np.dot(c, d)[1:] + 1"},
               tensordot(a, b, {2, 1}, {0, 1}), tensordot(a, b, 1), tensordot(a, b, 0), dot(m, n),
-              inner(m, transpose(n)(all, slice(0, 7))), vdot(a, b), dot(a, swapaxes(b, 0, 1)),
-              kron(a(0), b), linalg::trace(a), cross(a, transpose(b), 1), cross(b(1), a(all, all, 1), 0, 1, -1),
+              inner(m, transpose(n)(all, slice(0, 7))), vdot(a, b), dot(a, swapaxes(b, 0, 1)), kron(a(0), b),
+              linalg::trace(a), cross(a, transpose(b), 1), cross(b(1), a(all, all, 1), 0, 1, -1),
               vecdot(a, transpose(b) * 2, 1), dot(m, n)(slice(1)) + 1);
     c.add("np.dot(a, a)", eval(dot(h, h)), h);
     c.add("np.cross(a, b)", eval(cross(i, j)), i, j);

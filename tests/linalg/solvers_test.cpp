@@ -179,7 +179,8 @@ private:
             matrix h = identity_matrix(n);
             for (index_t i = 0; i < n; ++i)
                 for (index_t j = 0; j < n; ++j)
-                    h(i, j) -= 2.0 * v[static_cast<std::size_t>(i)] * std::conj(v[static_cast<std::size_t>(j)]) / length;
+                    h(i, j) -=
+                        2.0 * v[static_cast<std::size_t>(i)] * std::conj(v[static_cast<std::size_t>(j)]) / length;
             q = product(q, h);
         }
         return q;
@@ -207,7 +208,8 @@ struct on_the_host {
 template <class T, class F>
 void sweep(bool square, bool hermitian, bool definite, const F& f) {
     cases<T> c(7);
-    const std::array<index_t, 2> sizes[] = {{1, 1}, {2, 2}, {5, 5}, {17, 17}, {30, 30}, {7, 3}, {3, 7}, {28, 19}, {1, 6}};
+    const std::array<index_t, 2> sizes[] = {{1, 1}, {2, 2}, {5, 5},   {17, 17}, {30, 30},
+                                            {7, 3}, {3, 7}, {28, 19}, {1, 6}};
     const shape_like batches[] = {{}, {3}, {2, 2}};
     const double conditions[] = {1.0, 100.0, 0.01 / cases<T>::epsilon};
     std::size_t turn = 0;
@@ -296,7 +298,8 @@ TEST_CASE_TEMPLATE("eigenvectors are multiplied by their values", T, EVERY_SOLVE
                 const matrix x = c_t::at(v, static_cast<index_t>(i));
                 const auto n = static_cast<std::size_t>(x.rows);
                 const auto* const own = all_values.data() + i * n;
-                c_t::small(less(product(a[i], x), product(x, diagonal_matrix(own, x.rows, x.rows))), norm_1(a[i]), x.rows);
+                c_t::small(less(product(a[i], x), product(x, diagonal_matrix(own, x.rows, x.rows))), norm_1(a[i]),
+                           x.rows);
                 c_t::orthonormal(x);
                 for (std::size_t j = 0; j < n; ++j) {
                     if (j > 0) CHECK(own[j] >= own[j - 1]);
@@ -348,8 +351,8 @@ TEST_CASE_TEMPLATE("solutions leave small residuals", T, EVERY_SOLVED_TYPE) {
             c_t::small(less(product(a[i], z), b[0]), norm_1(a[i]) * norm_1(z), n);
             c_t::small(less(product(a[i], own), identity_matrix(n)), norm_1(a[i]) * norm_1(own), n);
             for (index_t j = 0; j < n; ++j)
-                CHECK(std::abs(number(vectors[i * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)]) - z(j, 1)) <=
-                      30 * c_t::epsilon * norm_1(z) * norm_1(a[i]) * norm_1(own));
+                CHECK(std::abs(number(vectors[i * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)]) -
+                               z(j, 1)) <= 30 * c_t::epsilon * norm_1(z) * norm_1(a[i]) * norm_1(own));
         }
     });
     sweep<T>(false, false, true, [](auto& c, const auto& a, const shape_like& batch, const auto& e) {
@@ -432,28 +435,32 @@ TEST_CASE("norms of every order are NumPy's") {
               {"np.linalg.norm(a)", "np.linalg.norm(b)", "np.linalg.norm(b, 1)", "np.linalg.norm(b, 0)",
                "np.linalg.norm(b, np.inf)", "np.linalg.norm(b, -np.inf)", "np.linalg.norm(b, 3)",
                "np.linalg.norm(b, 2)", "np.linalg.norm(b, -1)", "np.linalg.norm(b, -2)"},
-              linalg::norm(a), linalg::norm(v), linalg::norm(v, 1), linalg::norm(v, 0), linalg::norm(v, inf), linalg::norm(v, -inf), linalg::norm(v, 3), linalg::norm(v, 2),
-              linalg::norm(v + 0, -1), linalg::norm(v + 0, -2));
+              linalg::norm(a), linalg::norm(v), linalg::norm(v, 1), linalg::norm(v, 0), linalg::norm(v, inf),
+              linalg::norm(v, -inf), linalg::norm(v, 3), linalg::norm(v, 2), linalg::norm(v + 0, -1),
+              linalg::norm(v + 0, -2));
     c.add_all(std::tie(a, v),
               {"np.linalg.norm(a, 1, 1)", "np.linalg.norm(a, None, 1, keepdims=True)",
                "np.linalg.norm(a, None, (0, 2))", "np.linalg.norm(a, 'fro', (-1, 0), keepdims=True)",
                "np.linalg.norm(a, 1, (0, 2))", "np.linalg.norm(a, -1, (2, 0))", "np.linalg.norm(a, np.inf, (1, 2))",
                "np.linalg.norm(a, -np.inf, (1, 2), keepdims=True)", "np.linalg.norm(a, 'nuc', (2, 0))",
                "np.linalg.norm(a, 2, (1, 2), keepdims=True)", "np.linalg.norm(a, -2, (1, 2))"},
-              linalg::norm(a, 1, 1), linalg::norm(a, none, 1, keepdims), linalg::norm(a, none, {0, 2}), linalg::norm(a, "fro", {-1, 0}, keepdims),
-              linalg::norm(a, 1, {0, 2}), linalg::norm(a, -1, {2, 0}), linalg::norm(a, inf, {1, 2}), linalg::norm(a, -inf, {1, 2}, keepdims),
-              linalg::norm(a, "nuc", {2, 0}), linalg::norm(a, 2, {1, 2}, keepdims), linalg::norm(a, -2, {1, 2}));
+              linalg::norm(a, 1, 1), linalg::norm(a, none, 1, keepdims), linalg::norm(a, none, {0, 2}),
+              linalg::norm(a, "fro", {-1, 0}, keepdims), linalg::norm(a, 1, {0, 2}), linalg::norm(a, -1, {2, 0}),
+              linalg::norm(a, inf, {1, 2}), linalg::norm(a, -inf, {1, 2}, keepdims), linalg::norm(a, "nuc", {2, 0}),
+              linalg::norm(a, 2, {1, 2}, keepdims), linalg::norm(a, -2, {1, 2}));
     const array<std::complex<float>> z = drawn<std::complex<float>>({3, 3}, 7);
     const array<int> i = drawn<int>({4}, 8);
-    c.add_all(std::tie(z, i), {"np.linalg.norm(a)", "np.linalg.norm(a, 'nuc')", "np.linalg.norm(a, 1)"}, linalg::norm(z),
-              linalg::norm(z, "nuc"), linalg::norm(z, 1));
+    c.add_all(std::tie(z, i), {"np.linalg.norm(a)", "np.linalg.norm(a, 'nuc')", "np.linalg.norm(a, 1)"},
+              linalg::norm(z), linalg::norm(z, "nuc"), linalg::norm(z, 1));
     c.add("np.linalg.norm(a, 3)", eval(linalg::norm(i, 3)), i);
-    c.add("np.linalg.norm(a)", eval(linalg::norm(array<float16>(astype<float16>(i)))), array<float16>(astype<float16>(i)));
+    c.add("np.linalg.norm(a)", eval(linalg::norm(array<float16>(astype<float16>(i)))),
+          array<float16>(astype<float16>(i)));
     c.run();
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(a, 1); }) ==
           "[norm] shape (2, 3, 4): a norm is over one axis or two, which have to be named");
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(v, "fro"); }) == "[norm] vectors have no norm of order \"fro\"");
-    CHECK(thrown<shape_error>([&] { (void)linalg::norm(a(0), 3); }) == "[norm] matrices have no norm of order 3.000000");
+    CHECK(thrown<shape_error>([&] { (void)linalg::norm(a(0), 3); }) ==
+          "[norm] matrices have no norm of order 3.000000");
     CHECK(thrown<shape_error>([&] { (void)linalg::norm(v, "max"); }) ==
           "[norm] there is no order \"max\": a number, \"fro\" or \"nuc\" are");
     CHECK_THROWS_AS((void)linalg::norm(a, 1, 3), shape_error);
@@ -483,12 +490,14 @@ TEST_CASE("what a solver cannot do is said, and arrays stay as they are") {
     const array<double> m = reshape(arange<double>(6), {2, 3}), square = eye(2), singular{{1, 2}, {2, 4}};
     CHECK(thrown<shape_error>([&] { linalg::inv(m); }) == "[inv] shape (2, 3): square matrices are wanted");
     CHECK(thrown<shape_error>([&] { linalg::det(m(0)); }) == "[det] shape (3,): a matrix has two axes");
-    for (const auto& f : {+[](const array<double>& e) { linalg::cholesky(e); }, +[](const array<double>& e) { linalg::eigh(e); },
-                          +[](const array<double>& e) { linalg::eigvals(e); }, +[](const array<double>& e) { linalg::slogdet(e); },
-                          +[](const array<double>& e) { (void)linalg::matrix_power(e, 2); }})
+    for (const auto& f :
+         {+[](const array<double>& e) { linalg::cholesky(e); }, +[](const array<double>& e) { linalg::eigh(e); },
+          +[](const array<double>& e) { linalg::eigvals(e); }, +[](const array<double>& e) { linalg::slogdet(e); },
+          +[](const array<double>& e) { (void)linalg::matrix_power(e, 2); }})
         CHECK_THROWS_AS(f(m), shape_error);
-    for (const auto& f : {+[](const array<double>& e) { linalg::qr(e); }, +[](const array<double>& e) { linalg::svd(e); },
-                          +[](const array<double>& e) { linalg::matrix_rank(e); }, +[](const array<double>& e) { linalg::pinv(e); }})
+    for (const auto& f :
+         {+[](const array<double>& e) { linalg::qr(e); }, +[](const array<double>& e) { linalg::svd(e); },
+          +[](const array<double>& e) { linalg::matrix_rank(e); }, +[](const array<double>& e) { linalg::pinv(e); }})
         CHECK_THROWS_AS(f(m(0)), shape_error);
     CHECK(thrown<shape_error>([&] { linalg::solve(square, m(0)); }) ==
           "[solve] shapes (2, 2) and (3,): the second has to have as many rows as the first");
@@ -506,7 +515,8 @@ TEST_CASE("what a solver cannot do is said, and arrays stay as they are") {
           "[solve] matrix (1, 2) of shape (2, 3, 2, 2) is singular: pivot 1 is 0");
     stack(1, 0) = -1 * square;
     CHECK(thrown<linalg_error>([&] { linalg::cholesky(stack); }) ==
-          "[cholesky] matrix (1, 0) of shape (2, 3, 2, 2) is not positive definite: its minor of order 1 is not positive");
+          "[cholesky] matrix (1, 0) of shape (2, 3, 2, 2) is not positive definite: its minor of order 1 is not "
+          "positive");
     stack(0, 1, 0, 1) = std::numeric_limits<double>::quiet_NaN();
     CHECK(thrown<linalg_error>([&] { linalg::svd(stack); }) ==
           "[svd] matrix (0, 1) of shape (2, 3, 2, 2) has elements that are infinite or NaN");
@@ -514,8 +524,9 @@ TEST_CASE("what a solver cannot do is said, and arrays stay as they are") {
     CHECK_NOTHROW(linalg::eigh(stack));  // the NaN is not in the triangle that is read
     CHECK_THROWS_AS(linalg::eigh(stack, linalg::triangle::upper), linalg_error);
     CHECK(std::isnan(linalg::det(stack(0, 1)).item()));
-    CHECK(thrown<dtype_error>([&] { (void)linalg::matrix_power(ones<int>({2, 2}), -1); })
-              .find("[matrix_power] int32 has no inverse matrices") == 0);
+    CHECK(thrown<dtype_error>([&] {
+              (void)linalg::matrix_power(ones<int>({2, 2}), -1);
+          }).find("[matrix_power] int32 has no inverse matrices") == 0);
     CHECK(holds(singular * 1, {2, 2}, {1, 2, 2, 4}));
     CHECK(holds(linalg::inv(square * 2), {2, 2}, {0.5, 0, 0, 0.5}));
     CHECK_NOTHROW(synchronize());
