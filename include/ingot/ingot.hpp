@@ -1,6 +1,4 @@
 // Everything of Ingot.
-#pragma once
-
 #include <ingot/array.hpp>
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
@@ -11,6 +9,7 @@
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
 #include <ingot/dlpack.hpp>
+#include <ingot/einsum.hpp>
 #include <ingot/error.hpp>
 #include <ingot/files.hpp>
 #include <ingot/functions.hpp>
@@ -37,6 +36,7 @@
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>
 #include <ingot/sets.hpp>
+#include <ingot/solvers.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>
 #include <ingot/user_kernels.hpp>

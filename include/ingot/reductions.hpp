@@ -1,5 +1,5 @@
 // Reductions: sum(e), sum(e, axis), sum(e, {0, 2}), a last `keepdims`; sum(e, {}) reduces nothing. And what is written
-// with them: averages, products of vectors, questions about whole arrays, softmax and its like. `all` is the index `:`
+// with them: averages, traces, questions about whole arrays, softmax and its like. `all` is the index `:`
 // too (indexing.hpp).
 #pragma once
 
@@ -241,58 +241,7 @@ auto average(const E& e, const axes& over, const W& weights, T...) {
     return weighted_mean({"average", &over, sizeof...(T) != 0}, e, weights);
 }
 
-// ---- of two operands -------------------------------------------------------------------------------------------
-
-[[noreturn]] inline void throw_not_two_vectors(const char* operation, std::span<const index_t> a,
-                                               std::span<const index_t> b) {
-    throw shape_error("[" + std::string(operation) + "] shapes " + to_text(a) + " and " + to_text(b) +
-                      ": two vectors of one length are wanted");
-}
-/// The sum of products, in the dtype that the operands promote to.
-template <class A, class B>
-auto product_sum(const char* operation, A&& a, B&& b) {
-    shape_room room_a, room_b;
-    const extents_ref sa = as_node(std::as_const(a)).extents(room_a), sb = as_node(std::as_const(b)).extents(room_b);
-    if (sa.rank != 1 || !same_extents(sa, sb)) throw_not_two_vectors(operation, sa.span(), sb.span());
-    auto products = std::forward<A>(a) * std::forward<B>(b);
-    using T = typename decltype(products)::value_type;
-    auto total = sum_of({operation, nullptr}, std::move(products));
-    if constexpr (std::is_same_v<T, typename decltype(total)::value_type>)
-        return total;
-    else
-        return astype<T>(std::move(total));
-}
-
-/// The sum of the products of two vectors, in the dtype that the two promote to, bool the `or` of the `and`s. Throws
-/// shape_error unless both have one axis and one length.
-///
-///     std::cout << dot(array<int>{1, 2, 3}, array<int>{4, 5, 6});
-///     // prints: 32
-template <array_expression A, array_expression B>
-auto dot(A&& a, B&& b) {
-    return product_sum("dot", std::forward<A>(a), std::forward<B>(b));
-}
-
-/// The same as `dot`, for elements are real.
-///
-///     std::cout << vdot(array<int>{1, 2, 3}, array<double>{4, 5, 6});
-///     // prints: 32.0
-template <array_expression A, array_expression B>
-auto vdot(A&& a, B&& b) {
-    if constexpr (complex_number<typename node_of<A>::value_type>)
-        return product_sum("vdot", conjugate(std::forward<A>(a)), std::forward<B>(b));
-    else
-        return product_sum("vdot", std::forward<A>(a), std::forward<B>(b));
-}
-
-/// The same as `dot`: of vectors alone.
-///
-///     std::cout << inner(array<int>{1, 2, 3}, array<int>{4, 5, 6});
-///     // prints: 32
-template <array_expression A, array_expression B>
-auto inner(A&& a, B&& b) {
-    return product_sum("inner", std::forward<A>(a), std::forward<B>(b));
-}
+// ---- of several operands or axes ----------------------------------------------------------------------------------
 
 /// The sum of the diagonal `offset` above the main one of the plane of two axes, of e's shape without those. The type
 /// is that of `sum`. Throws shape_error where e has fewer than two axes or not these.
@@ -387,8 +336,6 @@ void min(A&&, B&&) = delete;
 using detail::allclose;
 using detail::array_equal;
 using detail::average;
-using detail::dot;
-using detail::inner;
 using detail::log_softmax;
 using detail::logsumexp;
 using detail::mean;
@@ -407,7 +354,6 @@ using detail::softmax;
 using detail::stddev;
 using detail::trace;
 using detail::var;
-using detail::vdot;
 
 template <array_argument E>
 auto all_t::operator()(E&& e) const {

@@ -24,7 +24,7 @@ bool same(const A& a, const B& b) {
 
 bool has_blas() {
     try {
-        return matmul(ones<float>({1, 1}), ones<float>({1, 1})).eval().item() == 1;
+        return sum(matmul(ones<float>({8, 8}), ones<float>({8, 8}))).item() == 512;
     } catch (const library_error& missing) {
         CHECK(std::string(missing.what()).find("[matmul] ") == 0);
         test::untested(missing.what());
@@ -76,6 +76,20 @@ TEST_CASE("batches broadcast, and a product is one call between fused kernels") 
     CHECK(same(array<double>(matmul(a, astype<double>(b))), array<double>(by_sums(a, b))));
     CHECK(all(matmul(zeros<float>({2, 0}), zeros<float>({0, 3})) == 0).item());
     CHECK(matmul(zeros<float>({0, 4}), ones<float>({4, 3})).shape() == shape_like{0, 3});
+}
+
+TEST_CASE("products with a vector and small ones are part of the kernel around them, and no library is asked") {
+    const std::uint64_t before = counters().library_calls;
+    const array<float> m = matrix<float>(30, 50, 7), v = matrix<float>(50, 1, 5)(all, 0), w = v(slice(0, 30)),
+                       small = matrix<float>(3, 3, 5), stack = reshape(matrix<float>(60, 3, 7), {60, 1, 3});
+    array<float> r;
+    CHECK(launches([&] { r = matmul(m, v + 1) * 2; }) == 1);
+    CHECK(same(r, array<float>(sum(m * (v + 1), 1) * 2)));
+    CHECK(same(array<float>(matmul(w, m)), array<float>(sum(w(all, newaxis) * m, 0))));
+    CHECK(same(array<float>(matmul(transpose(m), w)), array<float>(sum(w(all, newaxis) * m, 0))));
+    CHECK(same(array<float>(matmul(stack, small)), array<float>(by_sums(stack, small))));
+    CHECK(launches([&] { eval(exp(matmul(stack, small) + 1)); }) == 1);
+    CHECK(counters().library_calls == before);
 }
 
 TEST_CASE("matrices that do not fit are refused where the product is written") {

@@ -1,0 +1,85 @@
+#include <ingot/contraction.hpp>
+
+#include <algorithm>
+
+namespace ingot::detail {
+
+namespace {
+
+bool has(const axis_labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+index_t place_of(const axis_labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) - labels.begin();
+}
+
+/// The axes of `given` that have the labels in `wanted`, in its order; of those that it lacks the places.
+void arrange(const axis_labels& given, const axis_labels& wanted, std::vector<index_t>& order,
+             std::vector<index_t>& missing) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (has(given, wanted[i]))
+            order.push_back(place_of(given, wanted[i]));
+        else
+            missing.push_back(static_cast<index_t>(i));
+}
+
+struct labelled {
+    std::span<const index_t> shape;
+    const axis_labels& labels;
+    index_t extent(int label) const { return shape[static_cast<std::size_t>(place_of(labels, label))]; }
+    index_t extent(const axis_labels& several) const {
+        index_t n = 1;
+        for (const int label : several) n *= extent(label);
+        return n;
+    }
+};
+
+}  // namespace
+
+contraction_plan plan_contraction(std::span<const index_t> a, const axis_labels& of_a, std::span<const index_t> b,
+                                  const axis_labels& of_b, const axis_labels& result, bool library_has_type) {
+    contraction_plan plan;
+    const labelled operands[] = {{a, of_a}, {b, of_b}};
+    axis_labels batch, summed, free[2], left[2];
+    for (const int label : of_a)
+        if (has(of_b, label)) (has(result, label) ? batch : summed).push_back(label);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const axis_labels &own = operands[i].labels, &other = operands[1 - i].labels;
+        for (const int label : own) {
+            const bool kept = has(result, label) || has(other, label);
+            if (kept) left[i].push_back(label);
+            if (!kept) plan.summed_before[i].push_back(place_of(own, label));
+            if (kept && !has(other, label)) free[i].push_back(label);
+        }
+    }
+    plan.sums = !summed.empty();
+    const index_t rows = operands[0].extent(free[0]), columns = operands[1].extent(free[1]);
+    const index_t inner = operands[0].extent(summed);
+    plan.by_library = library_has_type && plan.sums && !product_is_fold(rows, inner, columns);
+    const auto joined = [](axis_labels first, const axis_labels& second) {
+        first.insert(first.end(), second.begin(), second.end());
+        return first;
+    };
+    if (!plan.by_library) {
+        const axis_labels together = joined(result, summed);
+        for (std::size_t i = 0; i < 2; ++i) arrange(left[i], together, plan.order[i], plan.new_axes[i]);
+        for (std::size_t i = 1; i <= summed.size(); ++i) plan.over.push_back(-static_cast<index_t>(i));
+        return plan;
+    }
+    const axis_labels made = joined(joined(batch, free[0]), free[1]);
+    arrange(left[0], joined(joined(batch, free[0]), summed), plan.order[0], plan.new_axes[0]);
+    arrange(left[1], joined(joined(batch, summed), free[1]), plan.order[1], plan.new_axes[1]);
+    for (const int label : batch) {
+        const index_t extent = operands[0].extent(label);
+        for (std::vector<index_t>* shape : {&plan.shape[0], &plan.shape[1], &plan.split}) shape->push_back(extent);
+    }
+    plan.shape[0].insert(plan.shape[0].end(), {rows, inner});
+    plan.shape[1].insert(plan.shape[1].end(), {inner, columns});
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const int label : free[i]) plan.split.push_back(operands[i].extent(label));
+    std::vector<index_t> missing;
+    arrange(made, result, plan.arranged, missing);
+    return plan;
+}
+
+}  // namespace ingot::detail

@@ -1,0 +1,65 @@
+// LAPACK as a typed table, its functions as Fortran has them: everything by address, the lengths of texts last.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <type_traits>
+
+namespace ingot::runtime {
+
+template <class T>
+struct part_type {
+    using type = T;
+};
+template <class R>
+struct part_type<std::complex<R>> {
+    using type = R;
+};
+
+using fortran_length = std::size_t;
+
+/// The functions of one element type. Names are those of real numbers; geev and gesdd, syevd and gelsd of complex ones
+/// want a work area of parts beside.
+template <class T>
+struct lapack_functions {
+    using R = typename part_type<T>::type;
+    static constexpr bool is_complex = !std::is_same_v<T, R>;
+    template <class Real, class Complex>
+    using either = std::conditional_t<is_complex, Complex, Real>;
+
+    void (*potrf)(const char* uplo, const int* n, T* a, const int* lda, int* info, fortran_length);
+    void (*getrf)(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);
+    void (*gesv)(const int* n, const int* right, T* a, const int* lda, int* pivots, T* b, const int* ldb, int* info);
+    void (*geqrf)(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);
+    void (*orgqr)(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,
+                  const int* lwork, int* info);
+    either<void (*)(const char* job, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu,
+                    T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info, fortran_length),
+           void (*)(const char* job, const int* m, const int* n, T* a, const int* lda, R* s, T* u, const int* ldu,
+                    T* vt, const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, int* info, fortran_length)>
+        gesdd;
+    either<void (*)(const char* job, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,
+                    const int* lwork, int* iwork, const int* liwork, int* info, fortran_length, fortran_length),
+           void (*)(const char* job, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,
+                    const int* lwork, R* rwork, const int* lrwork, int* iwork, const int* liwork, int* info,
+                    fortran_length, fortran_length)>
+        syevd;
+    either<void (*)(const char* left, const char* right, const int* n, T* a, const int* lda, R* re, R* im, T* vl,
+                    const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, int* info, fortran_length,
+                    fortran_length),
+           void (*)(const char* left, const char* right, const int* n, T* a, const int* lda, T* w, T* vl,
+                    const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, R* rwork, int* info,
+                    fortran_length, fortran_length)>
+        geev;
+    either<void (*)(const int* m, const int* n, const int* right, T* a, const int* lda, T* b, const int* ldb, R* s,
+                    const R* rcond, int* rank, T* work, const int* lwork, int* iwork, int* info),
+           void (*)(const int* m, const int* n, const int* right, T* a, const int* lda, T* b, const int* ldb, R* s,
+                    const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* iwork, int* info)>
+        gelsd;
+};
+
+/// Opened once, for ever. Throws library_error in the name of what was called.
+template <class T>
+const lapack_functions<T>& lapack(const char* operation);
+
+}  // namespace ingot::runtime

@@ -1,0 +1,610 @@
+// Solvers on the host, matrix by matrix. LAPACK counts by columns and overwrites what it is given, so each matrix is
+// copied into a work area in its order, and what comes out into a result in C order. Errors are thrown at once, for on
+// the host a call has ended when it returns; they name the matrix by its place in the batch.
+#include <ingot/solvers.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <ingot/error.hpp>
+
+#include "runtime/counters.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/linalg/lapack.hpp"
+#include "runtime/ordering.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+using detail::destination;
+using detail::extents_ref;
+using detail::layout;
+using detail::matrix_operand;
+using detail::solver;
+using detail::to_text;
+
+/// LAPACK's integers have 32 bits.
+int as_int(const char* operation, index_t n) {
+    if (n > std::numeric_limits<int>::max())
+        throw library_error("[" + std::string(operation) + "] an extent or work area of " + std::to_string(n) +
+                            " is too large for LAPACK");
+    return static_cast<int>(n);
+}
+
+template <class T>
+std::vector<T> room(index_t n) {
+    return std::vector<T>(static_cast<std::size_t>(n));
+}
+
+/// A matrix by columns, one behind the other.
+template <class T>
+struct by_columns {
+    by_columns(index_t m, index_t n) : rows(m), columns(n), values(room<T>(m * n)) {}
+    T& operator()(index_t i, index_t j) { return values[static_cast<std::size_t>(j * rows + i)]; }
+    void make_identity() {
+        std::fill(values.begin(), values.end(), T(0));
+        for (index_t i = 0; i < std::min(rows, columns); ++i) (*this)(i, i) = T(1);
+    }
+    int leading() const { return static_cast<int>(std::max<index_t>(rows, 1)); }
+    T* data() { return values.data(); }
+
+    index_t rows, columns;
+    std::vector<T> values;
+};
+
+/// Which element the i-th of a batch begins at; axes of extent 1 are repeated.
+index_t start_of(index_t i, std::span<const index_t> batch, const layout& where, int own_axes) {
+    index_t at = where.offset;
+    for (std::size_t j = batch.size(); j-- > 0; i /= batch[j]) {
+        const auto axis = static_cast<int>(j) - static_cast<int>(batch.size()) + where.rank() - own_axes;
+        if (axis >= 0 && where.shape()[axis] != 1) at += i % batch[j] * where.strides()[axis];
+    }
+    return at;
+}
+
+/// The call of one solver in T.
+template <class T>
+class call {
+public:
+    using R = typename part_type<T>::type;
+    using C = std::complex<R>;
+    static constexpr bool is_complex = lapack_functions<T>::is_complex;
+
+    call(const char* operation, int option, double number, std::span<const matrix_operand> operands,
+         std::span<const destination> results, stream_state& stream)
+        : operation_(operation),
+          option_(option),
+          number_(number),
+          operands_(operands),
+          results_(results),
+          stream_(stream),
+          lapack_(lapack<T>(operation)) {
+        for (const matrix_operand& o : operands)
+            if (o.memory) order_read(*o.memory, stream);
+    }
+
+    void run(solver which) {
+        switch (which) {
+            case solver::cholesky:
+                return cholesky();
+            case solver::qr:
+                return qr();
+            case solver::svd:
+                return svd(option_ != 0 ? 'A' : 'S');
+            case solver::svdvals:
+                return svd('N');
+            case solver::eigh:
+                return eigh('V');
+            case solver::eigvalsh:
+                return eigh('N');
+            case solver::eig:
+                return eig('V');
+            case solver::eigvals:
+                return eig('N');
+            case solver::solve:
+                return solve();
+            case solver::inv:
+                return inv();
+            case solver::det:
+                return det(false);
+            case solver::slogdet:
+                return det(true);
+            case solver::lstsq:
+                return lstsq();
+        }
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& why) const {
+        std::string shapes;
+        for (const matrix_operand& o : operands_)
+            shapes += (shapes.empty() ? "" : " and ") + to_text(o.where.extents());
+        throw shape_error("[" + std::string(operation_) + "] " + (operands_.size() > 1 ? "shapes " : "shape ") +
+                          shapes + ": " + why);
+    }
+    /// Of matrix i.
+    [[noreturn]] void fail_at(index_t i, const std::string& why) const {
+        std::string which = "the matrix";
+        if (!batch_.empty()) {
+            std::vector<index_t> place(batch_.size());
+            for (std::size_t j = batch_.size(); j-- > 0; i /= batch_[j]) place[j] = i % batch_[j];
+            which = "matrix " + to_text(place);
+        }
+        throw linalg_error("[" + std::string(operation_) + "] " + which + " of shape " +
+                           to_text(operands_[0].where.extents()) + " " + why);
+    }
+
+    /// The matrices are the last two axes of the first operand, and the batch is what stands before.
+    void take_matrices(bool square) {
+        const auto shape = operands_[0].where.extents();
+        if (shape.size() < 2) fail("a matrix has two axes");
+        rows_ = shape[shape.size() - 2], columns_ = shape[shape.size() - 1];
+        if (square && rows_ != columns_) fail("square matrices are wanted");
+        batch_.assign(shape.begin(), shape.end() - 2);
+        for (const index_t n : shape) as_int(operation_, n);
+    }
+    index_t count() const {
+        index_t n = 1;
+        for (const index_t extent : batch_) n *= extent;
+        return n;
+    }
+
+    /// Matrix i of an operand; of a vector its column.
+    void load(std::size_t operand, index_t i, by_columns<T>& to, int own_axes = 2) const {
+        const layout& where = operands_[operand].where;
+        if (to.values.empty()) return;
+        const T* const from =
+            static_cast<const T*>(operands_[operand].memory->data) + start_of(i, batch_, where, own_axes);
+        const index_t* const strides = where.strides() + where.rank() - own_axes;
+        const index_t down = strides[0], across = own_axes == 2 ? strides[1] : 0;
+        const index_t rows = where.shape()[where.rank() - own_axes];
+        const index_t columns = own_axes == 2 ? where.shape()[where.rank() - 1] : 1;
+        for (index_t k = 0; k < columns; ++k)
+            for (index_t j = 0; j < rows; ++j) to(j, k) = from[j * down + k * across];
+    }
+    void load_finite(index_t i, by_columns<T>& to) const {
+        load(0, i, to);
+        check_finite(i, to);
+    }
+    void check_finite(index_t i, const by_columns<T>& a) const {
+        for (const T& value : a.values)
+            if (!std::isfinite(std::real(value)) || !std::isfinite(std::imag(value)))
+                fail_at(i, "has elements that are infinite or NaN");
+    }
+
+    /// Allocates a result with these axes behind the batch's.
+    template <class U>
+    U* make(std::size_t result, std::vector<index_t> own) {
+        std::vector<index_t> shape = batch_;
+        shape.insert(shape.end(), own.begin(), own.end());
+        return make_alone<U>(result, shape);
+    }
+    template <class U>
+    U* make_alone(std::size_t result, const std::vector<index_t>& shape) {
+        detail::check_extents(operation_, shape);
+        const destination& to = results_[result];
+        to.where = detail::contiguous_layout(shape);
+        to.memory = allocate_buffer(static_cast<std::size_t>(to.where.size()) * sizeof(U), stream_.device, stream_);
+        order_write(*to.memory, stream_);
+        return static_cast<U*>(to.memory->data);
+    }
+    /// The first rows and columns of a matrix, in C order, as number i of a result.
+    template <class U, class V>
+    static void store(U* result, index_t i, by_columns<V>& from, index_t rows, index_t columns) {
+        U* to = result + i * rows * columns;
+        for (index_t j = 0; j < rows; ++j)
+            for (index_t k = 0; k < columns; ++k) *to++ = from(j, k);
+    }
+
+    /// f(work, lwork, info) asked for the size that it wants, which is that of the work area made.
+    template <class F>
+    std::vector<T> work_area(const F& f) const {
+        T wanted{};
+        const int ask = -1;
+        int info = 0;
+        f(&wanted, &ask, &info);
+        return room<T>(as_int(operation_, std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
+    }
+
+    void cholesky() {
+        take_matrices(true);
+        T* const result = make<T>(0, {rows_, rows_});
+        by_columns<T> a(rows_, rows_);
+        const bool upper = option_ != 0;
+        const int n = static_cast<int>(rows_), lda = a.leading();
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            int info = 0;
+            lapack_.potrf(upper ? "U" : "L", &n, a.data(), &lda, &info, 1);
+            if (info != 0)
+                fail_at(i, "is not positive definite: its minor of order " + std::to_string(info) + " is not positive");
+            for (index_t k = 0; k < rows_; ++k)
+                for (index_t j = 0; j < rows_; ++j)
+                    if (upper ? j > k : j < k) a(j, k) = T(0);
+            store(result, i, a, rows_, rows_);
+        }
+    }
+
+    void qr() {
+        take_matrices(false);
+        const bool complete = option_ != 0;
+        const index_t lesser = std::min(rows_, columns_), wide = complete ? rows_ : lesser;
+        T *const q_result = make<T>(0, {rows_, wide}), *const r_result = make<T>(1, {wide, columns_});
+        by_columns<T> a(rows_, columns_), q(rows_, wide), r(wide, columns_);
+        std::vector<T> tau = room<T>(lesser);
+        const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), w = static_cast<int>(wide),
+                  k = static_cast<int>(lesser), lda = a.leading(), ldq = q.leading();
+        const auto factorise = [&](T* work, const int* lwork, int* info) {
+            lapack_.geqrf(&m, &n, a.data(), &lda, tau.data(), work, lwork, info);
+        };
+        const auto form = [&](T* work, const int* lwork, int* info) {
+            lapack_.orgqr(&m, &w, &k, q.data(), &ldq, tau.data(), work, lwork, info);
+        };
+        std::vector<T> work, work_of_form;
+        if (lesser > 0) work = work_area(factorise), work_of_form = work_area(form);
+        const int lwork = static_cast<int>(work.size()), lwork_of_form = static_cast<int>(work_of_form.size());
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            int info = 0;
+            q.make_identity();
+            if (lesser > 0) {
+                factorise(work.data(), &lwork, &info);
+                std::copy_n(a.values.begin(), rows_ * std::min(columns_, wide), q.values.begin());
+                form(work_of_form.data(), &lwork_of_form, &info);
+            }
+            for (index_t y = 0; y < columns_; ++y)
+                for (index_t x = 0; x < wide; ++x) r(x, y) = x <= y ? a(x, y) : T(0);
+            store(q_result, i, q, rows_, wide);
+            store(r_result, i, r, wide, columns_);
+        }
+    }
+
+    void svd(char job) {
+        take_matrices(false);
+        const bool vectors = job != 'N';
+        const index_t lesser = std::min(rows_, columns_),
+                      left = job == 'A' ? rows_
+                             : vectors  ? lesser
+                                        : 0,
+                      right = job == 'A' ? columns_
+                              : vectors  ? lesser
+                                         : 0;
+        T *u_result = nullptr, *v_result = nullptr;
+        if (vectors) u_result = make<T>(0, {rows_, left}), v_result = make<T>(2, {right, columns_});
+        R* const s_result = make<R>(vectors ? 1 : 0, {lesser});
+        by_columns<T> a(rows_, columns_), u(rows_, left), vt(right, columns_);
+        std::vector<R> s = room<R>(lesser);
+        std::vector<int> iwork = room<int>(8 * lesser);
+        const index_t longer = std::max(rows_, columns_);
+        [[maybe_unused]] std::vector<R> rwork;
+        if constexpr (is_complex)
+            rwork = room<R>(
+                std::max<index_t>(1, lesser * (vectors ? std::max(5 * lesser + 7, 2 * longer + 2 * lesser + 1) : 7)));
+        const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading(), ldu = u.leading(),
+                  ldvt = vt.leading();
+        const auto decompose = [&](T* work, const int* lwork, int* info) {
+            if constexpr (is_complex)
+                lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
+                              rwork.data(), iwork.data(), info, 1);
+            else
+                lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
+                              iwork.data(), info, 1);
+        };
+        std::vector<T> work;
+        if (lesser > 0) work = work_area(decompose);
+        const int lwork = static_cast<int>(work.size());
+        for (index_t i = 0; i < count(); ++i) {
+            load_finite(i, a);
+            int info = 0;
+            if (lesser > 0)
+                decompose(work.data(), &lwork, &info);
+            else
+                u.make_identity(), vt.make_identity();
+            if (info != 0) fail_at(i, "has singular values that the iteration did not converge to");
+            std::copy(s.begin(), s.end(), s_result + i * lesser);
+            if (vectors) store(u_result, i, u, rows_, left), store(v_result, i, vt, right, columns_);
+        }
+    }
+
+    void eigh(char job) {
+        take_matrices(true);
+        R* const w_result = make<R>(0, {rows_});
+        T* const v_result = job == 'V' ? make<T>(1, {rows_, rows_}) : nullptr;
+        by_columns<T> a(rows_, rows_);
+        std::vector<R> w = room<R>(rows_);
+        const char* const uplo = option_ != 0 ? "U" : "L";
+        const int n = static_cast<int>(rows_), lda = a.leading();
+        std::vector<int> iwork = room<int>(1);
+        [[maybe_unused]] std::vector<R> rwork = room<R>(1);
+        int liwork = -1;
+        [[maybe_unused]] int lrwork = -1;
+        const auto decompose = [&](T* work, const int* lwork, int* info) {
+            if constexpr (is_complex)
+                lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, rwork.data(), &lrwork,
+                              iwork.data(), &liwork, info, 1, 1);
+            else
+                lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, iwork.data(), &liwork, info, 1, 1);
+        };
+        std::vector<T> work = work_area(decompose);
+        liwork = std::max(iwork[0], 1);
+        iwork.resize(static_cast<std::size_t>(liwork));
+        lrwork = as_int(operation_, std::max<index_t>(static_cast<index_t>(rwork[0]), 1));
+        rwork.resize(static_cast<std::size_t>(lrwork));
+        const int lwork = static_cast<int>(work.size());
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            // What is not read may be anything.
+            for (index_t k = 0; k < rows_; ++k)
+                for (index_t j = 0; j < rows_; ++j)
+                    if (option_ != 0 ? j > k : j < k) a(j, k) = T(0);
+            check_finite(i, a);
+            int info = 0;
+            if (rows_ > 0) decompose(work.data(), &lwork, &info);
+            if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
+            std::copy(w.begin(), w.end(), w_result + i * rows_);
+            if (v_result) store(v_result, i, a, rows_, rows_);
+        }
+    }
+
+    void eig(char job) {
+        take_matrices(true);
+        C* const w_result = make<C>(0, {rows_});
+        C* const v_result = job == 'V' ? make<C>(1, {rows_, rows_}) : nullptr;
+        by_columns<T> a(rows_, rows_), v(job == 'V' ? rows_ : 0, job == 'V' ? rows_ : 0);
+        by_columns<C> vectors(v.rows, v.rows);
+        std::vector<C> w = room<C>(rows_);
+        std::vector<R> re = room<R>(rows_), im = room<R>(rows_), rwork = room<R>(2 * rows_);
+        const int n = static_cast<int>(rows_), lda = a.leading(), ldv = v.leading(), one = 1;
+        const auto decompose = [&](T* work, const int* lwork, int* info) {
+            if constexpr (is_complex)
+                lapack_.geev("N", &job, &n, a.data(), &lda, w.data(), nullptr, &one, v.data(), &ldv, work, lwork,
+                             rwork.data(), info, 1, 1);
+            else
+                lapack_.geev("N", &job, &n, a.data(), &lda, re.data(), im.data(), nullptr, &one, v.data(), &ldv, work,
+                             lwork, info, 1, 1);
+        };
+        std::vector<T> work = work_area(decompose);
+        const int lwork = static_cast<int>(work.size());
+        for (index_t i = 0; i < count(); ++i) {
+            load_finite(i, a);
+            int info = 0;
+            if (rows_ > 0) decompose(work.data(), &lwork, &info);
+            if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
+            if constexpr (!is_complex)
+                for (index_t k = 0; k < rows_; ++k) {
+                    const auto at = static_cast<std::size_t>(k);
+                    w[at] = {re[at], im[at]};
+                    if (!v_result) continue;
+                    // Of a pair, the second the conjugate of the first, two columns have real and imaginary parts.
+                    const index_t part = im[at] < 0 ? k - 1 : k;
+                    for (index_t j = 0; j < rows_; ++j)
+                        vectors(j, k) = im[at] == 0 ? C(v(j, k)) : C(v(j, part), im[at] < 0 ? -v(j, k) : v(j, k + 1));
+                }
+            std::copy(w.begin(), w.end(), w_result + i * rows_);
+            if (!v_result) continue;
+            if constexpr (is_complex)
+                store(v_result, i, v, rows_, rows_);
+            else
+                store(v_result, i, vectors, rows_, rows_);
+        }
+    }
+
+    /// a and b hold what is left; 0, or which pivot is.
+    int eliminate(by_columns<T>& a, by_columns<T>& b, std::vector<int>& pivots) const {
+        const int n = static_cast<int>(a.rows), right = static_cast<int>(b.columns), lda = a.leading(),
+                  ldb = b.leading();
+        int info = 0;
+        if (n > 0) lapack_.gesv(&n, &right, a.data(), &lda, pivots.data(), b.data(), &ldb, &info);
+        return info;
+    }
+    [[noreturn]] void fail_singular(index_t i, int pivot) const {
+        fail_at(i, "is singular: pivot " + std::to_string(pivot - 1) + " is 0");
+    }
+
+    void solve() {
+        take_matrices(true);
+        const auto right = operands_[1].where.extents();
+        const bool vector = right.size() == 1;
+        if (right.empty() || right[right.size() - (vector ? 1 : 2)] != rows_)
+            fail("the second has to have as many rows as the first");
+        const index_t wide = vector ? 1 : right[right.size() - 1];
+        as_int(operation_, wide);
+        if (!vector) {
+            detail::shape_room both;
+            int rank = 0;
+            const std::vector<index_t> own = batch_;
+            const extents_ref batches[] = {extents_ref::of(own), extents_ref::of(right.first(right.size() - 2))};
+            detail::broadcast_shapes(operation_, batches, 2, both, rank);
+            batch_.assign(both, both + rank);
+        }
+        T* const result = vector ? make<T>(0, {rows_}) : make<T>(0, {rows_, wide});
+        by_columns<T> a(rows_, rows_), b(rows_, wide);
+        std::vector<int> pivots = room<int>(rows_);
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            load(1, vector ? 0 : i, b, vector ? 1 : 2);
+            if (const int pivot = eliminate(a, b, pivots); pivot != 0) fail_singular(i, pivot);
+            store(result, i, b, rows_, wide);
+        }
+    }
+
+    void inv() {
+        take_matrices(true);
+        T* const result = make<T>(0, {rows_, rows_});
+        by_columns<T> a(rows_, rows_), b(rows_, rows_);
+        std::vector<int> pivots = room<int>(rows_);
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            b.make_identity();
+            if (const int pivot = eliminate(a, b, pivots); pivot != 0) {
+                if (option_ == 0) fail_singular(i, pivot);
+                std::fill(b.values.begin(), b.values.end(), T(std::numeric_limits<R>::infinity()));
+            }
+            store(result, i, b, rows_, rows_);
+        }
+    }
+
+    void det(bool logarithm) {
+        take_matrices(true);
+        T* const result = make<T>(0, {});
+        R* const size_result = logarithm ? make<R>(1, {}) : nullptr;
+        by_columns<T> a(rows_, rows_);
+        std::vector<int> pivots = room<int>(rows_);
+        const int n = static_cast<int>(rows_), lda = a.leading();
+        for (index_t i = 0; i < count(); ++i) {
+            load(0, i, a);
+            int info = 0;
+            if (rows_ > 0) lapack_.getrf(&n, &n, a.data(), &lda, pivots.data(), &info);
+            T sign(1);
+            R log_of_size(0);
+            for (index_t j = 0; j < rows_; ++j) {
+                const T pivot = a(j, j);
+                if (pivots[static_cast<std::size_t>(j)] != static_cast<int>(j) + 1) sign = -sign;
+                if (!logarithm) {
+                    sign *= pivot;
+                } else {
+                    const R size = std::abs(pivot);
+                    sign = size == 0 ? T(0) : sign * (pivot / size);
+                    log_of_size += std::log(size);
+                }
+            }
+            result[i] = sign;
+            if (logarithm) size_result[i] = log_of_size;
+        }
+    }
+
+    void lstsq() {
+        take_matrices(false);
+        if (!batch_.empty()) fail("one matrix is wanted");
+        const auto right = operands_[1].where.extents();
+        const bool vector = right.size() == 1;
+        if (right.empty() || right.size() > 2 || right[0] != rows_)
+            fail("the second has to be a vector or a matrix of as many rows as the first");
+        const index_t wide = vector ? 1 : right[1], lesser = std::min(rows_, columns_),
+                      longer = std::max(rows_, columns_);
+        T* const x_result = make_alone<T>(0, vector ? std::vector{columns_} : std::vector{columns_, wide});
+        by_columns<T> a(rows_, columns_), b(longer, wide);
+        load(0, 0, a), load(1, 0, b, vector ? 1 : 2);
+        check_finite(0, a), check_finite(0, b);
+        std::vector<R> s = room<R>(lesser);
+        int rank = 0;
+        const R rcond =
+            option_ != 0 ? static_cast<R>(number_) : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
+        if (lesser > 0 && wide > 0) {
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(operation_, wide),
+                      lda = a.leading(), ldb = b.leading();
+            std::vector<int> iwork = room<int>(1);
+            [[maybe_unused]] std::vector<R> rwork = room<R>(1);
+            const auto decompose = [&](T* work, const int* lwork, int* info) {
+                if constexpr (is_complex)
+                    lapack_.gelsd(&m, &n, &k, a.data(), &lda, b.data(), &ldb, s.data(), &rcond, &rank, work, lwork,
+                                  rwork.data(), iwork.data(), info);
+                else
+                    lapack_.gelsd(&m, &n, &k, a.data(), &lda, b.data(), &ldb, s.data(), &rcond, &rank, work, lwork,
+                                  iwork.data(), info);
+            };
+            std::vector<T> work = work_area(decompose);
+            iwork.resize(static_cast<std::size_t>(std::max(iwork[0], 1)));
+            if constexpr (is_complex)
+                rwork.resize(static_cast<std::size_t>(as_int(operation_, static_cast<index_t>(rwork[0]) + 1)));
+            const int lwork = static_cast<int>(work.size());
+            int info = 0;
+            decompose(work.data(), &lwork, &info);
+            if (info != 0) fail_at(0, "has singular values that the iteration did not converge to");
+        }
+        store(x_result, 0, b, columns_, wide);
+        const bool has_rest = rank == columns_ && rows_ > columns_;
+        R* const rest = make_alone<R>(1, {has_rest ? wide : 0});
+        for (index_t k = 0; has_rest && k < wide; ++k) {
+            rest[k] = 0;
+            for (index_t j = columns_; j < rows_; ++j) rest[k] += std::norm(b(j, k));
+        }
+        *make_alone<std::int64_t>(2, {}) = rank;
+        std::copy(s.begin(), s.end(), make_alone<R>(3, {lesser}));
+    }
+
+    const char* operation_;
+    int option_;
+    double number_;
+    std::span<const matrix_operand> operands_;
+    std::span<const destination> results_;
+    stream_state& stream_;
+    const lapack_functions<T>& lapack_;
+    std::vector<index_t> batch_;
+    index_t rows_ = 0, columns_ = 0;
+};
+
+}  // namespace
+
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+void run_solver(const char* operation, solver which, int option, double number, dtype type,
+                std::span<const matrix_operand> operands, std::span<const destination> results) {
+    device_id device = runtime::current().device;
+    for (const matrix_operand& o : operands)
+        if (o.memory) device = o.memory->device;
+    if (!device.is_host())
+        throw library_error("[" + std::string(operation) + "] cuSOLVER is not bound yet: an array on " +
+                            to_string(device) + " has to be moved by .to(device::host())");
+    runtime::stream_state& stream = *runtime::context_on(device).stream;
+    const auto run = [&]<class T>(std::type_identity<T>) {
+        runtime::call<T>(operation, option, number, operands, results, stream).run(which);
+    };
+    switch (type) {
+        case dtype::f4:
+            run(std::type_identity<float>{});
+            break;
+        case dtype::f8:
+            run(std::type_identity<double>{});
+            break;
+        case dtype::c8:
+            run(std::type_identity<std::complex<float>>{});
+            break;
+        default:
+            run(std::type_identity<std::complex<double>>{});
+    }
+    runtime::add(runtime::counter::library_calls);
+}
+
+void throw_no_such_norm(int axes, const linalg::norm_order& order) {
+    using linalg::norm_order;
+    const std::string name = order.kind() == norm_order::fro   ? "\"fro\""
+                             : order.kind() == norm_order::nuc ? "\"nuc\""
+                                                               : std::to_string(order.value());
+    throw shape_error("[norm] " + std::string(axes == 1 ? "vectors" : "matrices") + " have no norm of order " + name);
+}
+
+axes axes_of_norm(extents_ref shape, const axes* over, const linalg::norm_order& order) {
+    std::vector<index_t> along;
+    if (over != nullptr)
+        for (const index_t axis : *over) along.push_back(checked_axis("norm", axis, shape.rank));
+    else
+        for (int j = 0; j < shape.rank; ++j) along.push_back(j);
+    if (along.empty() || along.size() > 2 || (along.size() == 2 && along[0] == along[1]))
+        throw shape_error(
+            "[norm] shape " + to_text(shape.span()) + ": a norm is over one axis or two" +
+            (over == nullptr && order.kind() != linalg::norm_order::unsaid ? ", which have to be named" : ""));
+    return axes(along);
+}
+
+void throw_no_inverse(dtype type) {
+    throw dtype_error("[matrix_power] " + std::string(name(type)) +
+                      " has no inverse matrices: a negative power wants float32, float64 or complex numbers");
+}
+
+}  // namespace ingot::detail
+
+namespace ingot::linalg {
+
+norm_order::kinds norm_order::named(std::string_view name) {
+    if (name == "fro") return fro;
+    if (name == "nuc") return nuc;
+    throw shape_error("[norm] there is no order \"" + std::string(name) + "\": a number, \"fro\" or \"nuc\" are");
+}
+
+}  // namespace ingot::linalg
