@@ -1,4 +1,6 @@
 // Everything of Ingot.
+#pragma once
+
 #include <ingot/array.hpp>
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>

@@ -105,16 +105,18 @@ using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<t
 
 /// The different elements of both, in order, in the type that they promote to.
 ///
-///     array<int> a{4, 1, 2}, b{2, 2, 3};
-///     std::cout << union1d(a, b) << intersect1d(a, b) << setdiff1d(a, b) << setxor1d(a, b);
-///     // prints: [1 2 3 4][2][1 4][1 3 4]
+///     std::cout << union1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
+///     // prints: [1 2 3 4]
 template <ordered_array A, ordered_array B>
 auto union1d(const A& a, const B& b) {
     using T = common_type<A, B>;
     return unique(concatenate(std::vector<array<T>>{array<T>(astype<T>(ravel(a))), array<T>(astype<T>(ravel(b)))}));
 }
 
-/// The different elements that both have, in order: see `union1d`.
+/// The different elements that both have, in order, in the type that they promote to.
+///
+///     std::cout << intersect1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
+///     // prints: [2]
 template <ordered_array A, ordered_array B>
 auto intersect1d(const A& a, const B& b) {
     using T = common_type<A, B>;
@@ -122,14 +124,20 @@ auto intersect1d(const A& a, const B& b) {
     return array<T>(mine(isin(mine, b)));
 }
 
-/// The different elements of `a` that `b` does not have, in order and in the type of `a`: see `union1d`.
+/// The different elements of `a` that `b` does not have, in order and in the type of `a`.
+///
+///     std::cout << setdiff1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
+///     // prints: [1 4]
 template <ordered_array A, ordered_array B>
 auto setdiff1d(const A& a, const B& b) {
     const auto mine = unique(a);
     return array<typename A::value_type>(mine(!isin(mine, b)));
 }
 
-/// The different elements that one of the two has and the other has not, in order: see `union1d`.
+/// The different elements that one of the two has and the other has not, in order.
+///
+///     std::cout << setxor1d(array<int>{4, 1, 2}, array<int>{2, 2, 3});
+///     // prints: [1 3 4]
 template <ordered_array A, ordered_array B>
 auto setxor1d(const A& a, const B& b) {
     using T = common_type<A, B>;

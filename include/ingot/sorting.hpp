@@ -111,14 +111,17 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
 /// axis is sorted, which is one such order. Throws shape_error where e does not have the axis, index_error where the
 /// axis has no element kth.
 ///
-///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
-///     // prints: 3 1
+///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1);
+///     // prints: 3
 template <array_expression E>
 auto partition(E&& e, index_t kth, index_t axis = -1) {
     check_kth("partition", kth, shape_of_expression(e).values(), axis);
     return sort(std::forward<E>(e), axis);
 }
-/// The indices that partition: as `argsort`, which see, and `partition`.
+/// The indices that partition, as `argsort` has them. Throws as `partition`.
+///
+///     std::cout << argpartition(array<int>{7, 1, 5, 3}, 0)(0);
+///     // prints: 1
 template <array_expression E>
 auto argpartition(const E& e, index_t kth, index_t axis = -1) {
     check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
