@@ -69,9 +69,10 @@ namespace detail {
 
 // ---- sums at places --------------------------------------------------------------------------------------------
 
-/// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Of finite
-/// weights the sums are of integers, in a unit so small that none overflows: whatever their order, the bits are the
-/// same. A weight is taken to 2^-80 of the greatest, so beside weights of its own size exactly. Waits for the greatest.
+/// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Finite
+/// weights are summed as integers, in a unit of less than 2^-80 of the greatest: so whatever their order, the bits are
+/// the same, and what is lost of a weight is less than double precision loses of a sum with the greatest. Waits for
+/// that.
 INGOT_API array<double> exact_sums(const char* operation, const array<index_t>& at, const array<double>& weights,
                                    index_t n);
 
