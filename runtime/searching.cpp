@@ -12,27 +12,28 @@ namespace ingot::detail {
 
 namespace {
 
-/// Halves what is left to search without a branch: the number of steps depends on the array alone. `goes_on`: of
-/// element a[m], whether the place is behind it. `before` is the order in which NaN comes last.
-search_kernel search(const std::string& goes_on) {
+/// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
+/// depends on the array alone. `goes_on`: whether x is one of them, for a value v that is not NaN, which comes last;
+/// `of_nan`: how many there are for NaN.
+search_kernel search(const std::string& goes_on, const std::string& of_nan) {
     return search_kernel(
-        "const auto before = [](T x, T y) { return x < y || (y != y && x == x); };\n"
-        "        k = 0;\n"
-        "        for (int64 n = a.size(); n > 0;) {\n"
-        "            const int64 half = n > 1 ? n >> 1 : 1, m = k + half - 1;\n"
-        "            k += " +
-            goes_on +
-            " ? half : 0;\n"
-            "            n -= half;\n"
-            "        }",
+        "const auto count = [&](auto goes_on) {\n"
+        "            int64 first = 0, n = a.size();\n"
+        "            for (; n > 1; n -= n >> 1) first += goes_on(a[first + (n >> 1) - 1]) ? n >> 1 : 0;\n"
+        "            return first + (n == 1 && goes_on(a[first]));\n"
+        "        };\n"
+        "        k = v == v ? count([&](T x) { return " +
+            goes_on + "; }) : " + of_nan + ";",
         "searchsorted");
 }
 
 }  // namespace
 
 const search_kernel& search_text(bool descending, bool right) {
-    static const search_kernel up_left = search("before(a[m], v)"), up_right = search("!before(v, a[m])"),
-                               down_left = search("!before(a[m], v)"), down_right = search("before(v, a[m])");
+    static const search_kernel up_left = search("x < v", "count([](T x) { return x == x; })"),
+                               up_right = search("x <= v", "a.size()"),
+                               down_left = search("!(x < v)", "count([](T x) { return x != x; })"),
+                               down_right = search("!(x <= v)", "0");
     return descending ? right ? down_right : down_left : right ? up_right : up_left;
 }
 
