@@ -226,7 +226,7 @@ array<typename B::value_type> given_edges(const char* operation, const B& bins) 
 template <class E>
 device device_of_values(const E& e) {
     const device_id d = as_node(e).on_device();
-    return d == no_device ? device(current_place()) : device(d);
+    return d == no_device ? current_place() : d;
 }
 
 /// The edges of bins over the values of e: of `bins` equal ones from the least value to the greatest, or over a range;
