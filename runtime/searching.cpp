@@ -13,27 +13,36 @@ namespace ingot::detail {
 namespace {
 
 /// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
-/// depends on the array alone. `goes_on`: whether x is one of them, for a value v that is not NaN, which comes last;
-/// `of_nan`: how many there are for NaN.
-search_kernel search(const std::string& goes_on, const std::string& of_nan) {
-    return search_kernel(
-        "const auto count = [&](auto goes_on) {\n"
-        "            int64 first = 0, n = a.size();\n"
-        "            for (; n > 1; n -= n >> 1) first += goes_on(a[first + (n >> 1) - 1]) ? n >> 1 : 0;\n"
-        "            return first + (n == 1 && goes_on(a[first]));\n"
-        "        };\n"
-        "        k = v == v ? count([&](T x) { return " +
-            goes_on + "; }) : " + of_nan + ";",
-        "searchsorted");
+/// depends on the array alone. `goes_on`: whether an element x is one of them.
+std::string count_while(const std::string& goes_on) {
+    return "            int64 n = a.size();\n"
+           "            for (; n > 1; n -= n >> 1) {\n"
+           "                const T x = a[k + (n >> 1) - 1];\n"
+           "                k += " +
+           goes_on +
+           " ? n >> 1 : 0;\n"
+           "            }\n"
+           "            if (n == 1) {\n"
+           "                const T x = a[k];\n"
+           "                k += " +
+           goes_on +
+           ";\n"
+           "            }\n";
+}
+
+/// What is counted for a number v, and for NaN, which comes last.
+search_kernel search(const std::string& of_numbers, const std::string& of_nan) {
+    return search_kernel("k = 0;\n        if (v == v) {\n" + of_numbers + "        } else {\n" + of_nan + "        }",
+                         "searchsorted");
 }
 
 }  // namespace
 
 const search_kernel& search_text(bool descending, bool right) {
-    static const search_kernel up_left = search("x < v", "count([](T x) { return x == x; })"),
-                               up_right = search("x <= v", "a.size()"),
-                               down_left = search("!(x < v)", "count([](T x) { return x != x; })"),
-                               down_right = search("!(x <= v)", "0");
+    static const search_kernel up_left = search(count_while("(x < v)"), count_while("(x == x)")),
+                               up_right = search(count_while("(x <= v)"), "            k = a.size();\n"),
+                               down_left = search(count_while("!(x < v)"), count_while("(x != x)")),
+                               down_right = search(count_while("!(x <= v)"), "");
     return descending ? right ? down_right : down_left : right ? up_right : up_left;
 }
 
