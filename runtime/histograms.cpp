@@ -130,17 +130,15 @@ void check_pairs(std::span<const index_t> x, std::span<const index_t> y) {
 }
 
 const bin_kernel& bin_text(bool uniform) {
-    // The last edge belongs to the last bin; of several that equal it the last but one counts.
+    // The last edge belongs to the last bin; of several that equal it the last but one counts. NaN comes last.
     static const bin_kernel any(
-        "const auto before = [](T x, T y) { return x < y || (y != y && x == x); };\n"
-        "        const int64 n = edges.size() - 1;\n"
+        "const int64 n = edges.size() - 1;\n"
+        "        int64 m = n + 1;\n"
         "        k = -1;  // how many edges are not behind it, less one\n"
-        "        for (int64 m = n + 1; m > 0;) {\n"
-        "            const int64 half = m > 1 ? m >> 1 : 1;\n"
-        "            k += before(x, edges[k + half]) ? 0 : half;\n"
-        "            m -= half;\n"
-        "        }\n"
-        "        if (k == n) k = n < 1 || before(edges[n], x) ? -1 : n - 1;",
+        "        for (; m > 1; m -= m >> 1) k += edges[k + (m >> 1)] <= x ? m >> 1 : 0;\n"
+        "        if (m == 1 && edges[k + 1] <= x) ++k;\n"
+        "        if (x != x) k = n;\n"
+        "        if (k == n) k = n > 0 && (edges[n] == x || (x != x && edges[n] != edges[n])) ? n - 1 : -1;",
         "bin");
     static const bin_kernel even(
         "const int64 n = edges.size() - 1;\n"

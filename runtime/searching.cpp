@@ -12,27 +12,37 @@ namespace ingot::detail {
 
 namespace {
 
-/// Halves what is left to search without a branch: the number of steps depends on the array alone. `goes_on`: of
-/// element a[m], whether the place is behind it. `before` is the order in which NaN comes last.
-search_kernel search(const std::string& goes_on) {
-    return search_kernel(
-        "const auto before = [](T x, T y) { return x < y || (y != y && x == x); };\n"
-        "        k = 0;\n"
-        "        for (int64 n = a.size(); n > 0;) {\n"
-        "            const int64 half = n > 1 ? n >> 1 : 1, m = k + half - 1;\n"
-        "            k += " +
-            goes_on +
-            " ? half : 0;\n"
-            "            n -= half;\n"
-            "        }",
-        "searchsorted");
+/// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
+/// depends on the array alone. `goes_on`: whether an element x is one of them.
+std::string count_while(const std::string& goes_on) {
+    return "            int64 n = a.size();\n"
+           "            for (; n > 1; n -= n >> 1) {\n"
+           "                const T x = a[k + (n >> 1) - 1];\n"
+           "                k += " +
+           goes_on +
+           " ? n >> 1 : 0;\n"
+           "            }\n"
+           "            if (n == 1) {\n"
+           "                const T x = a[k];\n"
+           "                k += " +
+           goes_on +
+           ";\n"
+           "            }\n";
+}
+
+/// What is counted for a number v, and for NaN, which comes last.
+search_kernel search(const std::string& of_numbers, const std::string& of_nan) {
+    return search_kernel("k = 0;\n        if (v == v) {\n" + of_numbers + "        } else {\n" + of_nan + "        }",
+                         "searchsorted");
 }
 
 }  // namespace
 
 const search_kernel& search_text(bool descending, bool right) {
-    static const search_kernel up_left = search("before(a[m], v)"), up_right = search("!before(v, a[m])"),
-                               down_left = search("!before(a[m], v)"), down_right = search("before(v, a[m])");
+    static const search_kernel up_left = search(count_while("(x < v)"), count_while("(x == x)")),
+                               up_right = search(count_while("(x <= v)"), "            k = a.size();\n"),
+                               down_left = search(count_while("!(x < v)"), count_while("(x != x)")),
+                               down_right = search(count_while("!(x <= v)"), "");
     return descending ? right ? down_right : down_left : right ? up_right : up_left;
 }
 

@@ -69,9 +69,10 @@ namespace detail {
 
 // ---- sums at places --------------------------------------------------------------------------------------------
 
-/// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Of finite
-/// weights the sums are of integers, in a unit so small that none overflows: whatever their order, the bits are the
-/// same. A weight is taken to 2^-80 of the greatest, so beside weights of its own size exactly. Waits for the greatest.
+/// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Finite
+/// weights are summed as integers, in a unit of less than 2^-80 of the greatest: so whatever their order, the bits are
+/// the same, and what is lost of a weight is less than double precision loses of a sum with the greatest. Waits for
+/// that.
 INGOT_API array<double> exact_sums(const char* operation, const array<index_t>& at, const array<double>& weights,
                                    index_t n);
 
@@ -225,7 +226,7 @@ array<typename B::value_type> given_edges(const char* operation, const B& bins) 
 template <class E>
 device device_of_values(const E& e) {
     const device_id d = as_node(e).on_device();
-    return d == no_device ? device(current_place()) : device(d);
+    return d == no_device ? current_place() : d;
 }
 
 /// The edges of bins over the values of e: of `bins` equal ones from the least value to the greatest, or over a range;

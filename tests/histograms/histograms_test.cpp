@@ -56,6 +56,13 @@ TEST_CASE("whole arrays of texts are operands of trees that live at run time") {
     own(all) = 0;
     CHECK(array_equal(before, found).item());
     CHECK(holds(pad(found, 1)(slice(none, 3)), {3}, {0, 0, 1}));
+    const index_t total = sum(found).item();
+    CHECK(sum(tile(searchsorted(t, x), 2)).item() == 2 * total);
+    CHECK(sum(tile(searchsorted(t, arange<double>(100) + 3), 2)).item() == 2 * total);
+    // Of which little is shown.
+    const auto rows = searchsorted(t, reshape(arange<double>(20000), {400, 50}) / 200);
+    const array<index_t> sums = cumsum(rows, 1), shown = cumsum(rows, 1)(all, slice(-2, none));
+    CHECK(array_equal(shown, sums(all, slice(-2, none))).item());
 }
 
 TEST_CASE("counting is one kernel with what is counted, beside what finds its length") {

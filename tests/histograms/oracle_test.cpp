@@ -148,9 +148,13 @@ TEST_CASE("searches, points between, counts and histograms are NumPy's") {
     c.add("search_number", x, searchsorted(table<float>(), 0.1));
     c.add("search_view", x, searchsorted(flip(array<double>{3, 1, -1}), transpose(x)(slice(3, none, 2))));
 
-    c.digits(x);
+    c.digits(special);
     c.digits(tenths<int>());
-    c.add("digitize_nan", special, digitize(special, array<double>{0, 1, not_a_number}));
+    c.add_all({"digitize_nan", "digitize_nan_down", "digitize_nan_down_right"}, special,
+              digitize(special, array<double>{0, 1, not_a_number}),
+              digitize(special, array<double>{not_a_number, 1, 0}),
+              digitize(special, array<double>{not_a_number, 1, 0}, true));
+    c.add_histogram("histogram_nan_edges", special, histogram(special, array<double>{0, 1, not_a_number}));
     c.add("digitize_number", x, digitize(0.3, array<int>{0, 1}));
 
     c.points(special);

@@ -46,6 +46,9 @@ TEST_CASE("a raw array is read anywhere, takes no part in broadcasting, and may 
     own = reversed(own, own);
     CHECK(holds(own, {3}, {4, 4, 4}));
     CHECK(holds(lazy<double>(reversed(small, small)) + 1, {2}, {4, 4}));
+    own = array<double>{1, 2, 4};
+    own = lazy<double>(reversed(own, own));
+    CHECK(holds(own, {3}, {5, 4, 5}));
 }
 
 TEST_CASE("a text that is no C++ says so with its log, and a call that does not fit at once") {
