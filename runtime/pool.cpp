@@ -326,13 +326,15 @@ void pool::free_all_blocks() {
 }
 
 allocator pool::set_source(allocator next) {
-    source_now_.store(next.number(), std::memory_order_relaxed);
     collect_fronts();
-    const std::lock_guard lock(mutex_);
-    source_now_.store(next.number(), std::memory_order_relaxed);  // of two calls at once the second holds
-    std::swap(source_, next);
-    collect_held(true);
-    give_back();
+    {
+        const std::lock_guard lock(mutex_);
+        collect_held(true);
+        give_back();
+        source_now_.store(next.number(), std::memory_order_relaxed);
+        std::swap(source_, next);
+    }
+    collect_fronts();  // what threads have put there meanwhile
     return next;
 }
 
