@@ -70,6 +70,20 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
     return buffer_ref::adopt(b);
 }
 
+buffer_ref pool::allocate_lasting(std::size_t bytes, stream_state& stream) {
+    if (source_now_.load(std::memory_order_relaxed) == 0)
+        if (buffer_ref made = allocate(bytes, stream); made->chunk->source.number() == 0) return made;
+    void* data = backend_.allocate(bytes);
+    if (!data) {
+        free_all_blocks();
+        data = backend_.allocate(bytes);
+    }
+    if (!data) throw_out_of_memory(bytes);
+    buffer_ref made = unowned_buffer(data, bytes, device_);
+    made->writer.store(stream.index, std::memory_order_relaxed);
+    return made;
+}
+
 void pool::release(buffer& b) noexcept {
     add(counter::bytes_in_use, -static_cast<std::int64_t>(b.bytes));
     thread_cache* const cache = per_thread<thread_cache>::own_if_any();
@@ -312,13 +326,15 @@ void pool::free_all_blocks() {
 }
 
 allocator pool::set_source(allocator next) {
-    source_now_.store(next.number(), std::memory_order_relaxed);
     collect_fronts();
-    const std::lock_guard lock(mutex_);
-    source_now_.store(next.number(), std::memory_order_relaxed);  // of two calls at once the second holds
-    std::swap(source_, next);
-    collect_held(true);
-    give_back();
+    {
+        const std::lock_guard lock(mutex_);
+        collect_held(true);
+        give_back();
+        source_now_.store(next.number(), std::memory_order_relaxed);
+        std::swap(source_, next);
+    }
+    collect_fronts();  // what threads have put there meanwhile
     return next;
 }
 

@@ -89,6 +89,8 @@ public:
 
     /// A buffer with one reference, for use on the stream. Throws out_of_memory.
     buffer_ref allocate(std::size_t bytes, stream_state& stream);
+    /// The same for what a stream keeps for ever: never a user's allocator's.
+    buffer_ref allocate_lasting(std::size_t bytes, stream_state& stream);
     /// Takes back a buffer without references.
     void release(buffer&) noexcept;
     /// Files a block that is free already and was in a front cache.

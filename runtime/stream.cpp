@@ -269,7 +269,7 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     }
     const std::lock_guard lock(s.scratch_mutex);
     if (s.scratch.empty() || s.scratch.back()->bytes < bytes) {
-        buffer_ref made = s.pool->allocate(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), s);
+        buffer_ref made = s.pool->allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), s);
         s.backend->fill(made->data, 0, made->bytes, s.native);
         s.scratch.push_back(std::move(made));
     }

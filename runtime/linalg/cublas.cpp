@@ -18,6 +18,7 @@
 
 #include "runtime/dynamic_library.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/pool.hpp"
 
 namespace ingot::runtime {
 
@@ -77,7 +78,7 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 void prepare(stream_handle& h, stream_state& stream) {
     const cublas_api& api = cublas();
     if (h.handle == nullptr) {
-        h.workspace = allocate_buffer(workspace_bytes, stream.device, stream);
+        h.workspace = stream.pool->allocate_lasting(workspace_bytes, stream);
         check(api.cublasCreate(&h.handle), "matmul");
     }
     check(api.cublasSetStream(h.handle, reinterpret_cast<cudaStream_t>(stream.native)), "matmul");

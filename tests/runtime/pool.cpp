@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string>
@@ -540,4 +542,75 @@ TEST_CASE("a stream's scratch is zero, stays its own, and grows") {
     const auto* const own =
         static_cast<const std::uint64_t*>(zeroed_scratch(*state_of(device::host()).default_stream, 800));
     CHECK(std::all_of(own, own + 100, [](std::uint64_t v) { return v == 0; }));
+}
+
+TEST_CASE("blocks of one allocator serve no other, what threads keep for themselves among them") {
+    const fresh_host host(37);
+    const auto in_use = std::make_shared<std::atomic<std::size_t>>(0);
+    const allocator mine(
+        [in_use](std::size_t bytes, std::size_t alignment, void*) {
+            *in_use += bytes;
+            return std::aligned_alloc(alignment, bytes);
+        },
+        [in_use](void* data, std::size_t bytes, std::size_t, void*) {
+            *in_use -= bytes;
+            std::free(data);
+        });
+    host.allocate(4096);  // kept by this thread, and given back below
+    buffer_ref kept, last;
+    {
+        const with_allocator guard(host.id, mine);
+        kept = host.allocate(4096);
+        last = host.allocate(4096);
+        CHECK(*in_use >= 8192);
+        const void* const freed = last->data;
+        last = {};
+        last = host.allocate(4096);  // of this thread's own, again
+        CHECK(last->data == freed);
+        CHECK(host.allocate(MiB)->data != nullptr);
+    }
+    CHECK(*in_use >= 8192);
+    const void* const stale = last->data;
+    last = {};
+    const buffer_ref next = host.allocate(4096), after = host.allocate(4096);
+    CHECK(next->data != stale);
+    CHECK(after->data != stale);
+    CHECK(next->chunk->source == allocator());
+    CHECK(*in_use >= 8192);  // a piece of the chunk is in use
+    kept = {};
+    CHECK(*in_use == 0);
+    // Where it is set again, its memory is asked for anew.
+    const with_allocator guard(host.id, mine);
+    CHECK(host.allocate(4096)->chunk->source == mine);
+}
+
+TEST_CASE("memory of an allocator goes back when the streams that use it have passed") {
+    fresh_fake on(47, 64 * MiB);
+    std::size_t in_use = 0;
+    std::uint64_t value = 0;
+    const allocator mine(
+        [&](std::size_t bytes, std::size_t, void*) {
+            in_use += bytes;
+            return on.state.backend->allocate(bytes);
+        },
+        [&](void* data, std::size_t bytes, std::size_t, void*) {  // the fake driver says what still uses it
+            in_use -= bytes;
+            on.state.backend->release(data, bytes);
+        });
+    const stream one(on.id), two(on.id);
+    for (int turn = 0; turn < 50; ++turn) {
+        buffer_ref b;
+        {
+            const with_allocator guard(on.id, mine);
+            b = allocate_buffer(2 * MiB, on.id, one.state());
+            write(on, one.state(), *b, ++value);
+        }
+        read(on, two.state(), *b, value);
+        b = {};
+        allocate_buffer(4 * MiB, on.id, one.state());  // looks at what is held
+    }
+    on.id.synchronize();
+    default_memory_pool(on.id).free_all_blocks();
+    CHECK(in_use == 0);
+    CHECK(on.driver.take_violations().empty());
 }
