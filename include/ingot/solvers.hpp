@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <ingot/array.hpp>
+#include <ingot/building.hpp>
 #include <ingot/linalg.hpp>
 
 namespace ingot {
@@ -120,7 +121,9 @@ enum class qr_mode : std::uint8_t { reduced, complete };
 template <detail::solvable_expression E>
 auto cholesky(const E& e, triangle of = triangle::lower) {
     using T = detail::type_of<detail::solved_in<E>>;
-    return detail::solved<T, T>("cholesky", detail::solver::cholesky, of == triangle::upper, 0, e);
+    const array<T> made = detail::solved<T, T>("cholesky", detail::solver::cholesky, of == triangle::upper, 0, e);
+    if (made.device().is_host()) return made;
+    return of == triangle::upper ? array<T>(triu(made)) : array<T>(tril(made));
 }
 
 /// A matrix as a product of one with orthonormal columns and an upper triangle: a tuple of both, (m, k) and (k, n) with
@@ -132,7 +135,9 @@ auto cholesky(const E& e, triangle of = triangle::lower) {
 template <detail::solvable_expression E>
 auto qr(const E& e, qr_mode mode = qr_mode::reduced) {
     using T = detail::type_of<detail::solved_in<E>>;
-    return detail::solved<T, T, T>("qr", detail::solver::qr, mode == qr_mode::complete, 0, e);
+    auto made = detail::solved<T, T, T>("qr", detail::solver::qr, mode == qr_mode::complete, 0, e);
+    if (!std::get<1>(made).device().is_host()) std::get<1>(made) = triu(std::get<1>(made));
+    return made;
 }
 
 /// Singular values s, the greatest first, and the unitary matrices beside them: a tuple of u, s and vh, for which u
