@@ -1,5 +1,5 @@
-// cuSOLVER as a typed table, and the solvers by it. A handle belongs to one stream. Matrices are copied by a kernel into
-// the order of columns, results by another into C order; a call waits in the end for what the library says of each
+// cuSOLVER as a typed table, and the solvers by it. A handle belongs to one stream. Matrices are copied by a kernel
+// into the order of columns, results by another into C order; a call waits in the end for what the library says of each
 // matrix, and throws it.
 #include "runtime/linalg/solvers.hpp"
 
@@ -10,6 +10,7 @@
 #include <cusolverDn.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -365,26 +366,41 @@ private:
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
         buffer_ref pivots;
         const std::int64_t* const of = factorise(a, pivots);
-        check_infos([&](index_t i, int pivot) { fail_singular(i, pivot); });
+        std::vector<index_t> singular;
+        check_infos([&](index_t i, int pivot) {
+            if (option_ == 0) fail_singular(i, pivot);
+            singular.push_back(i);
+        });
         const cudaDataType t = data_type(type_);
         int* const info = infos();
         for (index_t i = 0; i < count(); ++i)
             check(api_.getrs(handle_.handle, handle_.params, CUBLAS_OP_N, rows_, right.columns, t, a.at(i), a.leading(),
                              of + i * rows_, t, b.at(i), b.leading(), info + i));
         check_infos([](index_t, int) {});
+        for (const index_t i : singular) {
+            const std::vector<std::byte> infinities = repeated(std::numeric_limits<double>::infinity(), 1);
+            copy_from_host(*b.memory, static_cast<std::size_t>(b.at(i) - b.data()), infinities.size(),
+                           infinities.data(), stream_);
+        }
         store(0, b, rows_, false, right.vector);
     }
-    /// From the host: one matrix of them, which a kernel repeats.
-    matrices identities() {
-        const std::size_t each = detail::size_of(type_), bytes = static_cast<std::size_t>(rows_ * rows_) * each;
-        std::vector<std::byte> one(bytes);
-        for (index_t i = 0; i < rows_; ++i) {
-            std::byte* const at = one.data() + static_cast<std::size_t>(i * rows_ + i) * each;
+    /// A matrix of the host's, of zeros but for a number at every such place.
+    std::vector<std::byte> repeated(double number, index_t stride) const {
+        const std::size_t each = detail::size_of(type_);
+        std::vector<std::byte> one(static_cast<std::size_t>(rows_ * rows_) * each);
+        for (index_t i = 0; i < rows_ * rows_; i += stride) {
+            std::byte* const at = one.data() + static_cast<std::size_t>(i) * each;
             if (part_ == dtype::f4)
-                *reinterpret_cast<float*>(at) = 1;
+                *reinterpret_cast<float*>(at) = static_cast<float>(number);
             else
-                *reinterpret_cast<double*>(at) = 1;
+                *reinterpret_cast<double*>(at) = number;
         }
+        return one;
+    }
+    /// One is copied from the host, and a kernel repeats it.
+    matrices identities() {
+        const std::vector<std::byte> one = repeated(1, rows_ + 1);
+        const std::size_t bytes = one.size();
         buffer_ref first = room(bytes);
         copy_from_host(*first, 0, bytes, one.data(), stream_);
         matrices made = make(type_, rows_, rows_);
@@ -411,7 +427,8 @@ private:
         // Below R stand the reflections that Q is made of; of a complete Q the other columns may hold anything.
         const matrices q = make(type_, rows_, wide);
         layout from = strided(a, rows_, std::min(columns_, wide), 1, rows_), to = from;
-        for (std::size_t j = 0; j < batch_.size(); ++j) to.strides()[j] = from.strides()[j] / std::max<index_t>(columns_, 1) * wide;
+        for (std::size_t j = 0; j < batch_.size(); ++j)
+            to.strides()[j] = from.strides()[j] / std::max<index_t>(columns_, 1) * wide;
         stream_.backend->fill(q.data(), 0, static_cast<std::size_t>(count() * rows_ * wide) * q.bytes_each,
                               stream_.native);
         buffer_ref into = q.memory;
@@ -452,7 +469,11 @@ private:
         take_matrices(false);
         const bool wide = rows_ < columns_, vectors = job != 'N';
         const index_t m = std::max(rows_, columns_), n = std::min(rows_, columns_);
-        const matrices a = load(0, wide), u = make(type_, m, job == 'A' ? m : vectors ? n : 0),
+        const matrices a = load(0, wide),
+                       u = make(type_, m,
+                                job == 'A' ? m
+                                : vectors  ? n
+                                           : 0),
                        vt = make(type_, vectors ? n : 0, vectors ? n : 0);
         auto* const s = make_result(vectors ? 1 : 0, {n});
         const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
@@ -482,8 +503,8 @@ private:
         const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
         work w = work_area([&](std::size_t* device, std::size_t* host) {
-            return api_.syevd_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.data(), a.leading(), r, values,
-                                   t, device, host);
+            return api_.syevd_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.data(), a.leading(), r,
+                                   values, t, device, host);
         });
         int* const info = infos();
         for (index_t i = 0; i < count(); ++i)
@@ -506,9 +527,8 @@ private:
 
 }  // namespace
 
-void run_cusolver(const char* operation, solver which, int option, dtype type,
-                  std::span<const matrix_operand> operands, std::span<const destination> results,
-                  stream_state& stream) {
+void run_cusolver(const char* operation, solver which, int option, dtype type, std::span<const matrix_operand> operands,
+                  std::span<const destination> results, stream_state& stream) {
     gpu_call(operation, option, type, operands, results, stream).run(which);
 }
 

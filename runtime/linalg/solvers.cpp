@@ -241,8 +241,7 @@ private:
             load(0, i, a);
             int info = 0;
             lapack_.potrf(upper ? "U" : "L", &n, a.data(), &lda, &info, 1);
-            if (info != 0)
-                fail_not_definite(i, info);
+            if (info != 0) fail_not_definite(i, info);
             for (index_t k = 0; k < rows_; ++k)
                 for (index_t j = 0; j < rows_; ++j)
                     if (upper ? j > k : j < k) a(j, k) = T(0);
@@ -485,8 +484,8 @@ private:
         const R rcond =
             option_ != 0 ? static_cast<R>(number_) : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
         if (lesser > 0 && wide > 0) {
-            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(wide),
-                      lda = a.leading(), ldb = b.leading();
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(wide), lda = a.leading(),
+                      ldb = b.leading();
             std::vector<int> iwork = room<int>(1);
             [[maybe_unused]] std::vector<R> rwork = room<R>(1);
             const auto decompose = [&](T* work, const int* lwork, int* info) {
@@ -537,6 +536,16 @@ void run_solver(const char* operation, solver which, int option, double number, 
         if (o.memory) device = o.memory->device;
     runtime::stream_state& stream = *runtime::context_on(device).stream;
     if (!device.is_host()) {
+        // Of nothing results are known: they are made on the host.
+        if (operands[0].where.size() == 0 && which != solver::lstsq) {
+            const with_device there(ingot::device::host());
+            std::vector<matrix_operand> nothing;
+            const buffer_ref none;
+            for (const matrix_operand& o : operands) nothing.push_back({none, o.where});
+            run_solver(operation, which, option, number, type, nothing, results);
+            for (const destination& to : results) to.memory = copy_of(to.memory, device);
+            return;
+        }
         runtime::run_cusolver(operation, which, option, type, operands, results, stream);
         return runtime::add(runtime::counter::library_calls);
     }
