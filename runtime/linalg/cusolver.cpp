@@ -10,6 +10,7 @@
 #include <cusolverDn.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -277,8 +278,8 @@ private:
     };
     /// f(device bytes, host bytes) is a function of the library that asks for both.
     template <class F>
-    work work_area(const F& f) {
-        work made;
+    work& work_area(const F& f) {
+        work& made = areas_.emplace_back();
         std::size_t host_bytes = 0;
         check(f(&made.device_bytes, &host_bytes));
         made.device = room(made.device_bytes);
@@ -291,7 +292,7 @@ private:
         const matrices a = load(0);
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
         const cudaDataType t = data_type(type_);
-        work w = work_area([&](std::size_t* device, std::size_t* host) {
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.potrf_size(handle_.handle, handle_.params, uplo, rows_, t, a.data(), a.leading(), t, device,
                                    host);
         });
@@ -306,7 +307,7 @@ private:
     /// The factors lie in a. Pivots are of 64 bits, as many as rows for each matrix.
     std::int64_t* factorise(const matrices& a, buffer_ref& pivots) {
         const cudaDataType t = data_type(type_);
-        work w = work_area([&](std::size_t* device, std::size_t* host) {
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.getrf_size(handle_.handle, handle_.params, rows_, rows_, t, a.data(), a.leading(), t, device,
                                    host);
         });
@@ -363,6 +364,7 @@ private:
     void solve(bool inverse) {
         take_matrices(true);
         const right_sides right = inverse ? right_sides{false, rows_} : take_right_sides();
+        if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
         buffer_ref pivots;
         const std::int64_t* const of = factorise(a, pivots);
@@ -415,7 +417,7 @@ private:
         const index_t lesser = std::min(rows_, columns_), wide = option_ != 0 ? rows_ : lesser;
         const matrices a = load(0), tau = make(type_, lesser, 1);
         const cudaDataType t = data_type(type_);
-        work w = work_area([&](std::size_t* device, std::size_t* host) {
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.geqrf_size(handle_.handle, handle_.params, rows_, columns_, t, a.data(), a.leading(), t,
                                    tau.data(), t, device, host);
         });
@@ -479,7 +481,7 @@ private:
         const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
         const cudaDataType t = data_type(type_), r = data_type(part_);
         const auto jobs = static_cast<signed char>(job);
-        work w = work_area([&](std::size_t* device, std::size_t* host) {
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.gesvd_size(handle_.handle, handle_.params, jobs, jobs, m, n, t, a.data(), a.leading(), r, s, t,
                                    u.data(), m, t, vt.data(), n, t, device, host);
         });
@@ -502,7 +504,7 @@ private:
         const cudaDataType t = data_type(type_), r = data_type(part_);
         const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
-        work w = work_area([&](std::size_t* device, std::size_t* host) {
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.syevd_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.data(), a.leading(), r,
                                    values, t, device, host);
         });
@@ -523,6 +525,7 @@ private:
     stream_handle& handle_;
     std::unique_lock<std::mutex> lock_;
     buffer_ref infos_;
+    std::deque<work> areas_;  // until the call has waited: the library may use the host's part meanwhile
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // libcusolver for tests without a GPU: what the runtime calls of it, by LAPACK on the emulated GPU's memory, which is
 // the host's. It waits for its stream and then computes, so that what the stream has yet to do is seen when it was not
 // ordered. It refuses what the real one's pages say it refuses.
-#include <cuda.h>
 #include <cusolverDn.h>
 #include <dlfcn.h>
 
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "runtime/linalg/lapack.hpp"
+#include "streams_of_libraries.hpp"
 
 using ingot::runtime::lapack_functions;
 
@@ -38,17 +38,7 @@ const lapack_functions<T>* lapack() {
     return made;
 }
 
-void wait_for(cusolverDnHandle_t h) {
-    static const auto synchronize = [] {
-        void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        const auto find = reinterpret_cast<decltype(&cuGetProcAddress)>(dlsym(driver, "cuGetProcAddress_v2"));
-        void* found = nullptr;
-        CUdriverProcAddressQueryResult result{};
-        find("cuStreamSynchronize", &found, 12000, 0, &result);
-        return reinterpret_cast<decltype(&cuStreamSynchronize)>(found);
-    }();
-    synchronize(reinterpret_cast<CUstream>(h->stream));
-}
+void wait_for(cusolverDnHandle_t h) { emulator::wait_for(h->stream); }
 
 /// f of the type as a value; T for A is what it computes in.
 template <class F>
