@@ -80,7 +80,7 @@ lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
 ///     std::cout << einsum("ij,jk,ki", a, b, a);
 ///     // prints: [[2. 1.]
 ///     //          [4. 3.]]
-///     //         5.0 [3. 7.] 27.0
+///     //         5.0 [3. 7.] 25.0
 template <array_expression A, array_expression... B>
 auto einsum(std::string_view indices, const A& first, const B&... others) {
     using T = type_of<[] {

@@ -1,7 +1,9 @@
-// Factorisations, solvers and eigenvalues under numpy.linalg's names, by LAPACK on the host. They are functions, not
-// expressions: they evaluate their operands, and give arrays. Matrices are the last two axes of an operand; those
-// before them are a batch. Operands are float32, float64, complex64 or complex128; bool and integers become float64.
-// All throw library_error where the library is not there, and, for now, for arrays on a GPU.
+// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host; on a GPU by cuSOLVER, which
+// has been tried on the tests' emulated GPU alone. They are functions, not expressions: they evaluate their operands,
+// wait, and give arrays. Matrices are the last two axes of an operand; those before them are a batch. Operands are
+// float32, float64, complex64 or complex128; bool and integers become float64. All throw library_error where the library
+// is not there, and eig, eigvals and lstsq on a GPU, where they are not yet. Infinities and NaN are looked for on the
+// host alone: a GPU's results of them may be NaN.
 #pragma once
 
 #include <cmath>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include <ingot/array.hpp>
+#include <ingot/building.hpp>
 #include <ingot/linalg.hpp>
 
 namespace ingot {
@@ -120,7 +123,9 @@ enum class qr_mode : std::uint8_t { reduced, complete };
 template <detail::solvable_expression E>
 auto cholesky(const E& e, triangle of = triangle::lower) {
     using T = detail::type_of<detail::solved_in<E>>;
-    return detail::solved<T, T>("cholesky", detail::solver::cholesky, of == triangle::upper, 0, e);
+    const array<T> made = detail::solved<T, T>("cholesky", detail::solver::cholesky, of == triangle::upper, 0, e);
+    if (made.device().is_host()) return made;
+    return of == triangle::upper ? array<T>(triu(made)) : array<T>(tril(made));
 }
 
 /// A matrix as a product of one with orthonormal columns and an upper triangle: a tuple of both, (m, k) and (k, n) with
@@ -132,7 +137,9 @@ auto cholesky(const E& e, triangle of = triangle::lower) {
 template <detail::solvable_expression E>
 auto qr(const E& e, qr_mode mode = qr_mode::reduced) {
     using T = detail::type_of<detail::solved_in<E>>;
-    return detail::solved<T, T, T>("qr", detail::solver::qr, mode == qr_mode::complete, 0, e);
+    auto made = detail::solved<T, T, T>("qr", detail::solver::qr, mode == qr_mode::complete, 0, e);
+    if (!std::get<1>(made).device().is_host()) std::get<1>(made) = triu(std::get<1>(made));
+    return made;
 }
 
 /// Singular values s, the greatest first, and the unitary matrices beside them: a tuple of u, s and vh, for which u

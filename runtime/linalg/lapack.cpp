@@ -18,32 +18,16 @@ struct lapack_api {
     lapack_functions<std::complex<double>> z;
 };
 
-template <class T>
-void fill(lapack_functions<T>& f, const dynamic_library& library, char prefix) {
-    constexpr bool of_complex = lapack_functions<T>::is_complex;
-    const auto get = [&](auto& function, const char* name) {
-        library.get(function, (prefix + std::string(name) + "_").c_str());
-    };
-    get(f.potrf, "potrf");
-    get(f.getrf, "getrf");
-    get(f.gesv, "gesv");
-    get(f.geqrf, "geqrf");
-    get(f.orgqr, of_complex ? "ungqr" : "orgqr");
-    get(f.gesdd, "gesdd");
-    get(f.syevd, of_complex ? "heevd" : "syevd");
-    get(f.geev, "geev");
-    get(f.gelsd, "gelsd");
-}
-
 /// Null where there is none.
 const lapack_api* open_lapack() {
     for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "liblapack.so.3"}) try {
             dynamic_library library(name);
             auto made = std::make_unique<lapack_api>();
-            fill(made->s, library, 's');
-            fill(made->d, library, 'd');
-            fill(made->c, library, 'c');
-            fill(made->z, library, 'z');
+            const auto get = [&](auto& function, const char* symbol) { library.get(function, symbol); };
+            fill(made->s, 's', get);
+            fill(made->d, 'd', get);
+            fill(made->c, 'c', get);
+            fill(made->z, 'z', get);
             library.keep_loaded();
             return made.release();
         } catch (const library_error&) {

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 namespace ingot::runtime {
@@ -57,6 +58,24 @@ struct lapack_functions {
                     const R* rcond, int* rank, T* work, const int* lwork, R* rwork, int* iwork, int* info)>
         gelsd;
 };
+
+/// Sets all functions; `get(function, name)` sets one.
+template <class T, class Get>
+void fill(lapack_functions<T>& f, char prefix, const Get& get) {
+    constexpr bool of_complex = lapack_functions<T>::is_complex;
+    const auto named = [&](auto& function, const char* name) {
+        get(function, (prefix + std::string(name) + "_").c_str());
+    };
+    named(f.potrf, "potrf");
+    named(f.getrf, "getrf");
+    named(f.gesv, "gesv");
+    named(f.geqrf, "geqrf");
+    named(f.orgqr, of_complex ? "ungqr" : "orgqr");
+    named(f.gesdd, "gesdd");
+    named(f.syevd, of_complex ? "heevd" : "syevd");
+    named(f.geev, "geev");
+    named(f.gelsd, "gelsd");
+}
 
 /// Opened once, for ever. Throws library_error in the name of what was called.
 template <class T>

@@ -13,26 +13,83 @@
 #include "runtime/counters.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/linalg/lapack.hpp"
+#include "runtime/linalg/solvers.hpp"
 #include "runtime/ordering.hpp"
 
 namespace ingot::runtime {
 
+void solver_problem::fail(const std::string& why) const {
+    std::string shapes;
+    for (const detail::matrix_operand& o : operands_)
+        shapes += (shapes.empty() ? "" : " and ") + detail::to_text(o.where.extents());
+    throw shape_error("[" + std::string(operation_) + "] " + (operands_.size() > 1 ? "shapes " : "shape ") + shapes +
+                      ": " + why);
+}
+
+void solver_problem::fail_at(index_t i, const std::string& why) const {
+    std::string which = "the matrix";
+    if (!batch_.empty()) {
+        std::vector<index_t> place(batch_.size());
+        for (std::size_t j = batch_.size(); j-- > 0; i /= batch_[j]) place[j] = i % batch_[j];
+        which = "matrix " + detail::to_text(place);
+    }
+    throw linalg_error("[" + std::string(operation_) + "] " + which + " of shape " +
+                       detail::to_text(operands_[0].where.extents()) + " " + why);
+}
+void solver_problem::fail_singular(index_t i, int pivot) const {
+    fail_at(i, "is singular: pivot " + std::to_string(pivot - 1) + " is 0");
+}
+void solver_problem::fail_not_definite(index_t i, int order) const {
+    fail_at(i, "is not positive definite: its minor of order " + std::to_string(order) + " is not positive");
+}
+
+int solver_problem::as_int(index_t n) const {
+    if (n > std::numeric_limits<int>::max())
+        throw library_error("[" + std::string(operation_) + "] an extent or work area of " + std::to_string(n) +
+                            " is too large for the library");
+    return static_cast<int>(n);
+}
+
+void solver_problem::take_matrices(bool square) {
+    const auto shape = operands_[0].where.extents();
+    if (shape.size() < 2) fail("a matrix has two axes");
+    rows_ = shape[shape.size() - 2], columns_ = shape[shape.size() - 1];
+    if (square && rows_ != columns_) fail("square matrices are wanted");
+    batch_.assign(shape.begin(), shape.end() - 2);
+    for (const index_t n : shape) as_int(n);
+}
+
+solver_problem::right_sides solver_problem::take_right_sides() {
+    const auto right = operands_[1].where.extents();
+    const bool vector = right.size() == 1;
+    if (right.empty() || right[right.size() - (vector ? 1 : 2)] != rows_)
+        fail("the second has to have as many rows as the first");
+    const index_t wide = vector ? 1 : right[right.size() - 1];
+    as_int(wide);
+    if (!vector) {
+        detail::shape_room both;
+        int rank = 0;
+        const std::vector<index_t> own = batch_;
+        const detail::extents_ref batches[] = {detail::extents_ref::of(own),
+                                               detail::extents_ref::of(right.first(right.size() - 2))};
+        detail::broadcast_shapes(operation_, batches, 2, both, rank);
+        batch_.assign(both, both + rank);
+    }
+    return {vector, wide};
+}
+
+index_t solver_problem::count() const {
+    index_t n = 1;
+    for (const index_t extent : batch_) n *= extent;
+    return n;
+}
+
 namespace {
 
 using detail::destination;
-using detail::extents_ref;
 using detail::layout;
 using detail::matrix_operand;
 using detail::solver;
-using detail::to_text;
-
-/// LAPACK's integers have 32 bits.
-int as_int(const char* operation, index_t n) {
-    if (n > std::numeric_limits<int>::max())
-        throw library_error("[" + std::string(operation) + "] an extent or work area of " + std::to_string(n) +
-                            " is too large for LAPACK");
-    return static_cast<int>(n);
-}
 
 template <class T>
 std::vector<T> room(index_t n) {
@@ -67,7 +124,7 @@ index_t start_of(index_t i, std::span<const index_t> batch, const layout& where,
 
 /// The call of one solver in T.
 template <class T>
-class call {
+class call : solver_problem {
 public:
     using R = typename part_type<T>::type;
     using C = std::complex<R>;
@@ -75,10 +132,9 @@ public:
 
     call(const char* operation, int option, double number, std::span<const matrix_operand> operands,
          std::span<const destination> results, stream_state& stream)
-        : operation_(operation),
+        : solver_problem(operation, operands),
           option_(option),
           number_(number),
-          operands_(operands),
           results_(results),
           stream_(stream),
           lapack_(lapack<T>(operation)) {
@@ -118,40 +174,6 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& why) const {
-        std::string shapes;
-        for (const matrix_operand& o : operands_)
-            shapes += (shapes.empty() ? "" : " and ") + to_text(o.where.extents());
-        throw shape_error("[" + std::string(operation_) + "] " + (operands_.size() > 1 ? "shapes " : "shape ") +
-                          shapes + ": " + why);
-    }
-    /// Of matrix i.
-    [[noreturn]] void fail_at(index_t i, const std::string& why) const {
-        std::string which = "the matrix";
-        if (!batch_.empty()) {
-            std::vector<index_t> place(batch_.size());
-            for (std::size_t j = batch_.size(); j-- > 0; i /= batch_[j]) place[j] = i % batch_[j];
-            which = "matrix " + to_text(place);
-        }
-        throw linalg_error("[" + std::string(operation_) + "] " + which + " of shape " +
-                           to_text(operands_[0].where.extents()) + " " + why);
-    }
-
-    /// The matrices are the last two axes of the first operand, and the batch is what stands before.
-    void take_matrices(bool square) {
-        const auto shape = operands_[0].where.extents();
-        if (shape.size() < 2) fail("a matrix has two axes");
-        rows_ = shape[shape.size() - 2], columns_ = shape[shape.size() - 1];
-        if (square && rows_ != columns_) fail("square matrices are wanted");
-        batch_.assign(shape.begin(), shape.end() - 2);
-        for (const index_t n : shape) as_int(operation_, n);
-    }
-    index_t count() const {
-        index_t n = 1;
-        for (const index_t extent : batch_) n *= extent;
-        return n;
-    }
-
     /// Matrix i of an operand; of a vector its column.
     void load(std::size_t operand, index_t i, by_columns<T>& to, int own_axes = 2) const {
         const layout& where = operands_[operand].where;
@@ -206,7 +228,7 @@ private:
         const int ask = -1;
         int info = 0;
         f(&wanted, &ask, &info);
-        return room<T>(as_int(operation_, std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
+        return room<T>(as_int(std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
     }
 
     void cholesky() {
@@ -219,8 +241,7 @@ private:
             load(0, i, a);
             int info = 0;
             lapack_.potrf(upper ? "U" : "L", &n, a.data(), &lda, &info, 1);
-            if (info != 0)
-                fail_at(i, "is not positive definite: its minor of order " + std::to_string(info) + " is not positive");
+            if (info != 0) fail_not_definite(i, info);
             for (index_t k = 0; k < rows_; ++k)
                 for (index_t j = 0; j < rows_; ++j)
                     if (upper ? j > k : j < k) a(j, k) = T(0);
@@ -331,7 +352,7 @@ private:
         std::vector<T> work = work_area(decompose);
         liwork = std::max(iwork[0], 1);
         iwork.resize(static_cast<std::size_t>(liwork));
-        lrwork = as_int(operation_, std::max<index_t>(static_cast<index_t>(rwork[0]), 1));
+        lrwork = as_int(std::max<index_t>(static_cast<index_t>(rwork[0]), 1));
         rwork.resize(static_cast<std::size_t>(lrwork));
         const int lwork = static_cast<int>(work.size());
         for (index_t i = 0; i < count(); ++i) {
@@ -400,26 +421,9 @@ private:
         if (n > 0) lapack_.gesv(&n, &right, a.data(), &lda, pivots.data(), b.data(), &ldb, &info);
         return info;
     }
-    [[noreturn]] void fail_singular(index_t i, int pivot) const {
-        fail_at(i, "is singular: pivot " + std::to_string(pivot - 1) + " is 0");
-    }
-
     void solve() {
         take_matrices(true);
-        const auto right = operands_[1].where.extents();
-        const bool vector = right.size() == 1;
-        if (right.empty() || right[right.size() - (vector ? 1 : 2)] != rows_)
-            fail("the second has to have as many rows as the first");
-        const index_t wide = vector ? 1 : right[right.size() - 1];
-        as_int(operation_, wide);
-        if (!vector) {
-            detail::shape_room both;
-            int rank = 0;
-            const std::vector<index_t> own = batch_;
-            const extents_ref batches[] = {extents_ref::of(own), extents_ref::of(right.first(right.size() - 2))};
-            detail::broadcast_shapes(operation_, batches, 2, both, rank);
-            batch_.assign(both, both + rank);
-        }
+        const auto [vector, wide] = take_right_sides();
         T* const result = vector ? make<T>(0, {rows_}) : make<T>(0, {rows_, wide});
         by_columns<T> a(rows_, rows_), b(rows_, wide);
         std::vector<int> pivots = room<int>(rows_);
@@ -458,21 +462,7 @@ private:
             load(0, i, a);
             int info = 0;
             if (rows_ > 0) lapack_.getrf(&n, &n, a.data(), &lda, pivots.data(), &info);
-            T sign(1);
-            R log_of_size(0);
-            for (index_t j = 0; j < rows_; ++j) {
-                const T pivot = a(j, j);
-                if (pivots[static_cast<std::size_t>(j)] != static_cast<int>(j) + 1) sign = -sign;
-                if (!logarithm) {
-                    sign *= pivot;
-                } else {
-                    const R size = std::abs(pivot);
-                    sign = size == 0 ? T(0) : sign * (pivot / size);
-                    log_of_size += std::log(size);
-                }
-            }
-            result[i] = sign;
-            if (logarithm) size_result[i] = log_of_size;
+            result[i] = determinant(a.data(), rows_ + 1, pivots.data(), rows_, logarithm ? size_result + i : nullptr);
         }
     }
 
@@ -494,8 +484,8 @@ private:
         const R rcond =
             option_ != 0 ? static_cast<R>(number_) : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
         if (lesser > 0 && wide > 0) {
-            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(operation_, wide),
-                      lda = a.leading(), ldb = b.leading();
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(wide), lda = a.leading(),
+                      ldb = b.leading();
             std::vector<int> iwork = room<int>(1);
             [[maybe_unused]] std::vector<R> rwork = room<R>(1);
             const auto decompose = [&](T* work, const int* lwork, int* info) {
@@ -509,7 +499,7 @@ private:
             std::vector<T> work = work_area(decompose);
             iwork.resize(static_cast<std::size_t>(std::max(iwork[0], 1)));
             if constexpr (is_complex)
-                rwork.resize(static_cast<std::size_t>(as_int(operation_, static_cast<index_t>(rwork[0]) + 1)));
+                rwork.resize(static_cast<std::size_t>(as_int(static_cast<index_t>(rwork[0]) + 1)));
             const int lwork = static_cast<int>(work.size());
             int info = 0;
             decompose(work.data(), &lwork, &info);
@@ -526,15 +516,11 @@ private:
         std::copy(s.begin(), s.end(), make_alone<R>(3, {lesser}));
     }
 
-    const char* operation_;
     int option_;
     double number_;
-    std::span<const matrix_operand> operands_;
     std::span<const destination> results_;
     stream_state& stream_;
     const lapack_functions<T>& lapack_;
-    std::vector<index_t> batch_;
-    index_t rows_ = 0, columns_ = 0;
 };
 
 }  // namespace
@@ -548,10 +534,21 @@ void run_solver(const char* operation, solver which, int option, double number, 
     device_id device = runtime::current().device;
     for (const matrix_operand& o : operands)
         if (o.memory) device = o.memory->device;
-    if (!device.is_host())
-        throw library_error("[" + std::string(operation) + "] cuSOLVER is not bound yet: an array on " +
-                            to_string(device) + " has to be moved by .to(device::host())");
     runtime::stream_state& stream = *runtime::context_on(device).stream;
+    if (!device.is_host()) {
+        // Of nothing results are known: they are made on the host.
+        if (operands[0].where.size() == 0 && which != solver::lstsq) {
+            const with_device there(ingot::device::host());
+            std::vector<matrix_operand> nothing;
+            const buffer_ref none;
+            for (const matrix_operand& o : operands) nothing.push_back({none, o.where});
+            run_solver(operation, which, option, number, type, nothing, results);
+            for (const destination& to : results) to.memory = copy_of(to.memory, device);
+            return;
+        }
+        runtime::run_cusolver(operation, which, option, type, operands, results, stream);
+        return runtime::add(runtime::counter::library_calls);
+    }
     const auto run = [&]<class T>(std::type_identity<T>) {
         runtime::call<T>(operation, option, number, operands, results, stream).run(which);
     };

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/arrays/expect.hpp"
-#include "tests/untested.hpp"
+#include "tests/linalg/has_blas.hpp"
 #include "tests/walls/count.hpp"
 
 using namespace ingot;
@@ -22,21 +22,11 @@ bool same(const A& a, const B& b) {
     return a.shape() == b.shape() && all(a == b).item();
 }
 
-bool has_blas() {
-    try {
-        return sum(matmul(ones<float>({8, 8}), ones<float>({8, 8}))).item() == 512;
-    } catch (const library_error& missing) {
-        CHECK(std::string(missing.what()).find("[matmul] ") == 0);
-        test::untested(missing.what());
-        return false;
-    }
-}
-
 }  // namespace
 
 TEST_CASE_TEMPLATE("products of every type, of vectors, transposed and computed operands", T, float, double, float16,
                    bfloat16, std::complex<float>, std::complex<double>, int, std::int8_t, std::uint64_t) {
-    if (!has_blas()) return;
+    if (!test::has_blas()) return;
     const std::array<index_t, 3> sizes[] = {{5, 7, 3}, {1, 7, 3}, {5, 1, 3}, {5, 7, 1}, {1, 1, 1}, {16, 32, 8}};
     for (const std::array<index_t, 3>& size : sizes) {
         const index_t m = size[0], k = size[1], n = size[2];
@@ -57,7 +47,7 @@ TEST_CASE_TEMPLATE("products of every type, of vectors, transposed and computed 
 }
 
 TEST_CASE("batches broadcast, and a product is one call between fused kernels") {
-    if (!has_blas()) return;
+    if (!test::has_blas()) return;
     const array<float> x = reshape(matrix<float>(24, 5, 11), {2, 3, 4, 5}),
                        y = reshape(matrix<float>(15, 2, 3), {3, 5, 2});
     CHECK(same(array<float>(matmul(x, y)), array<float>(sum(x(ellipsis, newaxis) * y(all, newaxis, all, all), -2))));

@@ -1,0 +1,553 @@
+// cuSOLVER as a typed table, and the solvers by it. A handle belongs to one stream. Matrices are copied by a kernel
+// into the order of columns, results by another into C order; a call waits in the end for what the library says of each
+// matrix, and throws it.
+#include "runtime/linalg/solvers.hpp"
+
+#include <ingot/error.hpp>
+
+#if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cusolverDn.h>)
+
+#include <cusolverDn.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <ingot/buffer.hpp>
+
+#include "runtime/copy_view.hpp"
+#include "runtime/dynamic_library.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/transfer.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+using detail::destination;
+using detail::layout;
+using detail::matrix_operand;
+using detail::solver;
+
+struct cusolver_api {
+    decltype(&::cusolverDnCreate) create;
+    decltype(&::cusolverDnSetStream) set_stream;
+    decltype(&::cusolverDnCreateParams) create_params;
+    decltype(&::cusolverDnXpotrf_bufferSize) potrf_size;
+    decltype(&::cusolverDnXpotrf) potrf;
+    decltype(&::cusolverDnXgetrf_bufferSize) getrf_size;
+    decltype(&::cusolverDnXgetrf) getrf;
+    decltype(&::cusolverDnXgetrs) getrs;
+    decltype(&::cusolverDnXgeqrf_bufferSize) geqrf_size;
+    decltype(&::cusolverDnXgeqrf) geqrf;
+    decltype(&::cusolverDnXsyevd_bufferSize) syevd_size;
+    decltype(&::cusolverDnXsyevd) syevd;
+    decltype(&::cusolverDnXgesvd_bufferSize) gesvd_size;
+    decltype(&::cusolverDnXgesvd) gesvd;
+    // These have no 64-bit form.
+    decltype(&::cusolverDnSorgqr_bufferSize) sorgqr_size;
+    decltype(&::cusolverDnDorgqr_bufferSize) dorgqr_size;
+    decltype(&::cusolverDnCungqr_bufferSize) cungqr_size;
+    decltype(&::cusolverDnZungqr_bufferSize) zungqr_size;
+    decltype(&::cusolverDnSorgqr) sorgqr;
+    decltype(&::cusolverDnDorgqr) dorgqr;
+    decltype(&::cusolverDnCungqr) cungqr;
+    decltype(&::cusolverDnZungqr) zungqr;
+};
+
+/// Opened once, for ever. Throws library_error.
+const cusolver_api& cusolver(const char* operation) {
+    static std::mutex mutex;
+    static const cusolver_api* known = nullptr;
+    const std::lock_guard lock(mutex);
+    if (known != nullptr) return *known;
+    const auto path = find_cuda_library("cusolver", {12, 11});
+    if (!path)
+        throw library_error("[" + std::string(operation) +
+                            "] libcusolver.so.12 or .11 was not found (from NVIDIA's repository: libcusolver-13-0); "
+                            "CUDA_HOME can name where it is");
+    dynamic_library library(path->string());
+    auto made = std::make_unique<cusolver_api>();
+    library.get(made->create, "cusolverDnCreate");
+    library.get(made->set_stream, "cusolverDnSetStream");
+    library.get(made->create_params, "cusolverDnCreateParams");
+    library.get(made->potrf_size, "cusolverDnXpotrf_bufferSize");
+    library.get(made->potrf, "cusolverDnXpotrf");
+    library.get(made->getrf_size, "cusolverDnXgetrf_bufferSize");
+    library.get(made->getrf, "cusolverDnXgetrf");
+    library.get(made->getrs, "cusolverDnXgetrs");
+    library.get(made->geqrf_size, "cusolverDnXgeqrf_bufferSize");
+    library.get(made->geqrf, "cusolverDnXgeqrf");
+    library.get(made->syevd_size, "cusolverDnXsyevd_bufferSize");
+    library.get(made->syevd, "cusolverDnXsyevd");
+    library.get(made->gesvd_size, "cusolverDnXgesvd_bufferSize");
+    library.get(made->gesvd, "cusolverDnXgesvd");
+    library.get(made->sorgqr_size, "cusolverDnSorgqr_bufferSize");
+    library.get(made->dorgqr_size, "cusolverDnDorgqr_bufferSize");
+    library.get(made->cungqr_size, "cusolverDnCungqr_bufferSize");
+    library.get(made->zungqr_size, "cusolverDnZungqr_bufferSize");
+    library.get(made->sorgqr, "cusolverDnSorgqr");
+    library.get(made->dorgqr, "cusolverDnDorgqr");
+    library.get(made->cungqr, "cusolverDnCungqr");
+    library.get(made->zungqr, "cusolverDnZungqr");
+    library.keep_loaded();
+    known = made.release();
+    return *known;
+}
+
+/// A stream's handle, which one thread uses at a time.
+struct stream_handle {
+    std::mutex mutex;
+    cusolverDnHandle_t handle = nullptr;
+    cusolverDnParams_t params = nullptr;
+};
+stream_handle& handle_of(stream_state& stream) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<const stream_state*, stream_handle>;  // leaked, as streams are
+    const std::lock_guard lock(mutex);
+    return all[&stream];
+}
+
+cudaDataType data_type(dtype t) {
+    switch (t) {
+        case dtype::f4:
+            return CUDA_R_32F;
+        case dtype::f8:
+            return CUDA_R_64F;
+        case dtype::c8:
+            return CUDA_C_32F;
+        default:
+            return CUDA_C_64F;
+    }
+}
+
+class gpu_call : solver_problem {
+public:
+    gpu_call(const char* operation, int option, dtype type, std::span<const matrix_operand> operands,
+             std::span<const destination> results, stream_state& stream)
+        : solver_problem(operation, operands),
+          option_(option),
+          type_(type),
+          part_(detail::kind_of(type) == detail::kind::complex ? detail::part_of(type) : type),
+          results_(results),
+          stream_(stream),
+          api_(cusolver(operation)),
+          handle_(handle_of(stream)),
+          lock_(handle_.mutex) {
+        stream.backend->bind_thread();
+        if (handle_.handle == nullptr) check(api_.create(&handle_.handle));
+        if (handle_.params == nullptr) check(api_.create_params(&handle_.params));
+        check(api_.set_stream(handle_.handle, reinterpret_cast<cudaStream_t>(stream.native)));
+    }
+
+    void run(solver which) {
+        switch (which) {
+            case solver::cholesky:
+                return cholesky();
+            case solver::qr:
+                return qr();
+            case solver::svd:
+                return svd(option_ != 0 ? 'A' : 'S');
+            case solver::svdvals:
+                return svd('N');
+            case solver::eigh:
+                return eigh(true);
+            case solver::eigvalsh:
+                return eigh(false);
+            case solver::solve:
+                return solve(false);
+            case solver::inv:
+                return solve(true);
+            case solver::det:
+            case solver::slogdet:
+                return det(which == solver::slogdet);
+            default:
+                throw library_error("[" + std::string(operation_) + "] is not bound to cuSOLVER yet: an array on " +
+                                    to_string(stream_.device) + " has to be moved by .to(device::host())");
+        }
+    }
+
+private:
+    void check(cusolverStatus_t status) const {
+        if (status != CUSOLVER_STATUS_SUCCESS)
+            throw library_error("[" + std::string(operation_) + "] cuSOLVER: status " +
+                                std::to_string(static_cast<int>(status)));
+    }
+
+    /// Matrices of a batch, one behind the other, each by columns.
+    struct matrices {
+        buffer_ref memory;
+        index_t rows = 0, columns = 0;
+        std::size_t bytes_each = 0;
+
+        std::byte* at(index_t i) const { return data() + static_cast<std::size_t>(i * rows * columns) * bytes_each; }
+        std::byte* data() const { return static_cast<std::byte*>(memory->data); }
+        index_t leading() const { return std::max<index_t>(rows, 1); }
+    };
+
+    buffer_ref room(std::size_t bytes) {
+        buffer_ref made = allocate_buffer(std::max<std::size_t>(bytes, 1), stream_.device, stream_);
+        order_write(*made, stream_);
+        return made;
+    }
+    matrices make(dtype type, index_t rows, index_t columns) {
+        const std::size_t each = detail::size_of(type);
+        return {room(static_cast<std::size_t>(count() * rows * columns) * each), rows, columns, each};
+    }
+    /// The batch's axes, then two of which the first is the quicker one.
+    layout by_columns(const matrices& m) const { return strided(m, m.rows, m.columns, 1, m.rows); }
+    layout strided(const matrices& m, index_t rows, index_t columns, index_t down, index_t across) const {
+        layout made(static_cast<int>(batch_.size()) + 2);
+        std::copy(batch_.begin(), batch_.end(), made.shape());
+        index_t stride = m.rows * m.columns;
+        for (std::size_t j = batch_.size(); j-- > 0; stride *= batch_[j]) made.strides()[j] = stride;
+        index_t *const shape = made.shape() + batch_.size(), *const strides = made.strides() + batch_.size();
+        shape[0] = rows, shape[1] = columns;
+        strides[0] = down, strides[1] = across;
+        return made;
+    }
+
+    /// An operand's matrices; `transposed`: these.
+    matrices load(std::size_t operand, bool transposed = false, bool vector = false) {
+        const layout& given = operands_[operand].where;
+        const index_t rows = given.shape()[given.rank() - (vector ? 1 : 2)],
+                      columns = vector ? 1 : given.shape()[given.rank() - 1];
+        matrices made = make(type_, transposed ? columns : rows, transposed ? rows : columns);
+        layout from(static_cast<int>(batch_.size()) + 2);
+        from.offset = given.offset;
+        const int missing = from.rank() - (given.rank() + (vector ? 1 : 0));
+        for (int j = 0; j < from.rank() - 2; ++j) {
+            const int axis = j - missing;
+            from.shape()[j] = batch_[static_cast<std::size_t>(j)];
+            from.strides()[j] = axis < 0 || vector || given.shape()[axis] == 1 ? 0 : given.strides()[axis];
+        }
+        index_t *const shape = from.shape() + from.rank() - 2, *const strides = from.strides() + from.rank() - 2;
+        shape[0] = rows, shape[1] = columns;
+        strides[0] = given.strides()[given.rank() - (vector ? 1 : 2)];
+        strides[1] = vector ? 0 : given.strides()[given.rank() - 1];
+        if (transposed) std::swap(shape[0], shape[1]), std::swap(strides[0], strides[1]);
+        layout to = by_columns(made);
+        copy_view(type_, *operands_[operand].memory, from, made.memory, to);
+        return made;
+    }
+    /// Its first rows in C order, or with `transposed` each matrix' rows and columns in each other's place.
+    void store(std::size_t result, const matrices& m, index_t rows, bool transposed = false, bool vector = false) {
+        layout from = transposed ? strided(m, m.columns, m.rows, m.rows, 1) : strided(m, rows, m.columns, 1, m.rows);
+        if (vector) {
+            layout without(from.rank() - 1);
+            std::copy_n(from.shape(), without.rank(), without.shape());
+            std::copy_n(from.strides(), without.rank(), without.strides());
+            from = without;
+        }
+        copy_view(results_[result].type, *m.memory, from, results_[result].memory, results_[result].where);
+    }
+    /// A result with these axes behind the batch's that the library writes itself.
+    std::byte* make_result(std::size_t result, std::vector<index_t> own) {
+        std::vector<index_t> shape = batch_;
+        shape.insert(shape.end(), own.begin(), own.end());
+        const destination& to = results_[result];
+        to.where = detail::contiguous_layout(shape);
+        to.memory = room(static_cast<std::size_t>(to.where.size()) * detail::size_of(to.type));
+        return static_cast<std::byte*>(to.memory->data);
+    }
+
+    /// What the library says of each matrix.
+    int* infos() {
+        infos_ = room(static_cast<std::size_t>(count()) * sizeof(int));
+        return static_cast<int*>(infos_->data);
+    }
+    /// Waits; f(i, info) of the first that is not 0.
+    template <class F>
+    void check_infos(const F& f) {
+        std::vector<int> all(static_cast<std::size_t>(count()));
+        copy_to_host(*infos_, 0, all.size() * sizeof(int), all.data(), stream_);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i] < 0)
+                throw library_error("[" + std::string(operation_) + "] cuSOLVER: argument " + std::to_string(-all[i]));
+            if (all[i] > 0) f(static_cast<index_t>(i), all[i]);
+        }
+    }
+
+    struct work {
+        buffer_ref device;
+        std::vector<std::byte> host;
+        std::size_t device_bytes = 0;
+    };
+    /// f(device bytes, host bytes) is a function of the library that asks for both.
+    template <class F>
+    work& work_area(const F& f) {
+        work& made = areas_.emplace_back();
+        std::size_t host_bytes = 0;
+        check(f(&made.device_bytes, &host_bytes));
+        made.device = room(made.device_bytes);
+        made.host.resize(host_bytes);
+        return made;
+    }
+
+    void cholesky() {
+        take_matrices(true);
+        const matrices a = load(0);
+        const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        const cudaDataType t = data_type(type_);
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.potrf_size(handle_.handle, handle_.params, uplo, rows_, t, a.data(), a.leading(), t, device,
+                                   host);
+        });
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.potrf(handle_.handle, handle_.params, uplo, rows_, t, a.at(i), a.leading(), t, w.device->data,
+                             w.device_bytes, w.host.data(), w.host.size(), info + i));
+        check_infos([&](index_t i, int order) { fail_not_definite(i, order); });
+        store(0, a, rows_);
+    }
+
+    /// The factors lie in a. Pivots are of 64 bits, as many as rows for each matrix.
+    std::int64_t* factorise(const matrices& a, buffer_ref& pivots) {
+        const cudaDataType t = data_type(type_);
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.getrf_size(handle_.handle, handle_.params, rows_, rows_, t, a.data(), a.leading(), t, device,
+                                   host);
+        });
+        pivots = room(static_cast<std::size_t>(count() * rows_) * sizeof(std::int64_t));
+        auto* const to = static_cast<std::int64_t*>(pivots->data);
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.getrf(handle_.handle, handle_.params, rows_, rows_, t, a.at(i), a.leading(), to + i * rows_, t,
+                             w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
+        return to;
+    }
+    void det(bool logarithm) {
+        switch (type_) {
+            case dtype::f4:
+                return det_in<float, float>(logarithm);
+            case dtype::f8:
+                return det_in<double, double>(logarithm);
+            case dtype::c8:
+                return det_in<std::complex<float>, float>(logarithm);
+            default:
+                return det_in<std::complex<double>, double>(logarithm);
+        }
+    }
+    /// The diagonals are multiplied on the host.
+    template <class T, class R>
+    void det_in(bool logarithm) {
+        take_matrices(true);
+        const matrices a = load(0);
+        buffer_ref pivots, diagonals;
+        factorise(a, pivots);
+        check_infos([](index_t, int) {});  // a singular matrix has a determinant
+        layout to, from = strided(a, rows_, 1, rows_ + 1, 0);
+        copy_view(type_, *a.memory, from, diagonals, to);
+        const auto n = static_cast<std::size_t>(count() * rows_);
+        std::vector<T> values(n), found(static_cast<std::size_t>(count()));
+        std::vector<R> logs(found.size());
+        std::vector<std::int64_t> exchanged(n);
+        copy_to_host(*diagonals, 0, n * sizeof(T), values.data(), stream_);
+        copy_to_host(*pivots, 0, n * sizeof(std::int64_t), exchanged.data(), stream_);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const std::size_t first = i * static_cast<std::size_t>(rows_);
+            found[i] = determinant(values.data() + first, 1, exchanged.data() + first, rows_,
+                                   logarithm ? &logs[i] : static_cast<R*>(nullptr));
+        }
+        write_result(0, found);
+        if (logarithm) write_result(1, logs);
+    }
+    /// A number for each matrix.
+    template <class T>
+    void write_result(std::size_t result, const std::vector<T>& values) {
+        make_result(result, {});
+        copy_from_host(*results_[result].memory, 0, values.size() * sizeof(T), values.data(), stream_);
+    }
+    void solve(bool inverse) {
+        take_matrices(true);
+        const right_sides right = inverse ? right_sides{false, rows_} : take_right_sides();
+        if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
+        const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
+        buffer_ref pivots;
+        const std::int64_t* const of = factorise(a, pivots);
+        std::vector<index_t> singular;
+        check_infos([&](index_t i, int pivot) {
+            if (option_ == 0) fail_singular(i, pivot);
+            singular.push_back(i);
+        });
+        const cudaDataType t = data_type(type_);
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.getrs(handle_.handle, handle_.params, CUBLAS_OP_N, rows_, right.columns, t, a.at(i), a.leading(),
+                             of + i * rows_, t, b.at(i), b.leading(), info + i));
+        check_infos([](index_t, int) {});
+        for (const index_t i : singular) {
+            const std::vector<std::byte> infinities = repeated(std::numeric_limits<double>::infinity(), 1);
+            copy_from_host(*b.memory, static_cast<std::size_t>(b.at(i) - b.data()), infinities.size(),
+                           infinities.data(), stream_);
+        }
+        store(0, b, rows_, false, right.vector);
+    }
+    /// A matrix of the host's, of zeros but for a number at every such place.
+    std::vector<std::byte> repeated(double number, index_t stride) const {
+        const std::size_t each = detail::size_of(type_);
+        std::vector<std::byte> one(static_cast<std::size_t>(rows_ * rows_) * each);
+        for (index_t i = 0; i < rows_ * rows_; i += stride) {
+            std::byte* const at = one.data() + static_cast<std::size_t>(i) * each;
+            if (part_ == dtype::f4)
+                *reinterpret_cast<float*>(at) = static_cast<float>(number);
+            else
+                *reinterpret_cast<double*>(at) = number;
+        }
+        return one;
+    }
+    /// One is copied from the host, and a kernel repeats it.
+    matrices identities() {
+        const std::vector<std::byte> one = repeated(1, rows_ + 1);
+        const std::size_t bytes = one.size();
+        buffer_ref first = room(bytes);
+        copy_from_host(*first, 0, bytes, one.data(), stream_);
+        matrices made = make(type_, rows_, rows_);
+        layout from = by_columns(made), to = from;
+        std::fill_n(from.strides(), batch_.size(), 0);
+        copy_view(type_, *first, from, made.memory, to);
+        return made;
+    }
+
+    void qr() {
+        take_matrices(false);
+        const index_t lesser = std::min(rows_, columns_), wide = option_ != 0 ? rows_ : lesser;
+        const matrices a = load(0), tau = make(type_, lesser, 1);
+        const cudaDataType t = data_type(type_);
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.geqrf_size(handle_.handle, handle_.params, rows_, columns_, t, a.data(), a.leading(), t,
+                                   tau.data(), t, device, host);
+        });
+        int* info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.geqrf(handle_.handle, handle_.params, rows_, columns_, t, a.at(i), a.leading(), t, tau.at(i), t,
+                             w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
+        check_infos([](index_t, int) {});
+        // Below R stand the reflections that Q is made of; of a complete Q the other columns may hold anything.
+        const matrices q = make(type_, rows_, wide);
+        layout from = strided(a, rows_, std::min(columns_, wide), 1, rows_), to = from;
+        for (std::size_t j = 0; j < batch_.size(); ++j)
+            to.strides()[j] = from.strides()[j] / std::max<index_t>(columns_, 1) * wide;
+        stream_.backend->fill(q.data(), 0, static_cast<std::size_t>(count() * rows_ * wide) * q.bytes_each,
+                              stream_.native);
+        buffer_ref into = q.memory;
+        copy_view(type_, *a.memory, from, into, to);
+        form_q(q, tau, static_cast<int>(lesser));
+        store(0, q, rows_);
+        store(1, a, wide);
+    }
+    void form_q(const matrices& q, const matrices& tau, int reflections) {
+        switch (type_) {
+            case dtype::f4:
+                return form_q_in<float>(api_.sorgqr_size, api_.sorgqr, q, tau, reflections);
+            case dtype::f8:
+                return form_q_in<double>(api_.dorgqr_size, api_.dorgqr, q, tau, reflections);
+            case dtype::c8:
+                return form_q_in<cuComplex>(api_.cungqr_size, api_.cungqr, q, tau, reflections);
+            default:
+                return form_q_in<cuDoubleComplex>(api_.zungqr_size, api_.zungqr, q, tau, reflections);
+        }
+    }
+    template <class T, class Size, class Form>
+    void form_q_in(Size size, Form form, const matrices& q, const matrices& tau, int reflections) {
+        const int m = as_int(q.rows), n = as_int(q.columns), lda = as_int(q.leading());
+        const auto in = [](std::byte* p) { return reinterpret_cast<T*>(p); };
+        int elements = 0;
+        check(size(handle_.handle, m, n, reflections, in(q.data()), lda, in(tau.data()), &elements));
+        const buffer_ref device = room(static_cast<std::size_t>(elements) * sizeof(T));
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(form(handle_.handle, m, n, reflections, in(q.at(i)), lda, in(tau.at(i)),
+                       static_cast<T*>(device->data), elements, info + i));
+        check_infos([](index_t, int) {});
+    }
+
+    /// The library wants no fewer rows than columns. Where there are, the transposed matrix is V' S U', and what is
+    /// read by rows instead of by columns is transposed again.
+    void svd(char job) {
+        take_matrices(false);
+        const bool wide = rows_ < columns_, vectors = job != 'N';
+        const index_t m = std::max(rows_, columns_), n = std::min(rows_, columns_);
+        const matrices a = load(0, wide),
+                       u = make(type_, m,
+                                job == 'A' ? m
+                                : vectors  ? n
+                                           : 0),
+                       vt = make(type_, vectors ? n : 0, vectors ? n : 0);
+        auto* const s = make_result(vectors ? 1 : 0, {n});
+        const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
+        const cudaDataType t = data_type(type_), r = data_type(part_);
+        const auto jobs = static_cast<signed char>(job);
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.gesvd_size(handle_.handle, handle_.params, jobs, jobs, m, n, t, a.data(), a.leading(), r, s, t,
+                                   u.data(), m, t, vt.data(), n, t, device, host);
+        });
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.gesvd(handle_.handle, handle_.params, jobs, jobs, m, n, t, a.at(i), a.leading(), r,
+                             s + i * n * part_bytes, t, u.at(i), m, t, vt.at(i), n, t, w.device->data, w.device_bytes,
+                             w.host.data(), w.host.size(), info + i));
+        check_infos([&](index_t i, int) { fail_at(i, "has singular values that the iteration did not converge to"); });
+        if (!vectors) return;
+        store(wide ? 2 : 0, u, u.rows, wide);
+        store(wide ? 0 : 2, vt, vt.rows, wide);
+    }
+
+    void eigh(bool vectors) {
+        take_matrices(true);
+        const matrices a = load(0);
+        auto* const values = make_result(0, {rows_});
+        const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
+        const cudaDataType t = data_type(type_), r = data_type(part_);
+        const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+        const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.syevd_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.data(), a.leading(), r,
+                                   values, t, device, host);
+        });
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.syevd(handle_.handle, handle_.params, mode, uplo, rows_, t, a.at(i), a.leading(), r,
+                             values + i * rows_ * part_bytes, t, w.device->data, w.device_bytes, w.host.data(),
+                             w.host.size(), info + i));
+        check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
+        if (vectors) store(1, a, rows_);
+    }
+
+    int option_;
+    dtype type_, part_;
+    std::span<const destination> results_;
+    stream_state& stream_;
+    const cusolver_api& api_;
+    stream_handle& handle_;
+    std::unique_lock<std::mutex> lock_;
+    buffer_ref infos_;
+    std::deque<work> areas_;  // until the call has waited: the library may use the host's part meanwhile
+};
+
+}  // namespace
+
+void run_cusolver(const char* operation, solver which, int option, dtype type, std::span<const matrix_operand> operands,
+                  std::span<const destination> results, stream_state& stream) {
+    gpu_call(operation, option, type, operands, results, stream).run(which);
+}
+
+}  // namespace ingot::runtime
+
+#else
+
+namespace ingot::runtime {
+
+void run_cusolver(const char* operation, detail::solver, int, dtype, std::span<const detail::matrix_operand>,
+                  std::span<const detail::destination>, stream_state&) {
+    throw library_error("[" + std::string(operation) +
+                        "] Ingot was built without the headers of cuSOLVER (from NVIDIA's repository: "
+                        "libcusolver-dev-13-0)");
+}
+
+}  // namespace ingot::runtime
+
+#endif

@@ -1,0 +1,25 @@
+// Whether products of matrices have a library on the current device.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <ingot/ingot.hpp>
+
+#include "tests/untested.hpp"
+
+namespace ingot::test {
+
+/// Says what is missing where there is none.
+inline bool has_blas() {
+    try {
+        return sum(matmul(ones<float>({8, 8}), ones<float>({8, 8}))).item() == 512;
+    } catch (const library_error& missing) {
+        CHECK(std::string(missing.what()).find("[matmul] ") == 0);
+        untested(missing.what());
+        return false;
+    }
+}
+
+}  // namespace ingot::test
