@@ -10,6 +10,7 @@
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
+#include <ingot/distributions.hpp>
 #include <ingot/error.hpp>
 #include <ingot/files.hpp>
 #include <ingot/functions.hpp>
