@@ -64,7 +64,7 @@ namespace {
 // next() draws a uniform number, 0 < u <= 1, of 53 bits: Philox4x32-10 of (seed, call, element), as <ingot/philox.hpp>
 // has it, but that the call's top bits count the blocks, from 1: so no number is another leaf's, up to 2^40 calls of a
 // generator. An element needs few, of 2^24.
-#define INGOT_NEXT                                                                                               \
+#define INGOT_NEXT \
     R"(unsigned long long trial = 0, kept = 0;
 bool has_kept = false;
 const auto next = [&]() -> double {
@@ -92,7 +92,7 @@ const auto next = [&]() -> double {
 )"
 
 // Marsaglia and Tsang, 2000: the cube of a shifted normal number, below k = 1 of k + 1 and times a power of a uniform.
-#define INGOT_GAMMA                                                                                              \
+#define INGOT_GAMMA \
     INGOT_NEXT R"(double v = NAN, d = 1, further = 0;
 if (k > 0 && k <= 1e300) {
     d = (k < 1 ? k + 1 : k) - 1 / 3.0;

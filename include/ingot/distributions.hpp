@@ -8,10 +8,10 @@
 // A parameter is a number, or an expression that broadcasts to the shape. A number outside what the distribution takes
 // throws dtype_error; what an expression holds is not looked at, and makes NaN, or of integers anything.
 //
-// Those up to `geometric` transform a leaf, by the inverse of the distribution function but for the normal ones; integers
-// are the same on every target, and so are uniforms of numbers low and high that are powers of two; others within the
-// ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on seed, call and i
-// alone, but a last bit that differs between targets may decide otherwise.
+// Those up to `geometric` transform a leaf, by the inverse of the distribution function but for the normal ones;
+// integers are the same on every target, and so are uniforms of numbers low and high that are powers of two; others
+// within the ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on seed,
+// call and i alone, but a last bit that differs between targets may decide otherwise.
 #pragma once
 
 #include <concepts>
@@ -175,8 +175,7 @@ auto multiply_high(const W& words, const R& range) {
 template <class T, class L, class H>
 void check_range(const char* operation, const L& low, const H& high, bool endpoint) {
     const auto last_fits = [endpoint](auto to, auto most) {
-        return endpoint ? std::cmp_less_equal(to, most)
-                        : std::cmp_less_equal(to, most) || std::cmp_equal(to - 1, most);
+        return endpoint ? std::cmp_less_equal(to, most) : std::cmp_less_equal(to, most) || std::cmp_equal(to - 1, most);
     };
     bool good = true;
     std::string from = "low", to = "high";
@@ -216,18 +215,18 @@ auto integers(const L& low, const H& high, const shape_like& shape, bool endpoin
 }
 
 inline const auto& poisson_kernel() {
-    static const elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y"> k(
-        poisson_text(), "poisson");
+    static const elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y"> k(poisson_text(),
+                                                                                                        "poisson");
     return k;
 }
 inline const auto& gamma_kernel() {
     static const elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y"> k(gamma_text(),
-                                                                                                    "gamma");
+                                                                                                      "gamma");
     return k;
 }
 inline const auto& log_gamma_kernel() {
     static const elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y"> k(log_gamma_text(),
-                                                                                                    "log_gamma");
+                                                                                                      "log_gamma");
     return k;
 }
 inline const auto& binomial_kernel() {
@@ -281,8 +280,9 @@ auto integers(const L& low, const H& high, const shape_like& shape, generator& g
     return detail::integers<T>(low, high, shape, false, g);
 }
 
-/// True with probability p, of this shape: of a word of 32 bits, so that p is met within 2^-32. Throws dtype_error where
-/// a number p is not 0 <= p <= 1, shape_error where an extent is negative or an expression does not broadcast to it.
+/// True with probability p, of this shape: of a word of 32 bits, so that p is met within 2^-32. Throws dtype_error
+/// where a number p is not 0 <= p <= 1, shape_error where an extent is negative or an expression does not broadcast to
+/// it.
 ///
 ///     random::seed(1);
 ///     array<bool> heads = random::bernoulli(0.25, {10000});
@@ -322,8 +322,8 @@ auto normal(const L& loc, const S& scale, const shape_like& shape, generator& g 
     return d.numbers(mean + deviation * d.normal());
 }
 
-/// Numbers whose logarithms are normal, of mean `mean` and deviation `sigma`. Throws dtype_error where a number sigma is
-/// negative, shape_error where an extent is or an expression does not broadcast to the shape.
+/// Numbers whose logarithms are normal, of mean `mean` and deviation `sigma`. Throws dtype_error where a number sigma
+/// is negative, shape_error where an extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     array<double> x = random::lognormal<double>(1, 0.5, {10000});
@@ -339,8 +339,8 @@ auto lognormal(const M& mean, const S& sigma, const shape_like& shape, generator
 
 // ---- by the inverse of the distribution function -----------------------------------------------------------------
 
-/// Exponential numbers of mean `scale`. Throws dtype_error where a number scale is negative, shape_error where an extent
-/// is or an expression does not broadcast to the shape.
+/// Exponential numbers of mean `scale`. Throws dtype_error where a number scale is negative, shape_error where an
+/// extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::exponential<float>(3, {10000})) - 3) < 0.2);
@@ -351,8 +351,8 @@ auto exponential(const S& scale, const shape_like& shape, generator& g = default
     return d.numbers(d.parameter("scale", scale, detail::domain::not_negative) * d.exponential());
 }
 
-/// Exponential numbers on both sides of `loc`. Throws dtype_error where a number scale is negative, shape_error where an
-/// extent is or an expression does not broadcast to the shape.
+/// Exponential numbers on both sides of `loc`. Throws dtype_error where a number scale is negative, shape_error where
+/// an extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::laplace<double>(5, 1, {10000})) - 5) < 0.1);
@@ -381,8 +381,8 @@ auto logistic(const L& loc, const S& scale, const shape_like& shape, generator& 
     return d.numbers(centre + width * (sign * ingot::log((2 - u) / u)));
 }
 
-/// Numbers of the Gumbel distribution, exp(-exp((loc - x) / scale)). Throws dtype_error where a number scale is negative,
-/// shape_error where an extent is or an expression does not broadcast to the shape.
+/// Numbers of the Gumbel distribution, exp(-exp((loc - x) / scale)). Throws dtype_error where a number scale is
+/// negative, shape_error where an extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::gumbel<double>(0, 1, {10000})) - 0.5772) < 0.1);
@@ -497,9 +497,9 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 
 // ---- by rejection -----------------------------------------------------------------------------------------------
 
-/// How many events there are where `lam` are expected: integers from 0. Computed in float64, and not by the interpreter.
-/// Throws dtype_error where a number lam is negative, shape_error where an extent is or an expression does not broadcast
-/// to the shape.
+/// How many events there are where `lam` are expected: integers from 0. Computed in float64, and not by the
+/// interpreter. Throws dtype_error where a number lam is negative, shape_error where an extent is or an expression does
+/// not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::poisson(array<double>{2, 200}, {10000, 2})) - 101) < 1);
@@ -510,9 +510,9 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
 }
 
-/// How many of n trials of probability p succeed: integers from 0 to n. Computed in float64, and not by the interpreter.
-/// Throws dtype_error where a number n is negative or p not 0 <= p <= 1, shape_error where an extent is negative or an
-/// expression does not broadcast to the shape.
+/// How many of n trials of probability p succeed: integers from 0 to n. Computed in float64, and not by the
+/// interpreter. Throws dtype_error where a number n is negative or p not 0 <= p <= 1, shape_error where an extent is
+/// negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::binomial(100, array<double>{0.01, 0.5}, {10000, 2})) - 25.5) < 0.5);
@@ -526,8 +526,8 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
 }
 
 /// Numbers of the gamma distribution of this shape parameter and scale: of mean k * scale. Computed in float64, and not
-/// by the interpreter. Throws dtype_error where a number k is not positive or a number scale negative, shape_error where
-/// an extent is negative or an expression does not broadcast to the shape.
+/// by the interpreter. Throws dtype_error where a number k is not positive or a number scale negative, shape_error
+/// where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::gamma<double>(3, 2, {10000})) - 6) < 0.3);

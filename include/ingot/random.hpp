@@ -79,8 +79,9 @@ concept word_element =
 ///     array<float> first = g.uniform<float>({3});
 ///     g.seed(42);
 ///     std::cout << first << ' ' << g.uniform<float>({3}) << '\n' << round(g.normal<double>({2}), 4);
+///     std::cout << ' ' << g.bits<std::uint64_t>({2, 3}).shape();
 ///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
-///     //         [-0.486  -1.9756]
+///     //         [-0.486  -1.9756] (2, 3)
 class generator {
     // Before its users, whose results are deduced.
     template <class T, detail::generator_kind K>

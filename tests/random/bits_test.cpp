@@ -50,7 +50,8 @@ TEST_CASE("words are philox.hpp's, in rows, transposed, in reverse, and far out"
     const array<std::uint64_t> column = wide(all, 3);
     for (index_t i = 0; i < 7; ++i)
         for (index_t j = 0; j < 3; ++j)
-            CHECK(turned(i, j).item() == word_at<std::uint32_t>(seed, 0, static_cast<std::uint64_t>(7 * (4 - 2 * j) + i)));
+            CHECK(turned(i, j).item() ==
+                  word_at<std::uint32_t>(seed, 0, static_cast<std::uint64_t>(7 * (4 - 2 * j) + i)));
     for (index_t i = 0; i < 5; ++i)
         CHECK(column(i).item() == word_at<std::uint64_t>(seed, 1, static_cast<std::uint64_t>(7 * i + 3)));
     constexpr index_t many = index_t{1} << 40;

@@ -39,21 +39,22 @@ void check_transformed(std::uint64_t seed) {
                                   std::exp(0.5 + square / 2), std::expm1(square) * std::exp(1 + square)});
         check_sample("exponential", exponential,
                      distribution{0, 30, [](double x) { return -std::expm1(-x / 2.5); }, 2.5, 6.25});
-        check_sample("laplace", laplace, distribution{-20, 22,
-                                                      [](double x) {
-                                                          const double tail = std::exp(-std::abs(x - 1) / 2) / 2;
-                                                          return x < 1 ? tail : 1 - tail;
-                                                      },
-                                                      1, 8});
+        check_sample("laplace", laplace,
+                     distribution{-20, 22,
+                                  [](double x) {
+                                      const double tail = std::exp(-std::abs(x - 1) / 2) / 2;
+                                      return x < 1 ? tail : 1 - tail;
+                                  },
+                                  1, 8});
     }
     {
-        auto [logistic, gumbel, rayleigh, weibull, pareto, power] =
-            eval(random::logistic<T>(1, 2, shape, g), random::gumbel<T>(1, 2, shape, g),
-                 random::rayleigh<T>(2, shape, g), random::weibull<T>(1.5, shape, g), random::pareto<T>(6, shape, g),
-                 random::power<T>(2.5, shape, g));
+        auto [logistic, gumbel, rayleigh, weibull, pareto, power] = eval(
+            random::logistic<T>(1, 2, shape, g), random::gumbel<T>(1, 2, shape, g), random::rayleigh<T>(2, shape, g),
+            random::weibull<T>(1.5, shape, g), random::pareto<T>(6, shape, g), random::power<T>(2.5, shape, g));
         constexpr double pi = std::numbers::pi;
-        check_sample("logistic", logistic,
-                     distribution{-20, 22, [](double x) { return 1 / (1 + std::exp((1 - x) / 2)); }, 1, 4 * pi * pi / 3});
+        check_sample(
+            "logistic", logistic,
+            distribution{-20, 22, [](double x) { return 1 / (1 + std::exp((1 - x) / 2)); }, 1, 4 * pi * pi / 3});
         check_sample("gumbel", gumbel,
                      distribution{-5, 25, [](double x) { return std::exp(-std::exp((1 - x) / 2)); }, 1 + 2 * euler,
                                   4 * pi * pi / 6});
@@ -66,18 +67,19 @@ void check_transformed(std::uint64_t seed) {
                                   two_thirds - third * third});
         check_sample("pareto", pareto,
                      distribution{0, 3, [](double x) { return 1 - std::pow(1 + x, -6); }, 0.2, 6 / (25 * 4.0)});
-        check_sample("power", power, distribution{0, 1, [](double x) { return std::pow(x, 2.5); }, 2.5 / 3.5,
-                                                  2.5 / (3.5 * 3.5 * 4.5)});
+        check_sample("power", power,
+                     distribution{0, 1, [](double x) { return std::pow(x, 2.5); }, 2.5 / 3.5, 2.5 / (3.5 * 3.5 * 4.5)});
     }
     auto [cauchy, triangular, rising] =
         eval(random::standard_cauchy<T>(shape, g), random::triangular<T>(-1, 0, 3, shape, g),
              random::triangular<T>(2, 3, 3, shape, g));
-    check_sample("standard_cauchy", cauchy,
-                 distribution{-50, 50, [](double x) { return 0.5 + std::atan(x) / std::numbers::pi; }, none_known,
-                              none_known});
-    check_sample("triangular", triangular,
-                 distribution{-1, 3, [](double x) { return x < 0 ? (x + 1) * (x + 1) / 4 : 1 - (3 - x) * (3 - x) / 12; },
-                              2 / 3.0, (1 + 9 + 3) / 18.0});
+    check_sample(
+        "standard_cauchy", cauchy,
+        distribution{-50, 50, [](double x) { return 0.5 + std::atan(x) / std::numbers::pi; }, none_known, none_known});
+    check_sample(
+        "triangular", triangular,
+        distribution{-1, 3, [](double x) { return x < 0 ? (x + 1) * (x + 1) / 4 : 1 - (3 - x) * (3 - x) / 12; },
+                     2 / 3.0, (1 + 9 + 3) / 18.0});
     check_sample("triangular to its top", rising,
                  distribution{2, 3, [](double x) { return (x - 2) * (x - 2); }, 8 / 3.0, 1 / 18.0});
 }
@@ -108,11 +110,12 @@ void check_integers(const array<T>& given, std::uint64_t seed, std::uint64_t cal
 
 TEST_CASE("a sample of other parameters is found out") {
     random::generator g(1);
-    const auto sample = eval(random::normal<double>(0, 1, {1'000'000}, g)).to_host();
+    const auto sample = eval(random::normal<double>(0, 1, {draws()}, g)).to_host();
     const auto of = [](double loc, double scale) {
         return distribution{-5, 5, [=](double x) { return normal_below((x - loc) / scale); }, loc, scale * scale};
     };
     CHECK(distance(sample, of(0, 1)) < most_distance(sample.size()));
+    if (draws() < 1'000'000) return;  // too few to find out
     CHECK(distance(sample, of(0, 1.02)) > most_distance(sample.size()));
     CHECK(distance(sample, of(0.01, 1)) > most_distance(sample.size()));
 }
@@ -132,13 +135,14 @@ TEST_CASE("numbers by rejection have their distributions") {
         check_sample("gamma", wide, distribution{0, 40, [](double x) { return gamma_below(2.5, x / 2); }, 5, 10});
         check_sample("gamma below 1", narrow,
                      distribution{0, 10, [](double x) { return gamma_below(0.5, x); }, 0.5, 0.5});
-        check_sample("chisquare", squares,
-                     distribution{0, 30, [](double x) { return gamma_below(1.5, x / 2); }, 3, 6});
+        check_sample("chisquare", squares, distribution{0, 30, [](double x) { return gamma_below(1.5, x / 2); }, 3, 6});
         const auto variance = [](double a, double b) { return a * b / ((a + b) * (a + b) * (a + b + 1)); };
-        check_sample("beta", beta, distribution{0, 1, [](double x) { return beta_below(2.5, 4, x); }, 2.5 / 6.5,
-                                                variance(2.5, 4), 100});
-        check_sample("beta below 1", mixed, distribution{0, 1, [](double x) { return beta_below(0.5, 1.5, x); }, 0.25,
-                                                         variance(0.5, 1.5), 100});
+        check_sample(
+            "beta", beta,
+            distribution{0, 1, [](double x) { return beta_below(2.5, 4, x); }, 2.5 / 6.5, variance(2.5, 4), 100});
+        check_sample(
+            "beta below 1", mixed,
+            distribution{0, 1, [](double x) { return beta_below(0.5, 1.5, x); }, 0.25, variance(0.5, 1.5), 100});
     }
     auto [few, some, many, huge, of_20, of_1000] =
         eval(random::poisson(3.5, shape, g), random::poisson<int>(20, shape, g), random::poisson(5000, shape, g),
@@ -147,8 +151,9 @@ TEST_CASE("numbers by rejection have their distributions") {
     check_sample("poisson(3.5)", few, poisson_of(3.5, 0, 30));
     check_sample("poisson(20)", some, poisson_of(20, 0, 80));
     check_sample("poisson(5000)", many, poisson_of(5000, 4000, 6000));
-    check_sample("poisson(1e12)", huge,
-                 distribution{1e12 - 5e6, 1e12 + 5e6, [](double x) { return normal_below((x - 1e12) / 1e6); }, 1e12, 1e12});
+    check_sample(
+        "poisson(1e12)", huge,
+        distribution{1e12 - 5e6, 1e12 + 5e6, [](double x) { return normal_below((x - 1e12) / 1e6); }, 1e12, 1e12});
     check_sample("binomial(20, 0.3)", of_20, binomial_of(20, 0.3, 0, 20));
     check_sample("binomial(1000, 0.6)", of_1000, binomial_of(1000, 0.6, 0, 1000));
 }
@@ -159,9 +164,9 @@ TEST_CASE("trials have their distributions") {
     auto [heads, first, never, always, at_once] =
         eval(random::bernoulli(0.3, shape, g), random::geometric(0.2, shape, g), random::bernoulli(0, shape, g),
              random::bernoulli(1, shape, g), random::geometric<std::int8_t>(1, shape, g));
-    check_sample("bernoulli", astype<int>(heads), of_integers(0, 1, [](double x) { return x < 0.5 ? 0.7 : 1; }, 0.3, 0.21));
-    check_sample("geometric", first,
-                 of_integers(0, 60, [](double x) { return 1 - std::pow(0.8, x); }, 5, 0.8 / 0.04));
+    check_sample("bernoulli", astype<int>(heads),
+                 of_integers(0, 1, [](double x) { return x < 0.5 ? 0.7 : 1; }, 0.3, 0.21));
+    check_sample("geometric", first, of_integers(0, 60, [](double x) { return 1 - std::pow(0.8, x); }, 5, 0.8 / 0.04));
     CHECK(!any(never).item());
     CHECK(all(always).item());
     CHECK(all(at_once == 1).item());
@@ -172,9 +177,9 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     constexpr index_t n = 1003;
     random::generator g(seed);
     using limits = std::numeric_limits<std::int64_t>;
-    const auto [a, b, c, d] = eval(
-        random::integers<std::int8_t>(-128, 128, n, g), random::integers<std::uint8_t>(3, 10, n, true, g),
-        random::integers<std::int16_t>(-500, 1000, n, g), random::integers<std::uint16_t>(0, 65535, n, true, g));
+    const auto [a, b, c, d] =
+        eval(random::integers<std::int8_t>(-128, 128, n, g), random::integers<std::uint8_t>(3, 10, n, true, g),
+             random::integers<std::int16_t>(-500, 1000, n, g), random::integers<std::uint16_t>(0, 65535, n, true, g));
     check_integers<std::int8_t>(a, seed, 0, -128, 256);
     check_integers<std::uint8_t>(b, seed, 1, 3, 8);
     check_integers<std::int16_t>(c, seed, 2, -500, 1500);
@@ -191,11 +196,12 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     g.seed(seed);
     const array<int> low{-7, 100}, high{9, 1000};
     const array<std::int64_t> low8{limits::min(), 0}, high8{limits::max(), 1};
-    const auto [p, q] = eval(random::integers<int>(low, high, {n, 2}, g),
-                             random::integers<std::int64_t>(low8, high8, {n, 2}, true, g));
+    const auto [p, q] =
+        eval(random::integers<int>(low, high, {n, 2}, g), random::integers<std::int64_t>(low8, high8, {n, 2}, true, g));
     for (index_t i = 0; i < 2 * n; i += 501) {
         const auto at = static_cast<std::uint64_t>(i);
-        CHECK(p(i / 2, i % 2).item() == (i % 2 ? 100 : -7) + static_cast<int>(scaled<int>(seed, 0, at, i % 2 ? 900 : 16)));
+        CHECK(p(i / 2, i % 2).item() ==
+              (i % 2 ? 100 : -7) + static_cast<int>(scaled<int>(seed, 0, at, i % 2 ? 900 : 16)));
         CHECK(q(i / 2, i % 2).item() ==
               static_cast<std::int64_t>((i % 2 ? 0 : 1ull << 63) + scaled<std::int64_t>(seed, 1, at, i % 2 ? 2 : 0)));
     }
@@ -223,7 +229,8 @@ TEST_CASE("parameters that are expressions give each element what a number would
     CHECK(!all(heads(all, 1)).item());
     // Outside what there is: NaN, and an end.
     const array<double> bad{-1, NAN, INFINITY};
-    const auto [k, lam, n] = eval(random::gamma<double>(bad, 1, 3, g), random::poisson(bad, 3, g), random::binomial(3, bad, 3, g));
+    const auto [k, lam, n] =
+        eval(random::gamma<double>(bad, 1, 3, g), random::poisson(bad, 3, g), random::binomial(3, bad, 3, g));
     CHECK(isnan(k(0)).item());
     CHECK(lam.shape() == n.shape());
 }

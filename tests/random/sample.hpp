@@ -1,5 +1,5 @@
-// How far samples are from the distribution they are said to be of: their moments, and the Kolmogorov-Smirnov distance at
-// a thousand points.
+// How far samples are from the distribution they are said to be of: their moments, and the Kolmogorov-Smirnov distance
+// at a thousand points.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -63,7 +63,8 @@ void check_sample(const char* name, const E& drawn, const distribution& of) {
     const auto n = static_cast<double>(sample.size());
     bool finite = true;
     double mean = 0, second = 0, fourth = 0;
-    for (const auto x : sample) mean += static_cast<double>(x) / n, finite = finite && std::isfinite(static_cast<double>(x));
+    for (const auto x : sample)
+        mean += static_cast<double>(x) / n, finite = finite && std::isfinite(static_cast<double>(x));
     CHECK(finite);
     for (const auto x : sample) {
         const double square = (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
