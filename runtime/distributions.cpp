@@ -64,8 +64,7 @@ namespace {
 // next() draws a uniform number, 0 < u <= 1, of 53 bits: Philox4x32-10 of (seed, call, element), as <ingot/philox.hpp>
 // has it, but that the call's top bits count the blocks, from 1: so no number is another leaf's, up to 2^40 calls of a
 // generator. An element needs few, of 2^24.
-#define INGOT_NEXT \
-    R"(unsigned long long trial = 0, kept = 0;
+constexpr const char* next = R"(unsigned long long trial = 0, kept = 0;
 bool has_kept = false;
 const auto next = [&]() -> double {
     unsigned long long word = kept;
@@ -89,11 +88,10 @@ const auto next = [&]() -> double {
     }
     return double(word >> 11) * 0x1p-53 + 0x1p-54;
 };
-)"
+)";
 
 // Marsaglia and Tsang, 2000: the cube of a shifted normal number, below k = 1 of k + 1 and times a power of a uniform.
-#define INGOT_GAMMA \
-    INGOT_NEXT R"(double v = NAN, d = 1, further = 0;
+constexpr const char* cubed_normal = R"(double v = NAN, d = 1, further = 0;
 if (k > 0 && k <= 1e300) {
     d = (k < 1 ? k + 1 : k) - 1 / 3.0;
     const double c = 1 / sqrt(9 * d);
@@ -107,17 +105,17 @@ if (k > 0 && k <= 1e300) {
     }
     if (k < 1) further = log(next()) / k;
 }
-)"
+)";
 
 }  // namespace
 
-const char* gamma_text() { return INGOT_GAMMA "y = d * v * exp(further);"; }
-const char* log_gamma_text() { return INGOT_GAMMA "y = log(d * v) + further;"; }
+std::string gamma_text() { return std::string(next) + cubed_normal + "y = d * v * exp(further);"; }
+std::string log_gamma_text() { return std::string(next) + cubed_normal + "y = log(d * v) + further;"; }
 
 // Up to 10 by the sums of the probabilities; above by Hormann's PTRS, 1993. There the logarithm of a probability is
 // lgamma's while that is exact enough, and for more a series in (lam - y) / y.
-const char* poisson_text() {
-    return INGOT_NEXT R"(if (!(lam >= 0)) {
+std::string poisson_text() {
+    return std::string(next) + R"(if (!(lam >= 0)) {
     y = NAN;
 } else if (lam < 10) {
     double p = exp(-lam), u = next();
@@ -145,8 +143,8 @@ const char* poisson_text() {
 }
 
 // Of p and 1 - p the smaller. Where few are expected by the sums of the probabilities, else by Hormann's BTRS, 1993.
-const char* binomial_text() {
-    return INGOT_NEXT R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
+std::string binomial_text() {
+    return std::string(next) + R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
 if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
     y = NAN;
 } else if (n * less < 10) {
@@ -172,8 +170,5 @@ if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
 if (p > 0.5) y = n - y;
 )";
 }
-
-#undef INGOT_NEXT
-#undef INGOT_GAMMA
 
 }  // namespace ingot::detail

@@ -50,10 +50,10 @@ INGOT_API void check_order(const char* operation, const char* first_name, double
                                             dtype of, bool endpoint);
 
 /// The texts of kernels that reject, to be given (number, parameters..., seed, call).
-INGOT_API const char* poisson_text();
-INGOT_API const char* gamma_text();
-INGOT_API const char* log_gamma_text();
-INGOT_API const char* binomial_text();
+INGOT_API std::string poisson_text();
+INGOT_API std::string gamma_text();
+INGOT_API std::string log_gamma_text();
+INGOT_API std::string binomial_text();
 
 /// A call of a distribution: what its numbers of type T are made of.
 template <class T>

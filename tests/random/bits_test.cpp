@@ -2,6 +2,7 @@
 #include <ingot/philox.hpp>
 
 #include "tests/arrays/expect.hpp"
+#include "tests/cache/fixture.hpp"
 #include "tests/walls/count.hpp"
 
 using namespace ingot;
@@ -68,6 +69,28 @@ TEST_CASE("words are drawn again by every evaluation, and take part in what is a
     for (const std::uint32_t w : words_from<std::uint32_t>(3, 0, 0, 1000)) wanted += w & 0xffffu;
     CHECK(total.item() == wanted);
     CHECK(launches([&] { (void)eval(sum(astype<std::uint64_t>(words & 0xffffu))); }) == 1);
+}
+
+TEST_CASE("the interpreter has the same words, and so has a lazy") {
+    random::generator g(31);
+    (void)g.bits<std::uint32_t>({1});
+    const auto wide = g.bits<std::uint64_t>({6, 11});
+    const lazy<std::uint64_t> kept = wide;
+    CHECK(eval(kept).to_host() == words_from<std::uint64_t>(31, 1, 0, 66));
+    const with_device host(device::host());
+    const test::environment_variable no_compiler("INGOT_CXX", "/there/is/no/compiler");
+    random::generator here(31);
+    const auto before = counters().interpreter_runs;
+    const auto [a, b, c] =
+        eval(transpose(here.bits<std::uint32_t>({6, 11})), transpose(here.bits<std::uint64_t>({6, 11})),
+             transpose(random::integers<int>(-5, 7, {6, 11}, here)));
+    CHECK(counters().interpreter_runs == before + 1);
+    CHECK(transpose(a).to_host() == words_from<std::uint32_t>(31, 0, 0, 66));
+    CHECK(transpose(b).to_host() == words_from<std::uint64_t>(31, 1, 0, 66));
+    std::vector<int> wanted;
+    for (const std::uint64_t w : words_from<std::uint64_t>(31, 2, 0, 66))
+        wanted.push_back(static_cast<int>(((w >> 32) * 12 + ((w & 0xffffffffu) * 12 >> 32)) >> 32) - 5);
+    CHECK(transpose(c).to_host() == wanted);
 }
 
 TEST_CASE("a negative extent is refused") {
