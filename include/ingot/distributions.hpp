@@ -8,10 +8,11 @@
 // A parameter is a number, or an expression that broadcasts to the shape. A number outside what the distribution takes
 // throws dtype_error; what an expression holds is not looked at, and makes NaN, or of integers anything.
 //
-// Those up to `geometric` transform a leaf, by the inverse of the distribution function but for the normal ones;
-// integers are the same on every target, and so are uniforms of numbers low and high that are powers of two; others
-// within the ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on seed,
-// call and i alone, but a last bit that differs between targets may decide otherwise.
+// Those up to `geometric` transform a leaf, by the inverse of the distribution function but for the normal ones. The
+// integers and truths among them are the same on every target, and so are uniforms whose high - low is a power of two;
+// others within the ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on
+// seed, call and i alone, but a last bit that differs between targets may decide otherwise. They are texts, which
+// neither the interpreter nor a lazy takes.
 #pragma once
 
 #include <concepts>
@@ -497,9 +498,8 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 
 // ---- by rejection -----------------------------------------------------------------------------------------------
 
-/// How many events there are where `lam` are expected: integers from 0. Computed in float64, and not by the
-/// interpreter. Throws dtype_error where a number lam is negative, shape_error where an extent is or an expression does
-/// not broadcast to the shape.
+/// How many events there are where `lam` are expected: integers from 0. Computed in float64. Throws dtype_error where a
+/// number lam is negative, shape_error where an extent is or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::poisson(array<double>{2, 200}, {10000, 2})) - 101) < 1);
@@ -510,9 +510,9 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
 }
 
-/// How many of n trials of probability p succeed: integers from 0 to n. Computed in float64, and not by the
-/// interpreter. Throws dtype_error where a number n is negative or p not 0 <= p <= 1, shape_error where an extent is
-/// negative or an expression does not broadcast to the shape.
+/// How many of n trials of probability p succeed: integers from 0 to n. Computed in float64. Throws dtype_error where a
+/// number n is negative or p not 0 <= p <= 1, shape_error where an extent is negative or an expression does not
+/// broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::binomial(100, array<double>{0.01, 0.5}, {10000, 2})) - 25.5) < 0.5);
@@ -525,9 +525,9 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
     return ingot::astype<T>(d.by(detail::binomial_kernel(), trials, chance));
 }
 
-/// Numbers of the gamma distribution of this shape parameter and scale: of mean k * scale. Computed in float64, and not
-/// by the interpreter. Throws dtype_error where a number k is not positive or a number scale negative, shape_error
-/// where an extent is negative or an expression does not broadcast to the shape.
+/// Numbers of the gamma distribution of this shape parameter and scale: of mean k * scale. Computed in float64. Throws
+/// dtype_error where a number k is not positive or a number scale negative, shape_error where an extent is negative or
+/// an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::gamma<double>(3, 2, {10000})) - 6) < 0.3);
@@ -540,9 +540,8 @@ auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = d
     return detail::draw<T>::numbers(times * d.by(detail::gamma_kernel(), of));
 }
 
-/// Sums of squares of df normal numbers, df being any positive number. Computed in float64, and not by the interpreter.
-/// Throws dtype_error where a number df is not positive, shape_error where an extent is negative or an expression does
-/// not broadcast to the shape.
+/// Sums of squares of df normal numbers, df being any positive number. Computed in float64. Throws dtype_error where a
+/// number df is not positive, shape_error where an extent is negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::chisquare<double>(3, {10000})) - 3) < 0.2);
@@ -554,9 +553,9 @@ auto chisquare(const D& df, const shape_like& shape, generator& g = default_gene
     return detail::draw<T>::numbers(2 * d.by(detail::gamma_kernel(), freedom / 2));
 }
 
-/// Numbers from 0 to 1 of density x^(a - 1) (1 - x)^(b - 1): of mean a / (a + b). Computed in float64, and not by the
-/// interpreter. Throws dtype_error where a number a or b is not positive, shape_error where an extent is negative or an
-/// expression does not broadcast to the shape.
+/// Numbers from 0 to 1 of density x^(a - 1) (1 - x)^(b - 1): of mean a / (a + b). Computed in float64. Throws
+/// dtype_error where a number a or b is not positive, shape_error where an extent is negative or an expression does not
+/// broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::beta<double>(1, 3, {10000})) - 0.25) < 0.05);
