@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,7 @@ inline double most_distance(std::size_t n) { return 1.95 / std::sqrt(static_cast
 inline constexpr double deviations = 5;
 
 template <class E>
-void check_sample(const char* name, const E& drawn, const distribution& of) {
+void check_sample(const std::string& name, const E& drawn, const distribution& of) {
     INFO(name);
     const auto sample = drawn.to_host();
     const auto n = static_cast<double>(sample.size());
