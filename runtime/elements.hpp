@@ -89,6 +89,18 @@ inline void store(dtype t, const void* from, const indices& at, std::size_t n, v
     });
 }
 
+/// The uniform or normal number of element i of a block's elements.
+template <class T>
+T transform(detail::generator_kind kind, const detail::philox::block& w, std::uint64_t i) {
+    namespace philox = detail::philox;
+    if (kind == detail::generator_kind::uniform) return philox::uniform(philox::word_of<T>(w, i));
+    const std::uint64_t even = i & ~std::uint64_t{1};
+    const T u = philox::uniform_above_zero(philox::word_of<T>(w, even));
+    const T v = philox::uniform(philox::word_of<T>(w, even + 1));
+    const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
+    return radius * (i == even ? std::cos(angle) : std::sin(angle));
+}
+
 template <class T>
 void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, const indices& at, std::size_t n,
                     T* to) {
@@ -97,15 +109,10 @@ void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, 
         const auto element = static_cast<std::uint64_t>(at[i]);
         const std::uint64_t in_block = element % philox::per_block<T>;
         const philox::block w = philox::words(seed, call, element / philox::per_block<T>);
-        if (kind == static_cast<std::uint16_t>(detail::generator_kind::uniform)) {
-            to[i] = philox::uniform(philox::word_of<T>(w, in_block));
-            continue;
-        }
-        const std::uint64_t even = in_block & ~std::uint64_t{1};
-        const T u = philox::uniform_above_zero(philox::word_of<T>(w, even));
-        const T v = philox::uniform(philox::word_of<T>(w, even + 1));
-        const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
-        to[i] = radius * (in_block == even ? std::cos(angle) : std::sin(angle));
+        if constexpr (std::is_integral_v<T>)
+            to[i] = philox::word_of<T>(w, in_block);
+        else
+            to[i] = transform<T>(static_cast<detail::generator_kind>(kind), w, in_block);
     }
 }
 

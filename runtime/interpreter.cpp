@@ -230,9 +230,18 @@ private:
         else if (n.code == static_cast<std::uint16_t>(detail::generator_kind::position))
             std::copy_n(at_.data(), where.count, elements<std::int64_t>(to));
         else if (n.type == dtype::f4)
-            random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<float>(to));
+            evaluate_random<float>(n, bound, where, to);
+        else if (n.type == dtype::f8)
+            evaluate_random<double>(n, bound, where, to);
+        else if (n.type == dtype::u4)
+            evaluate_random<std::uint32_t>(n, bound, where, to);
         else
-            random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<double>(to));
+            evaluate_random<std::uint64_t>(n, bound, where, to);
+    }
+
+    template <class T>
+    void evaluate_random(const node& n, const bound_operand& bound, const index_block& where, void* to) {
+        random_numbers(n.code, bound.bits[0], bound.bits[1], at_, where.count, elements<T>(to));
     }
 
     // ---- binders

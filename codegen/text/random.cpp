@@ -108,11 +108,35 @@ constexpr std::string_view normal_double = R"(% void normal_double(double* to, g
 }
 )";
 
+constexpr std::string_view bits_of_32 = R"(% void bits_uint32(uint32* to, generator_key key, uint64 group) {
+    const philox_words r = philox(key, group);
+    to[0] = r.w[0];
+    to[1] = r.w[1];
+    to[2] = r.w[2];
+    to[3] = r.w[3];
+}
+)";
+
+constexpr std::string_view bits_of_64 = R"(% void bits_uint64(uint64* to, generator_key key, uint64 group) {
+    const philox_words r = philox(key, group);
+    to[0] = uint64(r.w[1]) << 32 | r.w[0];
+    to[1] = uint64(r.w[3]) << 32 | r.w[2];
+}
+)";
+
+/// The function that writes a group.
+std::string_view group_text(generator_kind kind, bool single) {
+    if (kind == generator_kind::normal) return single ? normal_float : normal_double;
+    if (kind == generator_kind::uniform) return single ? uniform_float : uniform_double;
+    return single ? bits_of_32 : bits_of_64;
+}
+
 }  // namespace
 
 std::string spell_generator(generator_kind kind, dtype t, bool approximate, prelude& needs) {
-    const bool single = t == dtype::f4, normal = kind == generator_kind::normal;
-    const std::string type = type_name(t), name = (normal ? "normal_" : "uniform_") + type;
+    const bool single = generator_group(t) == 4, normal = kind == generator_kind::normal;
+    const std::string type = type_name(t);
+    const std::string name = (normal ? "normal_" : kind == generator_kind::uniform ? "uniform_" : "bits_") + type;
     const std::string prefix(needs.function_prefix());
     const auto add = [&](std::string_view as, std::string_view body) {
         std::string text(body);
@@ -137,7 +161,7 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
         if (on_circle) add("circle", circle);
         add("polar " + type, on_circle ? polar_on_circle : single ? polar_float : polar_double);
     }
-    add(name, single ? (normal ? normal_float : uniform_float) : (normal ? normal_double : uniform_double));
+    add(name, group_text(kind, single));
     const std::string group = std::to_string(generator_group(t));
     add(name + " of one", "% " + type + ' ' + name + "(generator_key key, uint64 i) {\n    " + type + " group[" +
                               group + "];\n    " + name + "(group, key, i / " + group + ");\n    return " +

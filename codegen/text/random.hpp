@@ -1,5 +1,5 @@
 // Random leaves in generated source: the functions of <ingot/philox.hpp>, printed. One call of Philox makes a group of
-// elements, 4 of float or 2 of double; a schedule that owns whole groups asks for them so.
+// elements, 4 of 32 bits or 2 of 64; a schedule that owns whole groups asks for them so.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace ingot::codegen {
 
 /// How many elements of this dtype one call of Philox makes.
-constexpr std::uint32_t generator_group(dtype t) { return t == dtype::f4 ? 4 : 2; }
+constexpr std::uint32_t generator_group(dtype t) { return detail::size_of(t) == 4 ? 4 : 2; }
 
 /// Puts the generator into the prelude and returns its name. name(to, key, i / group) writes a whole group;
 /// name(key, i) is element i. `approximate`: for a compiler that replaces the functions which it calls.

@@ -22,23 +22,8 @@ struct library_function {
     std::string_view name;
     int arity;
 };
-constexpr std::array<library_function, 17> library{{{"acos", 1},
-                                                    {"acosh", 1},
-                                                    {"asin", 1},
-                                                    {"asinh", 1},
-                                                    {"atan", 1},
-                                                    {"atanh", 1},
-                                                    {"cbrt", 1},
-                                                    {"cosh", 1},
-                                                    {"fabs", 1},
-                                                    {"fmax", 2},
-                                                    {"fmin", 2},
-                                                    {"lgamma", 1},
-                                                    {"round", 1},
-                                                    {"sinh", 1},
-                                                    {"tgamma", 1},
-                                                    {"trunc", 1},
-                                                    {"nearbyint", 1}}};
+constexpr std::array<library_function, 6> library{
+    {{"fabs", 1}, {"fmax", 2}, {"fmin", 2}, {"round", 1}, {"trunc", 1}, {"nearbyint", 1}}};
 
 /// float f(float a, float b) { return __builtin_ff(a, b); } under this name, `suffix` being "f" or nothing.
 std::string by_builtin(const std::string& as, const std::string& name, int arity, const std::string& suffix) {

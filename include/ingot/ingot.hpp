@@ -10,6 +10,7 @@
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
+#include <ingot/distributions.hpp>
 #include <ingot/dlpack.hpp>
 #include <ingot/einsum.hpp>
 #include <ingot/error.hpp>

@@ -3,8 +3,9 @@
 //
 //   block       Philox4x32 with 10 rounds turns a 128-bit counter and a 64-bit key into four 32-bit words w0..w3.
 //               key = (seed low, seed high); counter = (block low, block high, call low, call high), low 32 bits first.
-//   element i   of the unviewed leaf, in float32: block i / 4, word i % 4; in float64: block i / 2, the 64-bit word
-//               low | high << 32 of w0 and w1 where i is even, of w2 and w3 where it is odd.
+//   element i   of the unviewed leaf, in float32 and uint32: block i / 4, word i % 4; in float64 and uint64: block
+//               i / 2, the 64-bit word low | high << 32 of w0 and w1 where i is even, of w2 and w3 where it is odd.
+//   bits        the word as it is: uint32 or uint64.
 //   uniform     float32: (word >> 8) * 2^-24; float64: (word >> 11) * 2^-53; so 0 <= u < 1, exact.
 //   normal      Box-Muller on pairs: elements 2k and 2k + 1 share the words p and q that are theirs above.
 //               u = float(p) * 2^-32 + 2^-33 (float64: (p >> 11) * 2^-53 + 2^-54), so 0 < u <= 1;
@@ -38,7 +39,7 @@ constexpr block words(std::uint64_t seed, std::uint64_t call, std::uint64_t coun
 template <class T>
 inline constexpr std::uint64_t per_block = 16 / sizeof(T);
 
-/// The word of element i of a block's elements: 32 bits for float, 64 for double.
+/// The word of element i of a block's elements: 32 bits for float and uint32, 64 for double and uint64.
 template <class T>
 constexpr auto word_of(const block& w, std::uint64_t i) {
     if constexpr (sizeof(T) == 4)
@@ -57,8 +58,10 @@ constexpr double uniform_above_zero(std::uint64_t word) { return static_cast<dou
 template <class T>
 inline constexpr T two_pi = static_cast<T>(6.28318530717958647692);
 
-// Two of the known answers that Random123 publishes for philox4x32-10.
+// The known answers that Random123 publishes for philox4x32-10.
 static_assert(words(0, 0, 0) == block{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u});
 static_assert(words(~0ull, ~0ull, ~0ull) == block{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu});
+static_assert(words(0x299f31d0a4093822ull, 0x0370734413198a2eull, 0x85a308d3243f6a88ull) ==
+              block{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u});
 
 }  // namespace ingot::detail::philox

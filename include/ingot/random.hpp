@@ -67,6 +67,11 @@ namespace random {
 template <class T>
 concept floating_element = element_type<T> && (std::floating_point<T> || detail::half_float<T>);
 
+/// A generator's own words: of 32 or 64 bits.
+template <class T>
+concept word_element =
+    element_type<T> && std::unsigned_integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
+
 /// A stream of calls: the same seed and the same calls give the same numbers. May be called by several threads. The
 /// numbers are leaves of an expression: they take no memory, and element i depends on the seed, the call and i alone.
 ///
@@ -74,8 +79,9 @@ concept floating_element = element_type<T> && (std::floating_point<T> || detail:
 ///     array<float> first = g.uniform<float>({3});
 ///     g.seed(42);
 ///     std::cout << first << ' ' << g.uniform<float>({3}) << '\n' << round(g.normal<double>({2}), 4);
+///     std::cout << ' ' << g.bits<std::uint64_t>({2, 3}).shape();
 ///     // prints: [0.61295986 0.4685865  0.0732317 ] [0.61295986 0.4685865  0.0732317 ]
-///     //         [-0.486  -1.9756]
+///     //         [-0.486  -1.9756] (2, 3)
 class generator {
     // Before its users, whose results are deduced.
     template <class T, detail::generator_kind K>
@@ -113,6 +119,13 @@ public:
             return detail::as_half<T>(make<float, detail::generator_kind::normal>("normal", shape));
         else
             return make<T, detail::generator_kind::normal>("normal", shape);
+    }
+
+    /// The generator's words, all of whose bits are random: uint32 or uint64, the same ones on every target. Of this
+    /// shape; on the current device. Throws shape_error where an extent is negative.
+    template <word_element T>
+    auto bits(const shape_like& shape) {
+        return make<T, detail::generator_kind::bits>("bits", shape);
     }
 
 private:
@@ -156,6 +169,18 @@ auto uniform(const shape_like& shape) {
 template <floating_element T>
 auto normal(const shape_like& shape) {
     return default_generator().normal<T>(shape);
+}
+
+/// Words of 32 or 64 random bits, uint32 or uint64, of this shape, from the default generator; an expression, on the
+/// current device. Four words of 32 bits, or two of 64, are one Philox4x32-10 of (seed, call, number), as Random123 has
+/// it, so they are the same ones on every target. Throws shape_error where an extent is negative.
+///
+///     random::seed(0);
+///     std::cout << random::bits<std::uint32_t>({4});
+///     // prints: [1713891541 3781805453 3159862348 2600524760]
+template <word_element T>
+auto bits(const shape_like& shape) {
+    return default_generator().bits<T>(shape);
 }
 
 }  // namespace random

@@ -51,6 +51,18 @@ TEST_CASE("a raw array is read anywhere, takes no part in broadcasting, and may 
     CHECK(holds(own, {3}, {5, 4, 5}));
 }
 
+TEST_CASE("a text calls functions of the C library, which the library's own functions may call too") {
+    const elementwise_kernel<"T x", "T y"> all_of_them(
+        "y = acos(x) + acosh(x + 1) + asin(x) + asinh(x) + atan(x) + atanh(x) + cbrt(x) + cosh(x) + sinh(x) + "
+        "lgamma(x) + tgamma(x) + fabs(x) + fmax(x, 0) + fmin(x, 0) + round(x) + trunc(x) + nearbyint(x) + cbrtf(x);",
+        "all_of_them");
+    const array<double> x{0.25, 0.75};
+    const auto by_rows = arccos(x) + arccosh(x + 1) + arcsin(x) + arcsinh(x) + arctan(x) + arctanh(x) + 2 * cbrt(x) +
+                         cosh(x) + sinh(x) + lgamma(x) + tgamma(x) + 2 * x + 2 * rint(x);
+    CHECK(allclose(all_of_them(x), by_rows, 1e-6).item());
+    CHECK(allclose(all_of_them(x) + lgamma(x) + cosh(x), by_rows + lgamma(x) + cosh(x), 1e-6).item());
+}
+
 TEST_CASE("a text that is no C++ says so with its log, and a call that does not fit at once") {
     const elementwise_kernel<"T x", "T z"> bad("z = x +;", "bad");
     CHECK_THROWS_AS((void)eval(bad(array<float>{1})), compile_error);

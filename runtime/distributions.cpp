@@ -1,0 +1,174 @@
+// What distributions say of parameters that they do not take, and the texts of those that reject.
+#include <ingot/distributions.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+namespace ingot::detail {
+
+namespace {
+
+std::string to_text(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
+}
+
+struct domain_facts {
+    bool (*has)(double);
+    const char* wanted;
+};
+
+domain_facts facts(domain d) {
+    switch (d) {
+        case domain::finite:
+            return {[](double x) { return std::isfinite(x); }, "a finite number"};
+        case domain::not_negative:
+            return {[](double x) { return std::isfinite(x) && x >= 0; }, "a finite number that is not negative"};
+        case domain::positive:
+            return {[](double x) { return std::isfinite(x) && x > 0; }, "a finite number above 0"};
+        case domain::probability:
+            return {[](double x) { return x >= 0 && x <= 1; }, "a number from 0 to 1"};
+        case domain::positive_probability:
+            return {[](double x) { return x > 0 && x <= 1; }, "a number above 0, up to 1"};
+        case domain::count:
+            return {[](double x) { return x >= 0 && x <= 0x1p53; }, "an integer from 0 to 2^53"};
+    }
+    return {};
+}
+
+}  // namespace
+
+void check_parameter(const char* operation, const char* name, double given, domain wanted) {
+    const domain_facts f = facts(wanted);
+    if (!f.has(given))
+        throw dtype_error("[" + std::string(operation) + "] " + name + " is " + to_text(given) + ": " + f.wanted +
+                          " is wanted");
+}
+
+void check_order(const char* operation, const char* first_name, double first, const char* second_name, double second,
+                 bool may_be_equal) {
+    if (first < second || (may_be_equal && first == second)) return;
+    throw dtype_error("[" + std::string(operation) + "] " + first_name + " is " + to_text(first) + " and " +
+                      second_name + " is " + to_text(second) + ": " + first_name + (may_be_equal ? " <= " : " < ") +
+                      second_name + " is wanted");
+}
+
+void throw_bad_range(const char* operation, const std::string& low, const std::string& high, dtype of, bool endpoint) {
+    throw dtype_error("[" + std::string(operation) + "] from " + low + (endpoint ? " up to " : " to below ") + high +
+                      ": a range of " + std::string(name(of)) + " that is not empty is wanted");
+}
+
+namespace {
+
+// next() draws a uniform number, 0 < u <= 1, of 53 bits: Philox4x32-10 of (seed, call, element), as <ingot/philox.hpp>
+// has it, but that the call's top bits count the blocks, from 1: so no number is another leaf's, up to 2^40 calls of a
+// generator. An element needs few, of 2^24.
+constexpr const char* next = R"(unsigned long long trial = 0, kept = 0;
+bool has_kept = false;
+const auto next = [&]() -> double {
+    unsigned long long word = kept;
+    has_kept = !has_kept;
+    if (has_kept) {
+        const unsigned long long drawn_by = call + (++trial << 40);
+        unsigned int c0 = (unsigned int)number, c1 = (unsigned int)((unsigned long long)number >> 32);
+        unsigned int c2 = (unsigned int)drawn_by, c3 = (unsigned int)(drawn_by >> 32);
+        unsigned int k0 = (unsigned int)seed, k1 = (unsigned int)(seed >> 32);
+        for (int round = 0; round < 10; ++round) {
+            const unsigned long long a = c0 * 0xd2511f53ull, b = c2 * 0xcd9e8d57ull;
+            c0 = (unsigned int)(b >> 32) ^ c1 ^ k0;
+            c2 = (unsigned int)(a >> 32) ^ c3 ^ k1;
+            c1 = (unsigned int)b;
+            c3 = (unsigned int)a;
+            k0 += 0x9e3779b9u;
+            k1 += 0xbb67ae85u;
+        }
+        word = (unsigned long long)c1 << 32 | c0;
+        kept = (unsigned long long)c3 << 32 | c2;
+    }
+    return double(word >> 11) * 0x1p-53 + 0x1p-54;
+};
+)";
+
+// Marsaglia and Tsang, 2000: the cube of a shifted normal number, below k = 1 of k + 1 and times a power of a uniform.
+constexpr const char* cubed_normal = R"(double v = NAN, d = 1, further = 0;
+if (k > 0 && k <= 1e300) {
+    d = (k < 1 ? k + 1 : k) - 1 / 3.0;
+    const double c = 1 / sqrt(9 * d);
+    for (bool rejected = true; rejected;) {
+        const double radius = sqrt(-2 * log(next()));
+        const double x = radius * cos(6.28318530717958647692 * next());
+        v = 1 + c * x;
+        if (v <= 0) continue;
+        v = v * v * v;
+        rejected = log(next()) >= 0.5 * x * x + d - d * v + d * log(v);
+    }
+    if (k < 1) further = log(next()) / k;
+}
+)";
+
+}  // namespace
+
+std::string gamma_text() { return std::string(next) + cubed_normal + "y = d * v * exp(further);"; }
+std::string log_gamma_text() { return std::string(next) + cubed_normal + "y = log(d * v) + further;"; }
+
+// Up to 10 by the sums of the probabilities; above by Hormann's PTRS, 1993. There the logarithm of a probability is
+// lgamma's while that is exact enough, and for more a series in (lam - y) / y.
+std::string poisson_text() {
+    return std::string(next) + R"(if (!(lam >= 0)) {
+    y = NAN;
+} else if (lam < 10) {
+    double p = exp(-lam), u = next();
+    for (y = 0; u > p && y < 100;) {
+        u -= p;
+        y += 1;
+        p *= lam / y;
+    }
+} else {
+    const double root = sqrt(lam), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    const double inverse = 1.1239 + 1.1328 / (b - 3.4), most = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        const double u = next() - 0.5, v = next(), s = 0.5 - abs(u);
+        y = floor((2 * a / s + b) * u + lam + 0.43);
+        if (s >= 0.07 && v <= most) break;
+        if (!(y >= 0) || (s < 0.013 && v > s)) continue;
+        const double near = (lam - y) / y;
+        const double wanted = y < 1000 ? y * log(lam) - lam - lgamma(y + 1)
+                                       : y * (log1p(near) - near) - 0.5 * log(6.28318530717958647692 * y) -
+                                             1 / (12 * y);
+        if (log(v * inverse / (a / (s * s) + b)) <= wanted) break;
+    }
+}
+)";
+}
+
+// Of p and 1 - p the smaller. Where few are expected by the sums of the probabilities, else by Hormann's BTRS, 1993.
+std::string binomial_text() {
+    return std::string(next) + R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
+if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
+    y = NAN;
+} else if (n * less < 10) {
+    double q = exp(n * log1p(-less)), u = next();
+    for (y = 0; u > q && y < n && y < 110;) {
+        u -= q;
+        y += 1;
+        q *= (n - y + 1) / y * ratio;
+    }
+} else {
+    const double root = sqrt(n * less * (1 - less)), b = 1.15 + 2.53 * root;
+    const double a = -0.0873 + 0.0248 * b + 0.01 * less, most = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * root;
+    const double mode = floor((n + 1) * less), top = lgamma(mode + 1) + lgamma(n - mode + 1);
+    for (;;) {
+        const double u = next() - 0.5, v = next(), s = 0.5 - abs(u);
+        y = floor((2 * a / s + b) * u + n * less + 0.5);
+        if (s >= 0.07 && v <= most) break;
+        if (!(y >= 0 && y <= n)) continue;
+        if (log(v * alpha / (a / (s * s) + b)) <=
+            top - lgamma(y + 1) - lgamma(n - y + 1) + (y - mode) * log(ratio)) break;
+    }
+}
+if (p > 0.5) y = n - y;
+)";
+}
+
+}  // namespace ingot::detail
