@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(512) sort_tiles(const arguments a) 
     const int count = int(a.length - first < room ? a.length - first : room);
     for (int i = threadIdx.x; i < 2048; i += 512)
         if (row + i / room < a.rows && i % room < count) tile[i] = load(a, row + i / room, first + i % room);
-    for (int size = a.size == 0 ? 2 : 2048; size / 2 < count; size *= 2) {
+    for (int size = a.size == 0 ? 2 : 2048; a.size == 0 ? size / 2 < count : size == 2048; size *= 2) {
         for (int distance = a.size == 0 ? size / 2 : 1024; distance > 0; distance /= 2) {
             const bool mirrored = a.size == 0 && distance == size / 2;
             __syncthreads();
