@@ -155,6 +155,29 @@ TEST_CASE("the example k-means: the inertia falls, three kernels an iteration, t
     CHECK(numbers_after(text, "radius:").at(0) == doctest::Approx(3).epsilon(0.02));
 }
 
+TEST_CASE("the example Game of Life: a glider comes back, one kernel a generation") {
+    const std::string text = example("game_of_life 12");
+    CHECK(numbers_after(text, "48 generations,").at(0) == 48);
+    CHECK(numbers_after(text, "alive:").at(0) == 5);
+    CHECK(text.find("where they were: yes") != text.npos);
+}
+
+TEST_CASE("the example heat: one kernel a step, and the lowest mode decays as it must") {
+    const std::string text = example("heat 40 30");
+    CHECK(numbers_after(text, "30 steps,").at(0) == 30);
+    CHECK(numbers_after(text, "should be:").at(0) < 1e-12);
+    CHECK(numbers_after(text, "hottest:").at(0) == doctest::Approx(0.97).epsilon(0.03));
+}
+
+TEST_CASE("the example of a Gaussian process: closer to the function than its samples are") {
+    const std::string text = example("gaussian_process 200");
+    const double noise = numbers_after(text, "samples of noise").at(0), off = numbers_after(text, "off by").at(0);
+    CHECK(noise == 0.1);
+    CHECK(off < 0.6 * noise);
+    CHECK(off > 0);
+    CHECK(numbers_after(text, "its own guess").at(0) == doctest::Approx(off).epsilon(0.6));
+}
+
 TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solution") {
     const std::string text = example("conjugate_gradient 100");
     CHECK(numbers_after(text, "kernels an iteration:").at(0) == 2);
