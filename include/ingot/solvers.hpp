@@ -1,9 +1,9 @@
-// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host; on a GPU by cuSOLVER, which
-// has been tried on the tests' emulated GPU alone. They are functions, not expressions: they evaluate their operands,
-// wait, and give arrays. Matrices are the last two axes of an operand; those before them are a batch. Operands are
-// float32, float64, complex64 or complex128; bool and integers become float64. All throw library_error where the library
-// is not there, and eig, eigvals and lstsq on a GPU, where they are not yet. Infinities and NaN are looked for on the
-// host alone: a GPU's results of them may be NaN.
+// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host; on a GPU by cuSOLVER,
+// which has been tried on the tests' emulated GPU alone. They are functions, not expressions: they evaluate their
+// operands, wait, and give arrays. Matrices are the last two axes of an operand; those before them are a batch.
+// Operands are float32, float64, complex64 or complex128; bool and integers become float64. All throw library_error
+// where the library is not there, and eig, eigvals and lstsq on a GPU, where they are not yet. Infinities and NaN are
+// looked for on the host alone: a GPU's results of them may be NaN.
 #pragma once
 
 #include <cmath>
