@@ -13,8 +13,8 @@ namespace {
 array<std::uint8_t> next(const array<std::uint8_t>& board) {
     const auto beside = roll(board, 1, 1) + roll(board, -1, 1);
     const auto above = roll(board, 1, 0), below = roll(board, -1, 0);
-    const auto neighbours = beside + above + below + roll(above, 1, 1) + roll(above, -1, 1) + roll(below, 1, 1) +
-                            roll(below, -1, 1);
+    const auto neighbours =
+        beside + above + below + roll(above, 1, 1) + roll(above, -1, 1) + roll(below, 1, 1) + roll(below, -1, 1);
     return astype<std::uint8_t>(neighbours == 3 || (board != 0 && neighbours == 2));
 }
 

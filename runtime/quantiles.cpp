@@ -17,8 +17,11 @@ struct rows {
     array<double> numbers;  // with the last axis
 
     rows(const array<T>& sorted, bool ignored) : values(sorted) {
-        if (ignored) numbers = sum(astype<double>(!isnan(values)), -1, keepdims);
-        else numbers = full_like(sum(zeros_like(values), -1, keepdims), static_cast<double>(values.shape().values().back()));
+        if (ignored)
+            numbers = sum(astype<double>(!isnan(values)), -1, keepdims);
+        else
+            numbers =
+                full_like(sum(zeros_like(values), -1, keepdims), static_cast<double>(values.shape().values().back()));
     }
     index_t length() const { return values.shape().values().back(); }
     /// The value at these places, of which those outside are the first and the last.

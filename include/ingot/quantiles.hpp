@@ -1,4 +1,5 @@
-// Medians and quantiles: the values at places in the sorted order, along an axis or of all elements. They are evaluated.
+// Medians and quantiles: the values at places in the sorted order, along an axis or of all elements. They are
+// evaluated.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ namespace ingot {
 /// Where a quantile lies among n sorted values, and what it is between two of them: NumPy's methods of these names. The
 /// continuous ones interpolate linearly at n q + alpha + q (1 - alpha - beta) - 1 (Hyndman and Fan, 1996).
 enum class quantile_method : std::uint8_t {
-    linear,                     // alpha = beta = 1
-    lower,                      // of the two values that linear is between
+    linear,  // alpha = beta = 1
+    lower,   // of the two values that linear is between
     higher,
     midpoint,
-    nearest,                    // of halves the even one
+    nearest,  // of halves the even one
     inverted_cdf,
     averaged_inverted_cdf,
     closest_observation,
@@ -31,8 +32,8 @@ enum class quantile_method : std::uint8_t {
 
 namespace detail {
 
-/// The quantile along the last axis of sorted values, T being float or double. NaN where one of them is NaN, or if these
-/// are `ignored` where there is nothing else; and of nothing.
+/// The quantile along the last axis of sorted values, T being float or double. NaN where one of them is NaN, or if
+/// these are `ignored` where there is nothing else; and of nothing.
 template <class T>
 array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method, bool ignored);
 /// Between the two in the middle their mean.
@@ -123,9 +124,9 @@ auto nanmedian(const E& e, index_t axis, keepdims_t) {
 }
 
 /// The value below which a part q of the elements lies, along an axis or of all: between two of the sorted elements as
-/// the method says. Several q give as many results, along a new first axis. NaN where an element is NaN, and of nothing.
-/// float64; of float32 and the halves their type. Throws shape_error where e does not have the axis, error where q is
-/// outside 0 to 1.
+/// the method says. Several q give as many results, along a new first axis. NaN where an element is NaN, and of
+/// nothing. float64; of float32 and the halves their type. Throws shape_error where e does not have the axis, error
+/// where q is outside 0 to 1.
 ///
 ///     array<double> x{1, 2, 3, 4, 5};
 ///     std::cout << quantile(x, 0.3) << ' ' << quantile(x, {0.25, 0.75}) << ' '

@@ -41,8 +41,8 @@ auto sort(E&& e, index_t axis = -1) {
     if constexpr (std::same_as<sorted_as<T>, T>)
         return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
     else
-        return astype<T>(by_rows<library_function::sort_rows, sorted_as<T>>(
-            "sort", astype<sorted_as<T>>(std::forward<E>(e)), axis));
+        return astype<T>(
+            by_rows<library_function::sort_rows, sorted_as<T>>("sort", astype<sorted_as<T>>(std::forward<E>(e)), axis));
 }
 
 /// Integers in the order of e's elements: equal for equal ones, both zeros and all NaN among these.
@@ -61,8 +61,8 @@ auto sort_keys(const E& e) {
     }
 }
 
-/// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis) is
-/// sort(e, axis). Equal elements stay in order. int64, of the shape of e; an expression, and of complex numbers an
+/// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
+/// is sort(e, axis). Equal elements stay in order. int64, of the shape of e; an expression, and of complex numbers an
 /// array. Throws shape_error where e does not have the axis.
 ///
 ///     array<double> x{0.3, 0.1, 0.2, 0.1};
@@ -140,8 +140,8 @@ template <array_expression E>
 auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     check_kth("topk", k == 0 ? 0 : k - 1, shape_of_expression(e).values(), axis);
     const array<index_t> keys = sort_keys(e);
-    const array<index_t> order = by_rows<library_function::argsort_rows, index_t>(
-        "topk", largest ? eval(~keys) : keys, axis);
+    const array<index_t> order =
+        by_rows<library_function::argsort_rows, index_t>("topk", largest ? eval(~keys) : keys, axis);
     array<index_t> indices = sliced("topk", order, axis, slice(0, k));
     array<typename E::value_type> values = take_along_axis<index_mode::unchecked>(e, indices, axis);
     return std::tuple(std::move(values), std::move(indices));

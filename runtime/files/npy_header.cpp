@@ -33,7 +33,7 @@ std::string short_name(dtype t) {
 }
 
 /// Text from a file, for an error: quoted, cut, without what a terminal would take for its own.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string shown;
     for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
     return "'" + shown + (text.size() > 40 ? "...'" : "'");
@@ -51,7 +51,7 @@ public:
         while (!accept('}')) {
             const std::string_view key = string();
             const auto first = [&](bool& seen) {
-                if (seen) throw_file_error(subject_, "its header has the key " + quoted(key) + " twice");
+                if (seen) throw_file_error(subject_, "its header has the key " + in_quotes(key) + " twice");
                 seen = true;
                 expect(':');
             };
@@ -65,7 +65,7 @@ public:
                 first(has_shape);
                 shape();
             } else {
-                throw_file_error(subject_, "its header has the key " + quoted(key) +
+                throw_file_error(subject_, "its header has the key " + in_quotes(key) +
                                                ", and wants 'descr', 'fortran_order' and 'shape'");
             }
             if (!accept(',')) {
@@ -85,9 +85,9 @@ public:
 private:
     [[noreturn]] void malformed(const std::string& wanted) const {
         throw_file_error(subject_, "its header has " +
-                                       (at_ < text_.size() ? quoted(text_.substr(at_, 1)) : std::string("its end")) +
+                                       (at_ < text_.size() ? in_quotes(text_.substr(at_, 1)) : std::string("its end")) +
                                        " at character " + std::to_string(at_) + ", where " + wanted +
-                                       " is wanted: " + quoted(text_));
+                                       " is wanted: " + in_quotes(text_));
     }
     void skip_space() {
         while (at_ < text_.size() && std::string_view(" \t\r\n\f").find(text_[at_]) != std::string_view::npos) ++at_;
@@ -99,7 +99,7 @@ private:
         return there;
     }
     void expect(char c) {
-        if (!accept(c)) malformed(quoted({&c, 1}));
+        if (!accept(c)) malformed(in_quotes({&c, 1}));
     }
     bool accept_word(std::string_view word) {
         skip_space();
@@ -130,7 +130,7 @@ private:
         for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
             const int digit = text_[at_] - '0';
             if (value > (std::numeric_limits<index_t>::max() - digit) / 10)
-                throw_file_error(subject_, "an extent in its header is too large: " + quoted(text_.substr(begin)));
+                throw_file_error(subject_, "an extent in its header is too large: " + in_quotes(text_.substr(begin)));
             value = 10 * value + digit;
         }
         if (at_ == begin || (text_[begin] == '0' && at_ - begin > 1)) {
@@ -170,7 +170,7 @@ private:
             result_.swapped = name[0] == '>';
             return;
         }
-        throw dtype_error(subject_ + ": holds elements of the dtype " + quoted(name) + ", which Ingot has not");
+        throw dtype_error(subject_ + ": holds elements of the dtype " + in_quotes(name) + ", which Ingot has not");
     }
 
     std::string_view text_;
@@ -211,7 +211,7 @@ npy_contents read_npy_header(byte_stream& from) {
     if (beginning.starts_with("PK"))
         throw_file_error(subject, "is a zip archive, which load_npz reads, and a .npy file is wanted");
     if (!beginning.starts_with(magic))
-        throw_file_error(subject, "begins with " + quoted(beginning.substr(0, magic.size())) +
+        throw_file_error(subject, "begins with " + in_quotes(beginning.substr(0, magic.size())) +
                                       ", and a .npy file with byte 147 and 'NUMPY'");
     const int major = static_cast<unsigned char>(beginning[magic.size()]);
     const int minor = static_cast<unsigned char>(beginning[magic.size() + 1]);

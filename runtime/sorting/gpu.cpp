@@ -1,6 +1,6 @@
 // Bitonic sorting of rows: tiles in shared memory, what lies farther apart in global memory. In this variant, whose
-// first step of a merge compares i with its mirror, every comparison puts the greater one above, so that what is missing
-// above a row's end counts as greater than all and is never touched.
+// first step of a merge compares i with its mirror, every comparison puts the greater one above, so that what is
+// missing above a row's end counts as greater than all and is never touched.
 #include <algorithm>
 #include <bit>
 #include <map>

@@ -23,8 +23,8 @@ std::vector<T> noise(std::size_t n, unsigned seed) {
         const auto r = static_cast<unsigned>(random());
         if constexpr (std::floating_point<T>) {
             constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-            const T special[] = {nan, inf, -inf, T(0), -T(0), std::numeric_limits<T>::denorm_min(),
-                                 std::numeric_limits<T>::max()};
+            const T special[] = {
+                nan, inf, -inf, T(0), -T(0), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max()};
             values.push_back(r % 16 < 7 ? special[r % 16] : static_cast<T>(static_cast<int>(r >> 4) % 1000) / 8);
         } else {
             values.push_back(static_cast<T>(r % 3 == 0 ? r >> 28 : r * 2654435761u));
