@@ -53,7 +53,8 @@ struct squares {
             const type before = near[j];
             near[j] += sum[j] * type(1.0 / n);
             const type moved = near[j] - before, less = n * moved;
-            squares[j] -= moved * (sum[j] + (sum[j] - less));
+            const type about = squares[j] - moved * (sum[j] + (sum[j] - less));
+            squares[j] = about == about ? about : squares[j];  // what overflows stays infinite
             sum[j] -= less;
         }
     }
