@@ -85,7 +85,7 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
         case quantile_method::averaged_inverted_cdf:
             return where(n * q - 1 == floor(n * q - 1), n * q - 0.5, ceil(n * q - 1));
         case quantile_method::closest_observation:
-            return rint(n * q - 1);
+            return rint(n * q) - 1;  // of halves the even one, counted from 1
         default: {
             const auto [alpha, beta] = parameters_of(m);
             return n * q + (alpha + q * (1 - alpha - beta)) - 1;

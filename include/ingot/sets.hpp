@@ -93,11 +93,18 @@ auto unique_all(const E& e) {
 template <ordered_array E, ordered_array S>
 array<bool> isin(const E& e, const S& test) {
     using T = type_of<compared_in<E, S>()>;
-    const array<T> values(as_values<T>(e));
-    const array<T> sorted(sort(ravel(as_values<T>(test))));
-    if (sorted.size() == 0) return zeros<bool>(values.shape());
-    const auto place = minimum(searchsorted(sorted, values), sorted.size() - 1);
-    return take<index_mode::unchecked>(sorted, place, 0) == values;
+    const array<T> values(as_values<T>(ravel(e)));
+    const auto given = unique_all(values);
+    const array<T> own = given.values, wanted = unique(as_values<T>(test));
+    if (own.size() == 0 || wanted.size() == 0) return zeros<bool>(e.shape());
+    // Sorted together, what both have stands twice in a row, the values' own first.
+    const array<T> both = concatenate(std::vector<array<T>>{own, wanted});
+    const array<index_t> order = argsort(both);
+    const array<T> sorted = take<index_mode::unchecked>(both, order, 0);
+    const index_t n = both.size();
+    array<bool> there = zeros<bool>({n});
+    there(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
+    return array<bool>(reshape(take<index_mode::unchecked>(there, given.inverse_indices, 0), e.shape()));
 }
 
 template <class A, class B>

@@ -81,9 +81,10 @@ TEST_CASE("the interpreter has the same words, and so has a lazy") {
     const test::environment_variable no_compiler("INGOT_CXX", "/there/is/no/compiler");
     random::generator here(31);
     const auto before = counters().interpreter_runs;
-    const auto [a, b, c] =
-        eval(transpose(here.bits<std::uint32_t>({6, 11})), transpose(here.bits<std::uint64_t>({6, 11})),
-             transpose(random::integers<int>(-5, 7, {6, 11}, here)));
+    const auto narrow = here.bits<std::uint32_t>({6, 11});  // one after the other: arguments have no order
+    const auto again = here.bits<std::uint64_t>({6, 11});
+    const auto integers = random::integers<int>(-5, 7, {6, 11}, here);
+    const auto [a, b, c] = eval(transpose(narrow), transpose(again), transpose(integers));
     CHECK(counters().interpreter_runs == before + 1);
     CHECK(transpose(a).to_host() == words_from<std::uint32_t>(31, 0, 0, 66));
     CHECK(transpose(b).to_host() == words_from<std::uint64_t>(31, 1, 0, 66));

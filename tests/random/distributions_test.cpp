@@ -177,17 +177,21 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     constexpr index_t n = 1003;
     random::generator g(seed);
     using limits = std::numeric_limits<std::int64_t>;
-    const auto [a, b, c, d] =
-        eval(random::integers<std::int8_t>(-128, 128, n, g), random::integers<std::uint8_t>(3, 10, n, true, g),
-             random::integers<std::int16_t>(-500, 1000, n, g), random::integers<std::uint16_t>(0, 65535, n, true, g));
+    // One after the other: arguments have no order.
+    const auto i1 = random::integers<std::int8_t>(-128, 128, n, g);
+    const auto u1 = random::integers<std::uint8_t>(3, 10, n, true, g);
+    const auto i2 = random::integers<std::int16_t>(-500, 1000, n, g);
+    const auto u2 = random::integers<std::uint16_t>(0, 65535, n, true, g);
+    const auto [a, b, c, d] = eval(i1, u1, i2, u2);
     check_integers<std::int8_t>(a, seed, 0, -128, 256);
     check_integers<std::uint8_t>(b, seed, 1, 3, 8);
     check_integers<std::int16_t>(c, seed, 2, -500, 1500);
     check_integers<std::uint16_t>(d, seed, 3, 0, 65536);
-    const auto [e, f, h, k] =
-        eval(random::integers<int>(-7, 9, n, g), random::integers<std::uint32_t>(0, 4294967295u, n, true, g),
-             random::integers<std::int64_t>(limits::min(), limits::max(), n, true, g),
-             random::integers<std::uint64_t>(5, 0xfedcba9876543210u, n, g));
+    const auto i4 = random::integers<int>(-7, 9, n, g);
+    const auto u4 = random::integers<std::uint32_t>(0, 4294967295u, n, true, g);
+    const auto i8 = random::integers<std::int64_t>(limits::min(), limits::max(), n, true, g);
+    const auto u8 = random::integers<std::uint64_t>(5, 0xfedcba9876543210u, n, g);
+    const auto [e, f, h, k] = eval(i4, u4, i8, u8);
     check_integers<int>(e, seed, 4, -7, 16);
     check_integers<std::uint32_t>(f, seed, 5, 0, 1ull << 32);
     check_integers<std::int64_t>(h, seed, 6, limits::min(), 0);
@@ -196,8 +200,9 @@ TEST_CASE("integers are the high parts of words times the range, on every target
     g.seed(seed);
     const array<int> low{-7, 100}, high{9, 1000};
     const array<std::int64_t> low8{limits::min(), 0}, high8{limits::max(), 1};
-    const auto [p, q] =
-        eval(random::integers<int>(low, high, {n, 2}, g), random::integers<std::int64_t>(low8, high8, {n, 2}, true, g));
+    const auto narrow = random::integers<int>(low, high, {n, 2}, g);
+    const auto wide = random::integers<std::int64_t>(low8, high8, {n, 2}, true, g);
+    const auto [p, q] = eval(narrow, wide);
     for (index_t i = 0; i < 2 * n; i += 501) {
         const auto at = static_cast<std::uint64_t>(i);
         CHECK(p(i / 2, i % 2).item() ==
