@@ -162,7 +162,7 @@ points<T> periodic(const points<T>& given, double period) {
 ///     std::cout << interp(array<double>{0, 1.5, 2.72, 4}, xp, fp) << ' ' << interp(2.5, xp, fp);
 ///     std::cout << ' ' << interp(array<int>{0, 4}, xp, fp, {.left = -1, .right = -2});
 ///     std::cout << ' ' << interp(array<int>{-170, -180}, array<int>{190, -190}, array<int>{5, 10}, {.period = 360});
-///     // prints: [3.   2.5  0.56 0.  ] 1.0 [-1. -2.] [5. 7.5]
+///     // prints: [3.   2.5  0.56 0.  ] 1.0 [-1. -2.] [5.  7.5]
 template <real_operand X, real_array P, array_expression F,
           class T = type_of<promote(operand_type_of<F>().type, dtype::f8)>>
 auto interp(X&& x, const P& xp, const F& fp, const std::type_identity_t<interp_options<T>>& outside = {}) {
