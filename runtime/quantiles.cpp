@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <ingot/error.hpp>
 
@@ -17,13 +19,15 @@ struct rows {
     array<double> numbers;  // with the last axis
 
     rows(const array<T>& sorted, bool ignored) : values(sorted) {
-        if (ignored)
+        if (ignored) {
             numbers = sum(astype<double>(!isnan(values)), -1, keepdims);
-        else
-            numbers =
-                full_like(sum(zeros_like(values), -1, keepdims), static_cast<double>(values.shape().values().back()));
+            return;
+        }
+        const shape_like all = values.shape();
+        std::vector<index_t> shape(all.values().begin(), all.values().end());
+        const auto length = static_cast<double>(std::exchange(shape.back(), 1));
+        numbers = full<double>(shape, length).to(values.device());
     }
-    index_t length() const { return values.shape().values().back(); }
     /// The value at these places, of which those outside are the first and the last.
     template <class P>
     array<T> at(const P& place) const {
@@ -67,7 +71,7 @@ parameters parameters_of(quantile_method m) {
     }
 }
 
-/// Where the quantile is among the numbers of each row, as a place and the part of the way to the next.
+/// Where the quantile is among the numbers of each row: a place, whose fraction is the part of the way to the next.
 array<double> place_of(const array<double>& n, double q, quantile_method m) {
     switch (m) {
         case quantile_method::linear:
