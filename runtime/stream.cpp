@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -316,10 +317,15 @@ void stream::wait(const event& e) const {
     state_->backend->wait(state_->native, runtime::native_event{e.native_});
 }
 bool stream::done() const {
-    if (state_->origin != runtime::stream_origin::per_thread) return runtime::is_idle(*state_);
+    if (state_->origin != runtime::stream_origin::per_thread || state_->native_id == runtime::thread_number())
+        return runtime::is_idle(*state_);
     event now;  // the one question that can be asked from another thread
     now.record(*this);
-    return now.done();
+    // An idle GPU takes some microseconds to come to it.
+    const auto asked = std::chrono::steady_clock::now();
+    while (!now.done())
+        if (std::chrono::steady_clock::now() - asked > std::chrono::microseconds(50)) return false;
+    return true;
 }
 ingot::device stream::device() const { return state_->device; }
 

@@ -1,7 +1,8 @@
-// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, on a GPU by cuSOLVER. They are functions, not expressions: they evaluate their
-// operands, wait, and give arrays. Matrices are the last two axes of an operand; those before them are a batch.
-// Operands are float32, float64, complex64 or complex128; bool and integers become float64. All throw library_error
-// where the library is not there. Factorisations and solutions of infinities and NaN are what the library makes of them.
+// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, on a GPU by cuSOLVER. They
+// are functions, not expressions: they evaluate their operands, wait, and give arrays. Matrices are the last two axes
+// of an operand; those before them are a batch. Operands are float32, float64, complex64 or complex128; bool and
+// integers become float64. All throw library_error where the library is not there. Factorisations and solutions of
+// infinities and NaN are what the library makes of them.
 #pragma once
 
 #include <cmath>
@@ -276,8 +277,7 @@ std::tuple<array<T>, array<R>, array<std::int64_t>, array<R>> least_squares_by_s
     if (s.size() != 0) {
         const array<bool> counts = s > least * max(s, 0, keepdims);
         rank = sum(counts);
-        x = matmul(adjoint(lazy<T>(vh)),
-                   expand_dims(where(counts, 1 / s, 0), -1) * matmul(adjoint(lazy<T>(u)), sides));
+        x = matmul(adjoint(lazy<T>(vh)), expand_dims(where(counts, 1 / s, 0), -1) * matmul(adjoint(lazy<T>(u)), sides));
     }
     array<R> sums = zeros<R>(0);
     if (m > n && rank.item() == n) sums = sum(square(abs(sides - matmul(a, x))), 0);

@@ -400,8 +400,7 @@ private:
                     w[at] = {re[at], im[at]};
                     if (!v_result) continue;
                     for (index_t j = 0; j < rows_; ++j)
-                        vectors(j, k) =
-                            eigenvector_element([&](index_t column) { return v(j, column); }, k, im[at]);
+                        vectors(j, k) = eigenvector_element([&](index_t column) { return v(j, column); }, k, im[at]);
                 }
             std::copy(w.begin(), w.end(), w_result + i * rows_);
             if (!v_result) continue;

@@ -63,8 +63,8 @@ T determinant(const T* diagonal, index_t stride, const Pivot* pivots, index_t n,
     return sign;
 }
 
-/// Of the eigenvectors of a real matrix, number k in one row: of a pair, the second the conjugate of the first, LAPACK's
-/// two columns have real and imaginary parts. packed(column) has the row's elements.
+/// Of the eigenvectors of a real matrix, number k in one row: of a pair, the second the conjugate of the first,
+/// LAPACK's two columns have real and imaginary parts. packed(column) has the row's elements.
 template <class F, class I, class R>
 std::complex<R> eigenvector_element(const F& packed, I k, R imaginary) {
     if (imaginary == 0) return packed(k);

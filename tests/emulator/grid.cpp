@@ -63,9 +63,9 @@ struct cluster {
 struct block {
     cluster* of = nullptr;
     std::vector<thread> threads;
-    std::vector<char> image;  // its shared memory while another block runs
+    std::vector<char> image;                                         // its shared memory while another block runs
     unsigned int number = 0, alive = 0, at_barrier = 0, halted = 0;  // for so many turns
-    bool any_comes = false, any_came = false;  // to this barrier, to the last one, with true
+    bool any_comes = false, any_came = false;                        // to this barrier, to the last one, with true
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
     shared_traces traces;
@@ -423,8 +423,8 @@ private:
         return progress;
     }
 
-    /// Until all threads of a block wait, or look without seeing what they look for; or some way towards that, for a GPU
-    /// halts a block wherever it likes.
+    /// Until all threads of a block wait, or look without seeing what they look for; or some way towards that, for a
+    /// GPU halts a block wherever it likes.
     bool advance(block& b) {
         if (b.halted != 0) return --b.halted, true;
         bool any = false;
@@ -468,7 +468,7 @@ private:
     memory_watch watch_;
     random_order random_;
     std::uint32_t stops_ = 1u << random_.below(8);  // every so many rounds of a block's threads, on average
-    std::vector<bool> known_arrays_;  // those that were touched, and what the static ones hold together
+    std::vector<bool> known_arrays_;                // those that were touched, and what the static ones hold together
     std::size_t static_shared_ = 0;
     thread* current_ = nullptr;
     std::vector<unsigned int> order_;  // of the clusters, and which of them begins next
