@@ -1,0 +1,25 @@
+// Whether Fourier transforms have a library on the current device.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <ingot/ingot.hpp>
+
+#include "tests/untested.hpp"
+
+namespace ingot::test {
+
+/// Says what is missing where there is none.
+inline bool has_fft() {
+    try {
+        return sum(real(fft::fft(ones<float>(8)))).item() == 8 && sum(real(fft::fft(ones<double>(8)))).item() == 8;
+    } catch (const library_error& missing) {
+        CHECK(std::string(missing.what()).find("[fft] ") == 0);
+        untested(missing.what());
+        return false;
+    }
+}
+
+}  // namespace ingot::test
