@@ -60,13 +60,13 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
         const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
         if (owner == use.owner) continue;
+        if (owner != 0) continue;  // of what is bound in the operands
         index_t stride = c_.strides_of(pick)[a];
         if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
-            if (owner != 0) return false;
             stride += inner;
             inner *= c_.extents[a];
         }
-        if (owner == 0 && c_.strides_of(s.operands.size() + output)[a] != stride) return false;
+        if (c_.strides_of(s.operands.size() + output)[a] != stride) return false;
     }
     return inner == c_.size;
 }

@@ -487,9 +487,13 @@ template <array_expression E>
 auto fftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, &over), how);
 }
-template <array_expression E>
-auto fftn(const E& e, const extents& s = none, norm how = norm::backward) {
+template <array_expression E, std::same_as<norm> N>
+auto fftn(const E& e, const extents& s, N how) {
     return detail::complex_transform<false>("fftn", e, detail::several_axes("fftn", e, s, nullptr), how);
+}
+template <array_expression E>
+auto fftn(const E& e, const extents& s = none) {
+    return fftn(e, s, norm::backward);
 }
 template <array_expression E>
 auto fftn(const E& e, norm how) {
@@ -505,9 +509,13 @@ template <array_expression E>
 auto ifftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, &over), how);
 }
-template <array_expression E>
-auto ifftn(const E& e, const extents& s = none, norm how = norm::backward) {
+template <array_expression E, std::same_as<norm> N>
+auto ifftn(const E& e, const extents& s, N how) {
     return detail::complex_transform<true>("ifftn", e, detail::several_axes("ifftn", e, s, nullptr), how);
+}
+template <array_expression E>
+auto ifftn(const E& e, const extents& s = none) {
+    return ifftn(e, s, norm::backward);
 }
 template <array_expression E>
 auto ifftn(const E& e, norm how) {
@@ -524,9 +532,13 @@ template <detail::real_expression E>
 auto rfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, &over), how);
 }
-template <detail::real_expression E>
-auto rfftn(const E& e, const extents& s = none, norm how = norm::backward) {
+template <detail::real_expression E, std::same_as<norm> N>
+auto rfftn(const E& e, const extents& s, N how) {
     return detail::real_transform("rfftn", e, detail::several_axes("rfftn", e, s, nullptr), how);
+}
+template <detail::real_expression E>
+auto rfftn(const E& e, const extents& s = none) {
+    return rfftn(e, s, norm::backward);
 }
 template <detail::real_expression E>
 auto rfftn(const E& e, norm how) {
@@ -542,9 +554,13 @@ template <array_expression E>
 auto irfftn(const E& e, const extents& s, const axes& over, norm how = norm::backward) {
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, &over, true), how);
 }
-template <array_expression E>
-auto irfftn(const E& e, const extents& s = none, norm how = norm::backward) {
+template <array_expression E, std::same_as<norm> N>
+auto irfftn(const E& e, const extents& s, N how) {
     return detail::inverse_real_transform("irfftn", e, detail::several_axes("irfftn", e, s, nullptr, true), how);
+}
+template <array_expression E>
+auto irfftn(const E& e, const extents& s = none) {
+    return irfftn(e, s, norm::backward);
 }
 template <array_expression E>
 auto irfftn(const E& e, norm how) {

@@ -14,16 +14,20 @@ import numpy as np
 def matrix(kind, n, ortho):
     """scipy.fft.dct of this type as a matrix, by its definition."""
     k, j = np.arange(n)[:, None], np.arange(n)[None, :]
+
+    def cos(turn, period):  # cos(2 pi turn / period), whose argument is not rounded where it is large
+        return np.cos(2 * np.pi * (turn % period) / period)
+
     if kind == 1:
-        m = np.cos(np.pi * k * j / (n - 1)) * np.where((j == 0) | (j == n - 1), 1, 2)
+        m = cos(k * j, 2 * (n - 1)) * np.where((j == 0) | (j == n - 1), 1, 2)
         ends, size = [0, n - 1], 2 * (n - 1)
     elif kind == 2:
-        m, ends, size = 2 * np.cos(np.pi * k * (2 * j + 1) / (2 * n)), [0], 2 * n
+        m, ends, size = 2 * cos(k * (2 * j + 1), 4 * n), [0], 2 * n
     elif kind == 3:
-        m = np.cos(np.pi * (2 * k + 1) * j / (2 * n)) * np.where(j == 0, 1, 2)
+        m = cos((2 * k + 1) * j, 4 * n) * np.where(j == 0, 1, 2)
         ends, size = [0], 2 * n
     else:
-        m, ends, size = 2 * np.cos(np.pi * (2 * k + 1) * (2 * j + 1) / (4 * n)), [], 2 * n
+        m, ends, size = 2 * cos((2 * k + 1) * (2 * j + 1), 8 * n), [], 2 * n
     if ortho:
         if kind in (1, 3):
             m[:, ends] *= np.sqrt(2)
