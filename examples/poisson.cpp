@@ -32,8 +32,8 @@ array<double> solve_by_gradients(const array<double>& f, double tolerance, int& 
     array<double> x = zeros_like(f), r = f, p = f, rr = sum(r * r);
     const double wanted = tolerance * tolerance * rr.item();
     for (iterations = 0; iterations % 10 != 0 || rr.item() > wanted; ++iterations) {
-        const array<double> alpha = rr / sum(p * laplacian(p));
-        assign(std::forward_as_tuple(x, r), x + alpha * p, r - alpha * laplacian(p));
+        const array<double> Ap = laplacian(p), alpha = rr / sum(p * Ap);
+        assign(std::forward_as_tuple(x, r), x + alpha * p, r - alpha * Ap);
         const array<double> next = sum(r * r);
         p = r + next / rr * p;
         rr = next;

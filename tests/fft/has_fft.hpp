@@ -14,7 +14,8 @@ namespace ingot::test {
 /// Says what is missing where there is none.
 inline bool has_fft() {
     try {
-        return sum(real(fft::fft(ones<float>(8)))).item() == 8 && sum(real(fft::fft(ones<double>(8)))).item() == 8;
+        eval(fft::fft(ones<float>(8))), eval(fft::fft(ones<double>(8)));
+        return true;
     } catch (const library_error& missing) {
         CHECK(std::string(missing.what()).find("[fft] ") == 0);
         untested(missing.what());
