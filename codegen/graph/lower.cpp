@@ -291,12 +291,13 @@ private:
         whole.arity = static_cast<std::uint8_t>(row.arity());
         std::uint64_t batch = 0;
         for (std::size_t i = whole.arity; i-- > 0;) {
-            const node_id given = whole.arguments[i] = cast(pop(), whole.type);
+            const dtype taken = type_taken(row.takes, whole.type);
+            const node_id given = whole.arguments[i] = cast(pop(), taken);
             batch |= at(given).axes & ~bound;
             if (walked_ == loops::own || is_taken_as_it_lies(given)) continue;
             node stored;
             stored.kind = node_kind::store;
-            stored.type = whole.type;
+            stored.type = taken;
             stored.code = row.operands[i];
             stored.index = whole.index;
             stored.arity = 1;

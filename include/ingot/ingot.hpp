@@ -14,6 +14,7 @@
 #include <ingot/dlpack.hpp>
 #include <ingot/einsum.hpp>
 #include <ingot/error.hpp>
+#include <ingot/fft.hpp>
 #include <ingot/files.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
