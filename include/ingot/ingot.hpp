@@ -32,6 +32,7 @@
 #include <ingot/print.hpp>
 #include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
+#include <ingot/raw_kernels.hpp>
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>

@@ -119,6 +119,7 @@ std::vector<emulator::shared_array> shared_arrays_of(std::string_view object) {
 
 loaded_library* load(const void* image) {
     const std::string_view bytes = emulator::unpack_image(image);
+    if (bytes.empty()) return nullptr;
     const int file = memfd_create("emulated kernel", MFD_CLOEXEC);
     std::size_t written = 0;
     while (written < bytes.size()) {
@@ -286,6 +287,34 @@ void put_kernels(ingot::runtime::driver_api& api) {
     api.cuLibraryGetKernel = [](CUkernel* kernel, CUlibrary library, const char* name) {
         *kernel = as<CUkernel>(find(*as<loaded_library*>(library), name));
         return *kernel != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    };
+    api.cuLibraryGetGlobal = [](CUdeviceptr* data, std::size_t* bytes, CUlibrary library, const char* name) {
+        auto& in = *as<loaded_library*>(library);
+        void* const found = dlsym(in.object, name);
+        Dl_info info{};
+        void* symbol = nullptr;
+        if (found == nullptr || dladdr1(found, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr)
+            return CUDA_ERROR_NOT_FOUND;
+        *bytes = static_cast<const Elf64_Sym*>(symbol)->st_size;
+        *data = as<CUdeviceptr>(found);
+        return CUDA_SUCCESS;
+    };
+    api.cuKernelGetParamInfo = [](CUkernel kernel, std::size_t i, std::size_t* offset, std::size_t* bytes) {
+        const auto& k = *as<emulator::kernel_entry*>(kernel);
+        if (i >= k.sizes[0]) return CUDA_ERROR_INVALID_VALUE;
+        return *offset = 8 * i, *bytes = k.sizes[i + 1], CUDA_SUCCESS;
+    };
+    api.cuFuncGetAttribute = [](int* value, CUfunction_attribute which, CUfunction function) {
+        const auto& k = *as<emulator::kernel_entry*>(function);
+        std::size_t declared = 0;
+        for (const emulator::shared_array& a : k.arrays) declared += a.dynamic ? 0 : a.end - a.begin;
+        *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK           ? 1024
+                 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES             ? static_cast<int>(declared)
+                 : which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? static_cast<int>(
+                       k.most_dynamic != 0 ? k.most_dynamic : emulator::usual_shared)
+                 : which == CU_FUNC_ATTRIBUTE_BINARY_VERSION ? architecture()
+                                                             : 0;
+        return CUDA_SUCCESS;
     };
     api.cuKernelGetFunction = [](CUfunction* function, CUkernel kernel) {
         return *function = as<CUfunction>(kernel), CUDA_SUCCESS;
