@@ -249,11 +249,11 @@ template <class T> static inline T __ldg(const T* from) { return *from; }
 static inline float rsqrtf(float a) { return 1 / sqrtf(a); }
 static inline float rsqrt(float a) { return 1 / sqrtf(a); }
 static inline double rsqrt(double a) { return 1 / sqrt(a); }
-static inline float __expf(float a) { return expf(a); }
-static inline float __logf(float a) { return logf(a); }
-static inline float __sinf(float a) { return sinf(a); }
-static inline float __cosf(float a) { return cosf(a); }
-static inline float __powf(float a, float b) { return powf(a, b); }
+#define __expf expf
+#define __logf logf
+#define __sinf sinf
+#define __cosf cosf
+#define __powf powf
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline int __clz(int v) { return v ? __builtin_clz(unsigned(v)) : 32; }
 static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
