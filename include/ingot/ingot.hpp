@@ -46,3 +46,4 @@
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
 #include <ingot/windows.hpp>
+#include <ingot/written_arguments.hpp>

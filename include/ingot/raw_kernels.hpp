@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <ingot/array.hpp>
+#include <ingot/written_arguments.hpp>
 
 namespace ingot {
 
@@ -104,13 +105,6 @@ struct raw_argument {
     const layout* where = nullptr;
 };
 
-/// out(x) and inout(x).
-template <class T>
-struct written_argument {
-    array<T>& to;
-    bool is_read;
-};
-
 /// An argument for the time of the call: an expression is evaluated.
 template <class T>
 const array<T>& hold_argument(const array<T>& a) {
@@ -159,14 +153,9 @@ raw_argument describe_argument(const V& v) {
     }
 }
 
-template <class A>
-struct is_written_argument : std::false_type {};
-template <class T>
-struct is_written_argument<written_argument<T>> : std::true_type {};
-
 /// What a kernel takes: an array or an expression, out(x), inout(x), a number, a struct, a pointer.
 template <class A>
-concept kernel_argument = array_expression<A> || is_written_argument<std::remove_cvref_t<A>>::value ||
+concept kernel_argument = array_expression<A> || is_written_argument<std::remove_cvref_t<A>> ||
                           (std::is_trivially_copyable_v<std::remove_cvref_t<A>> && !std::is_array_v<A>);
 
 INGOT_API void launch_raw(const runtime::raw_function&, const launch_settings&, std::span<const raw_argument>);
@@ -179,30 +168,6 @@ struct module_variable {
 INGOT_API module_variable variable_of(const runtime::raw_program&, std::string_view name, dtype);
 
 }  // namespace detail
-
-/// An array that a raw kernel writes and does not read. Where the array shares its memory with a copy it gets memory of
-/// its own first, in which nothing is: what the kernel leaves unwritten is then unspecified.
-///
-///     const raw_kernel fill("extern \"C\" __global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }", "fill");
-///     array<int> x = empty(4);
-///     fill(1, 4, out(x));
-///     std::cout << x;
-///     // prints: [0 1 2 3]
-template <class T>
-detail::written_argument<T> out(array<T>& x) {
-    return {x, false};
-}
-/// An array that a raw kernel reads and writes. Where it shares its memory with a copy, that stays as it is.
-///
-///     const raw_kernel next("extern \"C\" __global__ void next(int* x) { x[threadIdx.x] += 1; }", "next");
-///     array<int> x{1, 2}, before = x;
-///     next(1, 2, inout(x));
-///     std::cout << x << ' ' << before;
-///     // prints: [2 3] [1 2]
-template <class T>
-detail::written_argument<T> inout(array<T>& x) {
-    return {x, true};
-}
 
 /// A CUDA kernel from its text. It is compiled on the first call on a kind of device, by NVRTC, and kept in the disk
 /// cache. On the host the same text is C++: blocks run side by side on all cores, the threads of a block one after the

@@ -297,6 +297,7 @@ void put_kernels(ingot::runtime::driver_api& api) {
             return CUDA_ERROR_NOT_FOUND;
         *bytes = static_cast<const Elf64_Sym*>(symbol)->st_size;
         *data = as<CUdeviceptr>(found);
+        if (!memory().around(found).holds(found, 1)) memory().add(found, *bytes);
         return CUDA_SUCCESS;
     };
     api.cuKernelGetParamInfo = [](CUkernel kernel, std::size_t i, std::size_t* offset, std::size_t* bytes) {

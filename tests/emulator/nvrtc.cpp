@@ -57,7 +57,9 @@ std::string entries_of(const emulator::translation& t, const _nvrtcProgram& prog
         add("void emulated_" + name + "(void** arguments) { emulator::call(" + kernel + ", arguments); }");
         add("const std::size_t* emulated_sizes_" + name + "() { return emulator::sizes(" + kernel + "); }");
     };
-    for (const emulator::kernel_name& k : t.kernels) add_kernel(k.name, "&" + k.namespaces + k.name);
+    // Who names kernels names all of them; a text's own conditions and comments are not read here.
+    if (program.named.empty())
+        for (const emulator::kernel_name& k : t.kernels) add_kernel(k.name, "&" + k.namespaces + k.name);
     for (const auto& [expression, name] : program.named) add_kernel(name, "&" + expression);
     out += "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n";
     add("const char emulated_source[] = R\"____(" + program.source + ")____\";");
