@@ -16,10 +16,10 @@ enum class target : std::uint8_t { host, cuda };
 /// All that decides the code of a kernel.
 struct source_text {
     target where = target::host;
-    std::string architecture;          ///< "sm_90"; for the host host_architecture() or a flag list like it
-    std::string text;                  ///< header-free C++ or CUDA C++
-    std::vector<std::string> options;  ///< beyond those that compiler_options adds
-    std::vector<std::string> kernels;  ///< the extern "C" functions in the text
+    std::string architecture;                     ///< "sm_90"; for the host host_architecture() or a flag list like it
+    std::string text;                             ///< header-free C++ or CUDA C++
+    std::vector<std::string> options;             ///< beyond those that compiler_options adds
+    std::vector<std::string> kernels;             ///< the extern "C" functions in the text
     std::vector<std::string> name_expressions{};  ///< of kernels that have other names in the code; for CUDA
 };
 

@@ -9,9 +9,7 @@
 namespace ingot::runtime {
 
 std::vector<std::string> cuda_options(const source_text& source) {
-    const auto is_standard = [](const std::string& o) {
-        return o.starts_with("-std") || o.starts_with("--std");
-    };
+    const auto is_standard = [](const std::string& o) { return o.starts_with("-std") || o.starts_with("--std"); };
     std::vector<std::string> options;
     if (std::ranges::none_of(source.options, is_standard)) options.emplace_back("-std=c++20");
     options.insert(options.end(), source.options.begin(), source.options.end());

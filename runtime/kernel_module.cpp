@@ -76,9 +76,8 @@ std::span<std::byte> kernel_module::host_variable(std::string_view name) const {
 std::span<std::byte> kernel_module::variable(std::string_view name) const {
     CUdeviceptr data = 0;
     std::size_t bytes = 0;
-    const CUresult status =
-        cuda_ ? driver()->cuLibraryGetGlobal(&data, &bytes, cuda_.get(), std::string(name).c_str())
-              : CUDA_ERROR_NOT_FOUND;
+    const CUresult status = cuda_ ? driver()->cuLibraryGetGlobal(&data, &bytes, cuda_.get(), std::string(name).c_str())
+                                  : CUDA_ERROR_NOT_FOUND;
     if (status == CUDA_ERROR_NOT_FOUND) return {};
     check(status, ("find variable " + std::string(name)).c_str());
     return {reinterpret_cast<std::byte*>(data), bytes};

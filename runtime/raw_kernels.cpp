@@ -123,8 +123,8 @@ std::shared_ptr<const kernel_module> load_program(const raw_program& program, de
                         (kernels_in(program.text).empty() ? "" : "; it has " + list_of(kernels_in(program.text))) +
                         "\n" + e.log());
         std::string listing = numbered(program.text);
-        throw compile_error(in(program) + (device.is_cuda() ? "NVRTC" : "the host compiler") + " rejected the text of " +
-                                list_of(program.kernels) + "\n" + e.log() + "\n" + listing,
+        throw compile_error(in(program) + (device.is_cuda() ? "NVRTC" : "the host compiler") +
+                                " rejected the text of " + list_of(program.kernels) + "\n" + e.log() + "\n" + listing,
                             e.log(), std::move(listing));
     }
 }
@@ -173,8 +173,7 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
     if (is_listed) {
         if (const std::span<std::byte> words = module.variable(parameters_symbol(index)); !words.empty()) {
             std::vector<std::byte> read(words.size());
-            d.backend->copy(read.data(), words.data(), words.size(), copy_direction::to_host,
-                            d.default_stream->native);
+            d.backend->copy(read.data(), words.data(), words.size(), copy_direction::to_host, d.default_stream->native);
             d.backend->synchronize(d.default_stream->native);
             made.parameters = parameters_from(read);
             made.is_described = made.is_counted = true;
@@ -200,8 +199,7 @@ const loaded_function& loaded_on(const raw_function& f, device_id device) {
         if (const auto known = f.loaded.find(architecture); known != f.loaded.end()) return *known->second;
     }
     const kernel_module& module = module_of(program, device);
-    const auto index =
-        static_cast<std::size_t>(std::ranges::find(program.kernels, f.name) - program.kernels.begin());
+    const auto index = static_cast<std::size_t>(std::ranges::find(program.kernels, f.name) - program.kernels.begin());
     auto made = std::make_unique<loaded_function>();
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda())
@@ -364,9 +362,9 @@ public:
             if (is_written(a)) write(f, a, all.first(i), stream);
             const buffer_ref& memory = is_written(a) ? *a.memory : held_[i];
             const index_t offset = is_written(a) || memory.get() == a.memory->get() ? a.where->offset : 0;
-            values_[i] = memory ? static_cast<std::byte*>(memory->data) +
-                                      offset * static_cast<index_t>(detail::size_of(a.type))
-                                : nullptr;
+            values_[i] =
+                memory ? static_cast<std::byte*>(memory->data) + offset * static_cast<index_t>(detail::size_of(a.type))
+                       : nullptr;
             pointers_[i] = &values_[i];
         }
     }
@@ -387,8 +385,7 @@ private:
     static void write(const raw_function& f, const raw_argument& a, std::span<const raw_argument> before,
                       stream_state& stream) {
         for (const raw_argument& b : before)
-            if (is_written(b) && b.memory == a.memory)
-                throw error(in(f) + "one array is given twice to be written");
+            if (is_written(b) && b.memory == a.memory) throw error(in(f) + "one array is given twice to be written");
         if (!is_in_c_order(*a.where))
             throw shape_error(in(f) + "an array that is written is not in C order: shape " +
                               detail::to_text(a.where->extents()));
@@ -418,7 +415,8 @@ void run_on_host(const loaded_function& kernel, const launch_settings& how, void
 CUfunction function_on_gpu(const loaded_function& kernel, device_id device) {
     state_of(device).backend->bind_thread();
     CUfunction function = nullptr;
-    check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)), "finding a kernel's function");
+    check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)),
+          "finding a kernel's function");
     return function;
 }
 
@@ -502,8 +500,7 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
         throw error(in(f) + std::to_string(arguments.size()) + " arguments were given, and the kernel has " +
                     std::to_string(kernel.parameters.size()) + " parameters");
     if (kernel.is_counted)
-        for (std::size_t i = 0; i < arguments.size(); ++i)
-            check_argument(f, kernel, i, arguments.size(), arguments[i]);
+        for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
     stream_state& stream = *context_on(device).stream;
     packed_arguments packed(f, arguments, stream);
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -629,8 +626,8 @@ raw_module raw_module::from_file(std::string_view path) {
     if (file) bytes.assign(std::istreambuf_iterator<char>(file), {});
     if (!file || file.bad()) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
     const auto image = std::as_bytes(std::span(bytes));
-    return raw_module(runtime::keep_program("raw_module", {}, {}, {},
-                                            checked_image({image.begin(), image.end()}, name), name));
+    return raw_module(
+        runtime::keep_program("raw_module", {}, {}, {}, checked_image({image.begin(), image.end()}, name), name));
 }
 
 raw_module raw_module::from_image(std::span<const std::byte> image) {
@@ -641,7 +638,8 @@ raw_module raw_module::from_image(std::span<const std::byte> image) {
 raw_kernel raw_module::get_function(std::string_view name) const {
     check_name("raw_module", name, "kernel's name");
     const device_id device = runtime::current().device;
-    if (!program_->text.empty() && device.is_host() && std::ranges::find(program_->kernels, name) == program_->kernels.end())
+    if (!program_->text.empty() && device.is_host() &&
+        std::ranges::find(program_->kernels, name) == program_->kernels.end())
         runtime::throw_no_kernel(*program_, name);
     const runtime::raw_function& f = runtime::keep_function(*program_, name);
     runtime::loaded_on(f, device);

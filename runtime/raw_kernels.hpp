@@ -1,5 +1,5 @@
-// Programs that users wrote, as the runtime keeps them: each text or file once, for good, with what was loaded of it for
-// each kind of device.
+// Programs that users wrote, as the runtime keeps them: each text or file once, for good, with what was loaded of it
+// for each kind of device.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct raw_program {
     std::string label;  // of a file: its name
 
     mutable std::mutex mutex;
-    mutable std::map<std::string, loaded_program> loaded;      // by architecture
-    mutable std::map<std::string, raw_function> functions;     // by name; they stay where they are
+    mutable std::map<std::string, loaded_program> loaded;   // by architecture
+    mutable std::map<std::string, raw_function> functions;  // by name; they stay where they are
 };
 
 }  // namespace ingot::runtime

@@ -1,7 +1,7 @@
-// A user's CUDA C++ as it is given to a compiler: which kernels are in it, and the lines that Ingot adds. Behind the text
-// stand, for each kernel, words that say what its parameters are, made by the compiler from the kernel's own type: no
-// type is parsed here. On the host the text stands between a prelude, in which CUDA's words mean what a CPU has, and a
-// function a kernel that runs blocks of its grid. Pure functions.
+// A user's CUDA C++ as it is given to a compiler: which kernels are in it, and the lines that Ingot adds. Behind the
+// text stand, for each kernel, words that say what its parameters are, made by the compiler from the kernel's own type:
+// no type is parsed here. On the host the text stands between a prelude, in which CUDA's words mean what a CPU has, and
+// a function a kernel that runs blocks of its grid. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whole CUDA kernels of a user's own, as CuPy's RawKernel and RawModule: text, or a file that nvcc made, launched on the
-// current stream over Ingot's arrays.
+// Whole CUDA kernels of a user's own, as CuPy's RawKernel and RawModule: text, or a file that nvcc made, launched on
+// the current stream over Ingot's arrays.
 //
 // What a kernel's parameters are its compiler says, so that a call checks its arguments: an array of the dtype that a
 // pointer points at, a number of the parameter's very type. A kernel writes only into what is given as out(x) and
@@ -172,8 +172,8 @@ INGOT_API module_variable variable_of(const runtime::raw_program&, std::string_v
 /// A CUDA kernel from its text. It is compiled on the first call on a kind of device, by NVRTC, and kept in the disk
 /// cache. On the host the same text is C++: blocks run side by side on all cores, the threads of a block one after the
 /// other, so that a kernel with shared memory or __syncthreads() runs on a GPU alone. `name` is that of a kernel, or an
-/// expression for an instance of a template, "scale<float>". Options are NVRTC's; the host takes macros, folders and the
-/// standard of them.
+/// expression for an instance of a template, "scale<float>". Options are NVRTC's; the host takes macros, folders and
+/// the standard of them.
 ///
 ///     const raw_kernel add(R"(
 ///     extern "C" __global__
@@ -204,15 +204,15 @@ public:
     void operator()(const launch_extent& grid, const launch_extent& block, A&&... arguments) const {
         launch({.grid = grid, .block = block}, detail::hold_argument(arguments)...);
     }
-    /// The same with dynamic shared memory, clusters or a cooperative launch: k({.grid = 4, .block = 64, .shared_bytes =
-    /// 256}, x, out(y)).
+    /// The same with dynamic shared memory, clusters or a cooperative launch: k({.grid = 4, .block = 64, .shared_bytes
+    /// = 256}, x, out(y)).
     template <detail::kernel_argument... A>
     void operator()(const launch_settings& how, A&&... arguments) const {
         launch(how, detail::hold_argument(arguments)...);
     }
 
-    /// Compiles and loads the kernel for the current device, where that has not been done. Throws compile_error with the
-    /// compiler's log and the text's numbered lines; error where the text has no such kernel.
+    /// Compiles and loads the kernel for the current device, where that has not been done. Throws compile_error with
+    /// the compiler's log and the text's numbered lines; error where the text has no such kernel.
     ///
     ///     const raw_kernel bad("extern \"C\" __global__ void f(int* x) {\n    *x = nothing;\n}", "f");
     ///     try {
@@ -274,8 +274,8 @@ public:
     explicit raw_module(std::nullptr_t) = delete;
 
     /// Of a cubin, PTX or fatbin file, or of such a file's bytes, for GPUs alone. What its kernels' parameters are it
-    /// does not say: calls are checked for their number and sizes, where the driver tells those. Throws file_error where
-    /// the file cannot be read, is empty or cut short.
+    /// does not say: calls are checked for their number and sizes, where the driver tells those. Throws file_error
+    /// where the file cannot be read, is empty or cut short.
     ///
     ///     try {
     ///         raw_module::from_file("nowhere.cubin");
@@ -294,9 +294,9 @@ public:
     ///     // prints: [raw_module] the image is empty
     INGOT_API static raw_module from_image(std::span<const std::byte> image);
 
-    /// A kernel of the module, by its name with its namespaces, or by one of the name expressions; of a file by the name
-    /// that is in it. Compiles the module for the current device. Throws compile_error, and error where there is no such
-    /// kernel.
+    /// A kernel of the module, by its name with its namespaces, or by one of the name expressions; of a file by the
+    /// name that is in it. Compiles the module for the current device. Throws compile_error, and error where there is
+    /// no such kernel.
     ///
     ///     const raw_module m("extern \"C\" __global__ void f(int* x) { *x = 1; }");
     ///     try {
@@ -331,6 +331,11 @@ public:
     }
 
     /// Compiles and loads the module for the current device, where that has not been done. Throws compile_error.
+    ///
+    ///     const raw_module m("extern \"C\" __global__ void f(int* x) { *x = 1; }");
+    ///     m.compile();
+    ///     std::cout << m.get_function("f").name();
+    ///     // prints: f
     INGOT_API void compile() const;
 
 private:

@@ -208,9 +208,9 @@ private:
 /// them. A call is an expression, or a tuple of them where there are several outputs, and fuses with what is around it.
 /// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `raw T x` is a whole
 /// array, x[k] and x.size(), which takes no part in broadcasting; in the text `i` is the element's number in C order,
-/// and `_ind.size()` how many there are; where all arrays are raw, of_size says that. A letter that is the outputs' alone
-/// is decided by the arrays that are given for them, as out(z): the call is a statement then, which writes them. The
-/// text is compiled on first use, by the target's compiler.
+/// and `_ind.size()` how many there are; where all arrays are raw, of_size says that. A letter that is the outputs'
+/// alone is decided by the arrays that are given for them, as out(z): the call is a statement then, which writes them.
+/// The text is compiled on first use, by the target's compiler.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
 ///     array<double> x{1, 5}, y{2, 2};
@@ -276,8 +276,8 @@ class elementwise_kernel {
         return (detail::is_written_argument<std::remove_cvref_t<std::tuple_element_t<n + O, Given>>> && ...);
     }
     template <class Given>
-    static constexpr bool is_sized = std::is_same_v<
-        std::remove_cvref_t<std::tuple_element_t<std::tuple_size_v<Given> - 1, Given>>, of_size>;
+    static constexpr bool is_sized =
+        std::is_same_v<std::remove_cvref_t<std::tuple_element_t<std::tuple_size_v<Given> - 1, Given>>, of_size>;
     /// Whether a call with these is an expression, or a statement that writes.
     template <class... A>
     static constexpr bool is_expression() {
@@ -310,7 +310,8 @@ public:
         : text_(detail::keep_text({name, In.view(), Out.view(), statements})) {}
 
     /// Throws shape_error where the inputs do not broadcast; the evaluation throws compile_error where the text is no
-    /// C++. An expression that is given for a raw parameter is evaluated now. Where all inputs are raw, of_size is last.
+    /// C++. An expression that is given for a raw parameter is evaluated now. Where all inputs are raw, of_size is
+    /// last.
     template <class... A>
         requires(is_expression<A...>())
     auto operator()(A&&... arguments) const {

@@ -309,10 +309,10 @@ void put_kernels(ingot::runtime::driver_api& api) {
         const auto& k = *as<emulator::kernel_entry*>(function);
         std::size_t declared = 0;
         for (const emulator::shared_array& a : k.arrays) declared += a.dynamic ? 0 : a.end - a.begin;
-        *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK           ? 1024
-                 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES             ? static_cast<int>(declared)
-                 : which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? static_cast<int>(
-                       k.most_dynamic != 0 ? k.most_dynamic : emulator::usual_shared)
+        *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024
+                 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES   ? static_cast<int>(declared)
+                 : which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                     ? static_cast<int>(k.most_dynamic != 0 ? k.most_dynamic : emulator::usual_shared)
                  : which == CU_FUNC_ATTRIBUTE_BINARY_VERSION ? architecture()
                                                              : 0;
         return CUDA_SUCCESS;

@@ -99,9 +99,7 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     return NVRTC_SUCCESS;
 }
 
-nvrtcResult copy(const std::string& text, char* to) {
-    return std::memcpy(to, text.data(), text.size()), NVRTC_SUCCESS;
-}
+nvrtcResult copy(const std::string& text, char* to) { return std::memcpy(to, text.data(), text.size()), NVRTC_SUCCESS; }
 
 }  // namespace
 

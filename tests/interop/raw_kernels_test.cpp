@@ -212,8 +212,9 @@ TEST_CASE("arguments that do not fit are told apart before anything is launched"
     CHECK(thrown<dtype_error>([&] { add(1, 2, x, x, y); }) ==
           "[my_add] argument 3 of 3 is an array of float32, and the parameter is a pointer to float32, through which "
           "the kernel may write: give out(x) or inout(x)");
-    CHECK(thrown<dtype_error>([&] { add(1, 2, inout(y), x, out(y)); }).ends_with(
-        "through which the kernel cannot write"));
+    CHECK(thrown<dtype_error>([&] {
+              add(1, 2, inout(y), x, out(y));
+          }).ends_with("through which the kernel cannot write"));
     CHECK(thrown<dtype_error>([&] { add(1, 2, x, 1, out(y)); }) ==
           "[my_add] argument 2 of 3 is int32, and the parameter is a pointer to const float32");
     CHECK(thrown<dtype_error>([&] { add(1, 2, x, wide.data(), out(y)); }) ==
@@ -260,8 +261,9 @@ TEST_CASE("a text that does not compile says where, by the text's own lines, and
         CHECK(std::string(e.what()).find("nothing") != std::string::npos);
     }
     CHECK(holds(x, {1}, {1}));
-    CHECK(thrown<error>([] { raw_kernel(add_text, "my_ad").compile(); })
-              .starts_with("[raw_kernel] the text has not all of the kernels my_ad; it has my_add\n"));
+    CHECK(thrown<error>([] {
+              raw_kernel(add_text, "my_ad").compile();
+          }).starts_with("[raw_kernel] the text has not all of the kernels my_ad; it has my_add\n"));
     CHECK_THROWS_AS(raw_kernel(add_text, ""), error);
     CHECK_THROWS_AS(raw_kernel("  ", "f"), error);
     CHECK_THROWS_AS(raw_module(add_text, {}, {""}), error);
@@ -282,10 +284,14 @@ TEST_CASE("files that are no kernels are refused, and kernels of files run") {
     CHECK_THROWS_AS((void)garbage.get_function("f"), error);
     if (on_host()) return;
 
-    runtime::source_text source{runtime::target::cuda, "sm_" + std::to_string(runtime::architecture_of(current_device())),
-                                std::string(add_text), {}, {"my_add"}};
+    runtime::source_text source{runtime::target::cuda,
+                                "sm_" + std::to_string(runtime::architecture_of(current_device())),
+                                std::string(add_text),
+                                {},
+                                {"my_add"}};
     const std::vector<std::byte> code = runtime::compile(source);
-    const std::string path = (std::filesystem::temp_directory_path() / "ingot_raw.cubin").string() + std::to_string(getpid());
+    const std::string path =
+        (std::filesystem::temp_directory_path() / "ingot_raw.cubin").string() + std::to_string(getpid());
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(code.data()), static_cast<std::streamsize>(code.size()));
     const raw_module module = raw_module::from_file(path);
@@ -364,7 +370,7 @@ TEST_CASE("NVRTC compiles the texts as they are given to it") {
     const auto compiled = [](std::string_view text, std::vector<std::string> kernels,
                              std::vector<std::string> options = {}) {
         runtime::source_text source{runtime::target::cuda, "compute_90", runtime::cuda_text(text, kernels),
-                                    std::move(options), kernels, kernels};
+                                    std::move(options),    kernels,      kernels};
         const std::vector<std::byte> code = runtime::compile(source);
         return std::pair(std::string(reinterpret_cast<const char*>(code.data()), code.size()),
                          runtime::names_behind(code));
