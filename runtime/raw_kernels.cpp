@@ -16,6 +16,7 @@
 #include "runtime/driver.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/fork.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/raw_kernels.hpp"
@@ -404,8 +405,39 @@ private:
 
 // ---- Launches.
 
-void run_on_host(const loaded_function& kernel, const launch_settings& how, void** arguments) {
+/// A launch that a graph keeps: the kernel with its arguments.
+class kept_launch_on_host {
+public:
+    kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, void** arguments)
+        : kernel_(kernel), grid_(grid) {
+        for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+            const raw_parameter& p = kernel.parameters[i];
+            const std::size_t bytes = p.is_pointer ? sizeof(void*) : p.bytes;
+            values_.emplace_back((bytes + sizeof(aligned_bytes) - 1) / sizeof(aligned_bytes));
+            std::memcpy(values_.back().data(), arguments[i], bytes);
+        }
+    }
+    void operator()() {
+        std::vector<void*> pointers;
+        for (auto& value : values_) pointers.push_back(value.data());
+        run_on_workers(std::size_t{grid_.grid[0]} * grid_.grid[1] * grid_.grid[2],
+                       [&](std::size_t begin, std::size_t end) {
+                           kernel_.on_host(pointers.data(), &grid_, begin, end);
+                       });
+    }
+
+private:
+    struct alignas(64) aligned_bytes {
+        std::byte bytes[64];
+    };
+    const loaded_function& kernel_;
+    raw_grid grid_;
+    std::vector<std::vector<aligned_bytes>> values_;
+};
+
+void run_on_host(const loaded_function& kernel, const launch_settings& how, void** arguments, graph_capture* capture) {
     const raw_grid grid{{how.grid.x, how.grid.y, how.grid.z}, {how.block.x, how.block.y, how.block.z}};
+    if (capture != nullptr) return capture->record(kept_launch_on_host(kernel, grid, arguments));
     run_on_workers(std::size_t{how.grid.x} * how.grid.y * how.grid.z,
                    [&](std::size_t begin, std::size_t end) { kernel.on_host(arguments, &grid, begin, end); });
 }
@@ -503,13 +535,17 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
         for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
     stream_state& stream = *context_on(device).stream;
     packed_arguments packed(f, arguments, stream);
+    graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda())
         run_on_gpu(f, kernel, how, packed.pointers(), stream);
     else
 #endif
-        run_on_host(kernel, how, packed.pointers());
-    add(counter::kernel_launches);
+        run_on_host(kernel, how, packed.pointers(), capture);
+    if (capture != nullptr)
+        ++capture->size;
+    else
+        add(counter::kernel_launches);
 }
 
 module_variable variable_of(const runtime::raw_program& program, std::string_view name, dtype type) {

@@ -18,6 +18,7 @@
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>
+#include <ingot/graphs.hpp>
 #include <ingot/grids.hpp>
 #include <ingot/histograms.hpp>
 #include <ingot/host.hpp>

@@ -344,6 +344,11 @@ inline double rsqrt(double a) { return 1 / std::sqrt(a); }
 inline double erfcx(double a) { return a < 25 ? std::exp(a * a) * std::erfc(a) : 0.5641895835477563 / a; }
 inline float erfcx(float a) { return float(erfcx(double(a))); }
 
+/// The handle is where the driver looks.
+extern "C" EMULATED_ORDERING inline void cudaGraphSetConditional(unsigned long long handle, unsigned int value) {
+    *reinterpret_cast<unsigned int*>(handle) = value;
+}
+
 // ---- PTX. Operands in the order of their numbers, then literals.
 
 inline void ptx_griddepcontrol_wait() {}
