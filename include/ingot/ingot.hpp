@@ -19,6 +19,7 @@
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>
+#include <ingot/graphs.hpp>
 #include <ingot/grids.hpp>
 #include <ingot/histograms.hpp>
 #include <ingot/host.hpp>
@@ -33,6 +34,7 @@
 #include <ingot/print.hpp>
 #include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
+#include <ingot/raw_kernels.hpp>
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
@@ -46,3 +48,4 @@
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
 #include <ingot/windows.hpp>
+#include <ingot/written_arguments.hpp>

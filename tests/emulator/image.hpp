@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -19,9 +18,10 @@ inline std::string pack_image(const std::string& object) {
     return out + object;
 }
 
+/// Nothing of what is no such image.
 inline std::string_view unpack_image(const void* image) {
     const char* at = static_cast<const char*>(image);
-    if (std::memcmp(at, image_mark.data(), image_mark.size()) != 0) throw std::runtime_error("not an emulated kernel");
+    if (std::strncmp(at, image_mark.data(), image_mark.size()) != 0) return {};
     at += image_mark.size();
     std::uint64_t size = 0;
     std::memcpy(&size, at, sizeof size);
