@@ -13,8 +13,14 @@ enum class library_layout : std::uint8_t {
     matrix,      // two axes, one of stride 1, and the other's at least the first's extent
 };
 
+/// Of the operands.
+enum class library_dtype : std::uint8_t {
+    converted,  // to the result's
+    own,
+};
+
 enum class library_function : std::uint16_t {
-#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, operations) name,
+#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, takes, operations) name,
 #include <ingot/libraries.def>
 };
 
@@ -24,6 +30,7 @@ struct library_facts {
     std::uint8_t operands[2];
     std::uint8_t result;
     library_layout wants;
+    library_dtype takes;
     std::uint32_t operations;
 
     constexpr int arity() const { return operands[1] == 0 ? 1 : 2; }
@@ -36,8 +43,8 @@ struct library_facts {
 };
 
 inline constexpr library_facts library_table[] = {
-#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, operations) \
-    {#name, axes, {first, second}, result, library_layout::wants, operations},
+#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, takes, operations) \
+    {#name, axes, {first, second}, result, library_layout::wants, library_dtype::takes, operations},
 #include <ingot/libraries.def>
 };
 inline constexpr std::uint32_t library_function_count = sizeof(library_table) / sizeof(library_table[0]);

@@ -6,9 +6,8 @@
 
 namespace ingot::runtime {
 
-/// Values of any type but the halves and bool.
 void sort_rows(const library_arguments&);
-/// Of int64 keys: the places of equal ones stay in order.
+/// int64; the places of equal values stay in order.
 void argsort_rows(const library_arguments&);
 
 /// The rows of a call as blocks of rows that lie equally far apart.

@@ -19,9 +19,11 @@ inline std::string pack_image(const std::string& object) {
     return out + object;
 }
 
+inline bool is_image(const void* image) { return std::memcmp(image, image_mark.data(), image_mark.size()) == 0; }
+
 inline std::string_view unpack_image(const void* image) {
     const char* at = static_cast<const char*>(image);
-    if (std::memcmp(at, image_mark.data(), image_mark.size()) != 0) throw std::runtime_error("not an emulated kernel");
+    if (!is_image(image)) throw std::runtime_error("not an emulated kernel");
     at += image_mark.size();
     std::uint64_t size = 0;
     std::memcpy(&size, at, sizeof size);
