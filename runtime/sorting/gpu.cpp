@@ -1,4 +1,5 @@
-// Bitonic sorting of rows, where CUB's kernels are not (radix_sort.hpp), and of short ones: tiles in shared memory,
+// Bitonic sorting of rows, of complex numbers, and of others where neither a block nor CUB's kernels sort
+// them (short_rows.cpp, radix_sort.cpp): tiles in shared memory,
 // what lies farther apart in global memory. In this variant, whose first step of a merge compares i with its mirror,
 // every comparison puts the greater one above, so that what is missing above a row's end counts as greater than all and
 // is never touched.
@@ -214,8 +215,10 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 }  // namespace
 
 void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
-    if (r.length > tile && detail::kind_of(type) != detail::kind::complex && has_radix_sort(stream.device))
-        return radix_sort_rows(r, type, places, stream);
+    if (detail::kind_of(type) != detail::kind::complex) {
+        if (r.length <= longest_short_row) return sort_short_rows(r, type, places, stream);
+        if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, places, stream);
+    }
     const sort_kernels& kernels = kernels_for(type, places, architecture_of(stream.device));
     const long long tiles = (r.length + tile - 1) / tile;
     arguments a{r.from, r.to, nullptr, r.length, r.from_stride, r.to_stride, r.to_stride, r.rows, tiles, 0, 0, 0};

@@ -15,6 +15,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/radix_kernels.hpp"
 #include "runtime/warning.hpp"
 
@@ -90,31 +91,6 @@ const radix_kernels* kernels_of(device_id device) {
         }
     }
     return found->second.get();
-}
-
-key_order order_of(dtype type, bool merges) {
-    const std::size_t size = detail::size_of(type);
-    const radix::bits sign = radix::bits{1} << (8 * size - 1);
-    const auto floating = [&](radix::bits infinity) {
-        return key_order{sign, sign - 1, sign - 1 - infinity, infinity, 0, merges};
-    };
-    switch (type) {
-        case dtype::f2:
-            return floating(0x7c00);
-        case dtype::bf:
-            return floating(0x7f80);
-        case dtype::f4:
-            return floating(0x7f800000);
-        case dtype::f8:
-            return floating(0x7ff0000000000000);
-        case dtype::i1:
-        case dtype::i2:
-        case dtype::i4:
-        case dtype::i8:
-            return {sign, 0, 0, 0, 0, false};
-        default:
-            return {};
-    }
 }
 
 template <class Arguments>
