@@ -316,9 +316,10 @@ __device__ void sort_by_digit(const pass_arguments& a) {
             const __grid_constant__ ingot::radix::histogram_arguments a) {                \
         ingot::radix::histogram<key, offset>(a);                                          \
     }
+// Two blocks of each pass are on a processor at once, as of CUB's own kernels.
 #define INGOT_PASS(key_bytes, key, value_bytes, value, offset_bytes, offset)              \
     extern "C" __global__ void __launch_bounds__(                                         \
-        ingot::radix::tile_of(INGOT_ARCHITECTURE, key_bytes, value_bytes, offset_bytes).threads) \
+        ingot::radix::tile_of(INGOT_ARCHITECTURE, key_bytes, value_bytes, offset_bytes).threads, 2) \
         pass_##key_bytes##_##value_bytes##_##offset_bytes(                                \
             const __grid_constant__ ingot::radix::pass_arguments a) {                     \
         ingot::radix::sort_by_digit<key, value, offset>(a);                               \

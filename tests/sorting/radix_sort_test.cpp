@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "runtime/sorting/radix_sort.hpp"
@@ -152,21 +153,36 @@ void check_rows(index_t rows, index_t length) {
     }
 }
 
-}  // namespace
-
-TEST_CASE_TEMPLATE("CUB sorts every dtype and length, NaN last and equal elements of an argsort in order", T, bool,
-                   std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
-                   std::uint64_t, float16, bfloat16, float, double) {
-    if (!sorts_by_radix()) return;
-    for (const std::size_t n : {0u, 1u, 2u, 1000u, 2049u, 8000u, (1u << 16) + 1, 5'000'000u}) check_length<T>(n);
+/// f of a value of each type.
+template <class... T, class F>
+void for_each_type(F f) {
+    (f(T()), ...);
 }
 
-TEST_CASE_TEMPLATE("CUB sorts rows, more than a grid has too", T, std::uint8_t, std::int16_t, float, double) {
+}  // namespace
+
+TEST_CASE("CUB sorts every dtype and length, NaN last and equal elements of an argsort in order") {
     if (!sorts_by_radix()) return;
-    check_rows<T>(3, 2049);
-    check_rows<T>(7, 100'003);
-    check_rows<T>(1000, 5000);
-    if (sizeof(T) == 1) check_rows<T>(70'000, 2050);
+    for_each_type<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                  std::int64_t, std::uint64_t, float16, bfloat16, float, double>([](auto value) {
+        using T = decltype(value);
+        const std::string type(name(ingot::detail::dtype_of<T>));
+        CAPTURE(type);
+        for (const std::size_t n : {0u, 1u, 2u, 1000u, 2049u, 8000u, (1u << 16) + 1, 5'000'000u}) check_length<T>(n);
+    });
+}
+
+TEST_CASE("CUB sorts rows, more than a grid has too") {
+    if (!sorts_by_radix()) return;
+    for_each_type<std::uint8_t, std::int16_t, float, double>([](auto value) {
+        using T = decltype(value);
+        const std::string type(name(ingot::detail::dtype_of<T>));
+        CAPTURE(type);
+        check_rows<T>(3, 2049);
+        check_rows<T>(7, 100'003);
+        check_rows<T>(1000, 5000);
+        if (sizeof(T) == 1) check_rows<T>(70'000, 2050);
+    });
 }
 
 TEST_CASE("CUB sorts rows that lie anywhere, and in their own place") {
@@ -193,13 +209,17 @@ TEST_CASE("CUB sorts rows that lie anywhere, and in their own place") {
     CHECK(array_equal(transpose(argsort(array<float>(transpose(x)), 0)), argsort(x)).item());
 }
 
-TEST_CASE_TEMPLATE("rows of several portions, and with offsets of 64 bits", T, std::uint8_t, std::uint16_t, float,
-                   std::int64_t) {
+TEST_CASE("rows of several portions, and with offsets of 64 bits") {
     if (!sorts_by_radix()) return;
     for (const index_t narrow : {index_t{1} << 31, index_t{0}}) {
         const with_limits limits(30'000, narrow);
-        check_length<T>(2049);
-        check_length<T>(200'000);
-        check_rows<T>(5, 100'001);
+        for_each_type<std::uint8_t, std::uint16_t, float, std::int64_t>([](auto value) {
+            using T = decltype(value);
+            const std::string type(name(ingot::detail::dtype_of<T>));
+            CAPTURE(type);
+            check_length<T>(2049);
+            check_length<T>(200'000);
+            check_rows<T>(5, 100'001);
+        });
     }
 }
