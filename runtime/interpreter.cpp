@@ -396,12 +396,12 @@ private:
         for (int a = 0; a < n.arity; ++a) {
             indices axes = batch;
             for (const std::int64_t axis : own(row.operands[a])) axes.push_back(axis);
-            const dtype taken = type_taken(row.takes, n.type);
-            std::byte* to = call.add_operand(taken, extents_of(axes));
+            const dtype type = graph_.nodes[n.arguments[a]].type;
+            std::byte* to = call.add_operand(type, extents_of(axes));
             for_each_argument_block(
                 id, batch, own(row.operands[a]),
                 [&](const void* values, std::size_t count) {
-                    const std::size_t bytes = count * detail::size_of(taken);
+                    const std::size_t bytes = count * detail::size_of(type);
                     std::memcpy(to, values, bytes);
                     to += bytes;
                 },

@@ -291,13 +291,14 @@ private:
         whole.arity = static_cast<std::uint8_t>(row.arity());
         std::uint64_t batch = 0;
         for (std::size_t i = whole.arity; i-- > 0;) {
-            const dtype taken = type_taken(row.takes, whole.type);
-            const node_id given = whole.arguments[i] = cast(pop(), taken);
+            const node_id value = pop();
+            const node_id given = whole.arguments[i] =
+                row.takes == detail::library_operand::own ? value : cast(value, type_taken(row.takes, whole.type));
             batch |= at(given).axes & ~bound;
             if (walked_ == loops::own || is_taken_as_it_lies(given)) continue;
             node stored;
             stored.kind = node_kind::store;
-            stored.type = taken;
+            stored.type = at(given).type;
             stored.code = row.operands[i];
             stored.index = whole.index;
             stored.arity = 1;

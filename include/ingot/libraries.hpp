@@ -20,6 +20,7 @@ enum class library_layout : std::uint8_t {
 /// What operands are converted to, where the result is of a dtype T.
 enum class library_operand : std::uint8_t {
     same,          // T
+    own,           // nothing else
     real_part,     // the numbers that the complex T has for its parts
     complex_pair,  // the complex numbers whose parts are T
 };

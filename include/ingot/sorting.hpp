@@ -23,10 +23,6 @@ template <library_function F, class T, class E>
 auto by_rows(const char* operation, E&& e, index_t axis) {
     return moveaxis(call_library<F, T>(operation, moveaxis(std::forward<E>(e), axis, -1)), -1, axis);
 }
-/// What has no order of its own in libraries is sorted as what has the same order and holds all of its values.
-template <class T>
-using sorted_as = std::conditional_t<std::same_as<T, bool>, std::uint8_t, std::conditional_t<half_float<T>, float, T>>;
-
 /// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. An expression.
 /// Throws shape_error where e does not have the axis.
 ///
@@ -38,11 +34,7 @@ template <array_expression E>
 auto sort(E&& e, index_t axis = -1) {
     using T = typename std::remove_cvref_t<E>::value_type;
     checked_axis("sort", axis, e.ndim());
-    if constexpr (std::same_as<sorted_as<T>, T>)
-        return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
-    else
-        return astype<T>(
-            by_rows<library_function::sort_rows, sorted_as<T>>("sort", astype<sorted_as<T>>(std::forward<E>(e)), axis));
+    return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
 }
 
 /// Integers in the order of e's elements: equal for equal ones, both zeros and all NaN among these.
@@ -72,13 +64,12 @@ template <array_expression E>
 auto argsort(const E& e, index_t axis = -1) {
     checked_axis("argsort", axis, e.ndim());
     if constexpr (kind_of(dtype_of<typename E::value_type>) == kind::complex) {
-        const array<index_t> by_imaginary =
-            by_rows<library_function::argsort_rows, index_t>("argsort", sort_keys(imag(e)), axis);
+        const array<index_t> by_imaginary = by_rows<library_function::argsort_rows, index_t>("argsort", imag(e), axis);
         const array<index_t> by_real = by_rows<library_function::argsort_rows, index_t>(
-            "argsort", sort_keys(take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis)), axis);
+            "argsort", take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis), axis);
         return array<index_t>(take_along_axis<index_mode::unchecked>(by_imaginary, by_real, axis));
     } else {
-        return by_rows<library_function::argsort_rows, index_t>("argsort", sort_keys(e), axis);
+        return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
     }
 }
 

@@ -1,6 +1,8 @@
-// Bitonic sorting of rows: tiles in shared memory, what lies farther apart in global memory. In this variant, whose
-// first step of a merge compares i with its mirror, every comparison puts the greater one above, so that what is
-// missing above a row's end counts as greater than all and is never touched.
+// Bitonic sorting of rows, of complex numbers, and of others where neither a block nor CUB's kernels sort
+// them (short_rows.cpp, radix_sort.cpp): tiles in shared memory,
+// what lies farther apart in global memory. In this variant, whose first step of a merge compares i with its mirror,
+// every comparison puts the greater one above, so that what is missing above a row's end counts as greater than all and
+// is never touched.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -15,7 +17,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/ordering.hpp"
-#include "runtime/sorting/sort_rows.hpp"
+#include "runtime/sorting/radix_sort.hpp"
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
@@ -48,17 +50,24 @@ constexpr std::string_view of_values = R"(__device__ element load(const argument
 __device__ void store(const arguments& a, int64 row, int64 at, const element& e) { a.kept[row * a.stride + at] = e; }
 )";
 constexpr std::string_view of_numbers =
-    "__device__ bool before(element a, element b) { return a < b || (b != b && a == a); }\n";
+    "__device__ bool before(value a, value b) { return a < b || (b != b && a == a); }\n";
+// As integers in their order: both zeros are 0, and NaN the greatest.
+constexpr std::string_view of_halves = R"(__device__ int rank(value v) {
+    const int magnitude = v & 0x7fff;
+    return magnitude > infinity ? 0x8000 : v & 0x8000 ? -magnitude : magnitude;
+}
+__device__ bool before(value a, value b) { return rank(a) < rank(b); }
+)";
 constexpr std::string_view of_complex = R"(__device__ bool before(number a, number b) {
     return a < b || (b != b && a == a);
 }
-__device__ bool before(const element& a, const element& b) {
+__device__ bool before(const value& a, const value& b) {
     return before(a.re, b.re) || (!before(b.re, a.re) && before(a.im, b.im));
 }
 )";
 // A key and the place where it was, which no other has: so equal keys stay in order.
 constexpr std::string_view of_places = R"(__device__ bool before(const element& a, const element& b) {
-    return a.key < b.key || (a.key == b.key && a.place < b.place);
+    return before(a.key, b.key) || (!before(b.key, a.key) && a.place < b.place);
 }
 __device__ element load(const arguments& a, int64 row, int64 at) {
     if (a.size != 0) return a.kept[row * a.stride + at];
@@ -123,8 +132,13 @@ std::string value_text(dtype type) {
     switch (type) {
         case dtype::i1:
             return "typedef signed char value;\n";
+        case dtype::b1:
         case dtype::u1:
             return "typedef unsigned char value;\n";
+        case dtype::f2:
+            return "typedef unsigned short value;\nconstexpr int infinity = 0x7c00;\n";
+        case dtype::bf:
+            return "typedef unsigned short value;\nconstexpr int infinity = 0x7f80;\n";
         case dtype::i2:
             return "typedef short value;\n";
         case dtype::u2:
@@ -156,9 +170,11 @@ source_text sort_source(dtype type, bool places, std::uint32_t architecture) {
     source.architecture = "sm_" + std::to_string(architecture);
     source.kernels = {"sort_tiles", "sort_across"};
     source.text = value_text(type);
-    source.text += places ? "struct element { long long key, place; };\n" : "typedef value element;\n";
+    source.text += places ? "struct element { value key; long long place; };\n" : "typedef value element;\n";
     source.text += declarations;
-    if (!places) source.text += detail::kind_of(type) == detail::kind::complex ? of_complex : of_numbers;
+    source.text += detail::kind_of(type) == detail::kind::complex ? of_complex
+                   : type == dtype::f2 || type == dtype::bf       ? of_halves
+                                                                  : of_numbers;
     source.text += places ? of_places : of_values;
     source.text += kernels_text;
     return source;
@@ -199,6 +215,10 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 }  // namespace
 
 void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+    if (detail::kind_of(type) != detail::kind::complex) {
+        if (r.length <= longest_short_row) return sort_short_rows(r, type, places, stream);
+        if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, places, stream);
+    }
     const sort_kernels& kernels = kernels_for(type, places, architecture_of(stream.device));
     const long long tiles = (r.length + tile - 1) / tile;
     arguments a{r.from, r.to, nullptr, r.length, r.from_stride, r.to_stride, r.to_stride, r.rows, tiles, 0, 0, 0};

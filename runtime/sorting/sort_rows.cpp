@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ingot/error.hpp>
+#include <ingot/half.hpp>
 
 #include "runtime/host_workers.hpp"
 
@@ -34,8 +35,21 @@ struct in_order {
         if ((*this)(b.real(), a.real())) return false;
         return (*this)(a.imag(), b.imag());
     }
+    bool operator()(float16 a, float16 b) const { return rank(a.bits(), 0x7c00) < rank(b.bits(), 0x7c00); }
+    bool operator()(bfloat16 a, bfloat16 b) const { return rank(a.bits(), 0x7f80) < rank(b.bits(), 0x7f80); }
     /// A key and its place, which no other has: equal keys stay in order.
-    bool operator()(const std::pair<index_t, index_t>& a, const std::pair<index_t, index_t>& b) const { return a < b; }
+    template <class T>
+    bool operator()(const std::pair<T, index_t>& a, const std::pair<T, index_t>& b) const {
+        if ((*this)(a.first, b.first)) return true;
+        return a.second < b.second && !(*this)(b.first, a.first);
+    }
+
+private:
+    /// Halves as integers in their order: both zeros are 0, and NaN the greatest.
+    static int rank(int bits, int infinity) {
+        const int magnitude = bits & 0x7fff;
+        return magnitude > infinity ? 0x8000 : (bits & 0x8000) != 0 ? -magnitude : magnitude;
+    }
 };
 
 /// Parts that workers sort, then merge in pairs.
@@ -74,11 +88,12 @@ void sort_values(const sorted_rows& r) {
     });
 }
 
+template <class T>
 void sort_places(const sorted_rows& r) {
-    using keyed = std::pair<index_t, index_t>;
+    using keyed = std::pair<T, index_t>;
     const auto n = static_cast<std::size_t>(r.length);
     const auto keys_of = [&](std::size_t i, std::vector<keyed>& all) {
-        const index_t* const keys = reinterpret_cast<const index_t*>(r.from) + static_cast<index_t>(i) * r.from_stride;
+        const T* const keys = reinterpret_cast<const T*>(r.from) + static_cast<index_t>(i) * r.from_stride;
         for (std::size_t j = 0; j < n; ++j) all[j] = {keys[j], static_cast<index_t>(j)};
     };
     const auto write = [&](std::size_t i, const std::vector<keyed>& all) {
@@ -101,43 +116,51 @@ void sort_places(const sorted_rows& r) {
     });
 }
 
-void sort_on_host(const sorted_rows& r, dtype type) {
+template <class T>
+void sort_on_host(const sorted_rows& r, bool places) {
+    if (places) return sort_places<T>(r);
+    sort_values<T>(r);
+}
+void sort_on_host(const sorted_rows& r, dtype type, bool places) {
     switch (type) {
-        case dtype::i1:
-            return sort_values<std::int8_t>(r);
+        case dtype::b1:
         case dtype::u1:
-            return sort_values<std::uint8_t>(r);
+            return sort_on_host<std::uint8_t>(r, places);
+        case dtype::i1:
+            return sort_on_host<std::int8_t>(r, places);
         case dtype::i2:
-            return sort_values<std::int16_t>(r);
+            return sort_on_host<std::int16_t>(r, places);
         case dtype::u2:
-            return sort_values<std::uint16_t>(r);
+            return sort_on_host<std::uint16_t>(r, places);
         case dtype::i4:
-            return sort_values<std::int32_t>(r);
+            return sort_on_host<std::int32_t>(r, places);
         case dtype::u4:
-            return sort_values<std::uint32_t>(r);
+            return sort_on_host<std::uint32_t>(r, places);
         case dtype::i8:
-            return sort_values<std::int64_t>(r);
+            return sort_on_host<std::int64_t>(r, places);
         case dtype::u8:
-            return sort_values<std::uint64_t>(r);
+            return sort_on_host<std::uint64_t>(r, places);
+        case dtype::f2:
+            return sort_on_host<float16>(r, places);
+        case dtype::bf:
+            return sort_on_host<bfloat16>(r, places);
         case dtype::f4:
-            return sort_values<float>(r);
+            return sort_on_host<float>(r, places);
         case dtype::f8:
-            return sort_values<double>(r);
+            return sort_on_host<double>(r, places);
         case dtype::c8:
-            return sort_values<std::complex<float>>(r);
+            return sort_on_host<std::complex<float>>(r, places);
         case dtype::c16:
-            return sort_values<std::complex<double>>(r);
-        default:
-            throw library_error("[sort] nothing sorts " + std::string(name(type)));
+            return sort_on_host<std::complex<double>>(r, places);
     }
+    throw library_error("[sort] nothing sorts " + std::string(name(type)));
 }
 
 void sort(const library_arguments& given, bool places) {
     for_each_block(given, [&](const sorted_rows& r) {
         if (r.rows == 0 || r.length == 0) return;
         if (given.stream.device.is_cuda()) return sort_on_gpu(r, given.operands[0].type, places, given.stream);
-        if (places) return sort_places(r);
-        sort_on_host(r, given.operands[0].type);
+        sort_on_host(r, given.operands[0].type, places);
     });
 }
 

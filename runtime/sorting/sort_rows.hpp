@@ -6,9 +6,8 @@
 
 namespace ingot::runtime {
 
-/// Values of any type but the halves and bool.
 void sort_rows(const library_arguments&);
-/// Of int64 keys: the places of equal ones stay in order.
+/// int64; the places of equal values stay in order.
 void argsort_rows(const library_arguments&);
 
 /// The rows of a call as blocks of rows that lie equally far apart.
@@ -40,5 +39,9 @@ void for_each_block(const library_arguments& given, F&& f) {
 
 /// On a GPU; `places`: `to` is of int64 and takes where the values were.
 void sort_on_gpu(const sorted_rows&, dtype type, bool places, stream_state&);
+
+/// The same of rows of at most so many real numbers, or bool, each by a block or by a part of one.
+inline constexpr index_t longest_short_row = 2048;
+void sort_short_rows(const sorted_rows&, dtype type, bool places, stream_state&);
 
 }  // namespace ingot::runtime

@@ -292,6 +292,7 @@ void put_memory(ingot::runtime::driver_api& api) {
 void put_kernels(ingot::runtime::driver_api& api) {
     api.cuLibraryLoadData = [](CUlibrary* library, const void* image, CUjit_option*, void**, unsigned, CUlibraryOption*,
                                void**, unsigned) {
+        if (!emulator::is_image(image)) return CUDA_ERROR_INVALID_IMAGE;  // a cubin
         *library = as<CUlibrary>(load(image));
         return *library != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
     };

@@ -18,10 +18,14 @@ inline std::string pack_image(const std::string& object) {
     return out + object;
 }
 
+inline bool is_image(const void* image) {
+    return std::strncmp(static_cast<const char*>(image), image_mark.data(), image_mark.size()) == 0;
+}
+
 /// Nothing of what is no such image.
 inline std::string_view unpack_image(const void* image) {
     const char* at = static_cast<const char*>(image);
-    if (std::strncmp(at, image_mark.data(), image_mark.size()) != 0) return {};
+    if (!is_image(image)) return {};
     at += image_mark.size();
     std::uint64_t size = 0;
     std::memcpy(&size, at, sizeof size);

@@ -1,0 +1,205 @@
+// Bitonic sorting of rows that fit a block, in registers: a thread has eight elements, neighbours compare theirs by
+// shuffles, and threads of other warps through shared memory. Several short rows share a block.
+//
+// In this variant the first step of a merge compares i with its mirror, so that every comparison puts the greater one
+// above; what is missing above a row's end counts as greater than all.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include <ingot/error.hpp>
+
+#include "runtime/device_facts.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/sort_rows.hpp"
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr int threads = 256, elements_of_thread = 8;
+static_assert(threads * elements_of_thread == longest_short_row);
+
+struct arguments {
+    const void* from;
+    void* to;
+    long long length, from_stride, to_stride, rows;
+    int threads_of_row;  // a power of two, of eight elements each
+};
+
+// A key alone; or, for places, a number of the key and the place, which no two have in common: so equal keys stay in
+// order. Keys of 64 bits have the place beside them.
+constexpr std::string_view of_values = R"(typedef key element;
+typedef value result;
+__device__ bool before(element a, element b) { return a < b; }
+__device__ element element_of(value v, int) { return into_order(v); }
+__device__ result result_of(element e) { return out_of_order(e); }
+__device__ element last() { return value(-1); }
+__device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffffffffu, e, mask); }
+)";
+constexpr std::string_view of_narrow_places = R"(typedef unsigned long long element;
+typedef long long result;
+__device__ bool before(element a, element b) { return a < b; }
+__device__ element element_of(value v, int place) { return element(into_order(v)) << 32 | unsigned(place); }
+__device__ result result_of(element e) { return result(e & 0xffffffffu); }
+__device__ element last() { return element(-1); }
+__device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffffffffu, e, mask); }
+)";
+constexpr std::string_view of_wide_places = R"(struct element {
+    key order;
+    unsigned place;
+};
+typedef long long result;
+__device__ bool before(const element& a, const element& b) {
+    return a.order < b.order || (a.order == b.order && a.place < b.place);
+}
+__device__ element element_of(value v, int place) { return {into_order(v), unsigned(place)}; }
+__device__ result result_of(const element& e) { return result(e.place); }
+__device__ element last() { return {key(-1), 0xffffffffu}; }
+__device__ element exchange(const element& e, int mask) {
+    return {__shfl_xor_sync(0xffffffffu, e.order, mask), __shfl_xor_sync(0xffffffffu, e.place, mask)};
+}
+)";
+
+constexpr std::string_view kernel_text = R"(typedef long long int64;
+struct arguments {
+    const value* from;
+    result* to;
+    int64 length, from_stride, to_stride, rows;
+    int threads_of_row;
+};
+
+__device__ void order(element& low, element& high) {
+    if (!before(high, low)) return;
+    const element kept = low;
+    low = high;
+    high = kept;
+}
+__device__ void keep(element& mine, const element& other, bool lower) {
+    if (before(other, mine) == lower) mine = other;
+}
+
+extern "C" __global__ void __launch_bounds__(256) sort_short_rows(const __grid_constant__ arguments a) {
+    __shared__ element room[256 * 9];
+    const int self = threadIdx.x, threads = a.threads_of_row, t = self & (threads - 1);
+    const int64 row = int64(blockIdx.x) * (256 / threads) + self / threads;
+    element e[8];
+    #pragma unroll
+    for (int r = 0; r < 8; ++r) {
+        const int i = r * threads + t;
+        e[r] = last();
+        if (row < a.rows && i < a.length) e[r] = element_of(a.from[row * a.from_stride + i], i);
+    }
+    #pragma unroll
+    for (int size = 2; size <= 8; size *= 2) {
+        #pragma unroll
+        for (int r = 0; r < 8; ++r)
+            if ((r & (size / 2)) == 0) order(e[r], e[r ^ (size - 1)]);
+        #pragma unroll
+        for (int distance = size / 4; distance > 0; distance /= 2) {
+            #pragma unroll
+            for (int r = 0; r < 8; ++r)
+                if ((r & distance) == 0) order(e[r], e[r + distance]);
+        }
+    }
+    #pragma unroll 1
+    for (int merged = 2; merged <= threads; merged *= 2) {
+        // A step that compares mirrors, then steps over ever smaller distances.
+        #pragma unroll 1
+        for (int half = merged / 2; half > 0; half /= 2) {
+            const bool mirrored = half == merged / 2, lower = (t & half) == 0;
+            const int mask = mirrored ? merged - 1 : half;
+            element other[8];
+            if (mask < 32) {
+                #pragma unroll
+                for (int r = 0; r < 8; ++r) other[r] = exchange(e[r], mask);
+            } else {
+                __syncthreads();
+                #pragma unroll
+                for (int r = 0; r < 8; ++r) room[r * 256 + self] = e[r];
+                __syncthreads();
+                #pragma unroll
+                for (int r = 0; r < 8; ++r) other[r] = room[r * 256 + (self ^ mask)];
+            }
+            if (mirrored) {
+                #pragma unroll
+                for (int r = 0; r < 8; ++r) keep(e[r], other[7 - r], lower);
+            } else {
+                #pragma unroll
+                for (int r = 0; r < 8; ++r) keep(e[r], other[r], lower);
+            }
+        }
+        #pragma unroll
+        for (int distance = 4; distance > 0; distance /= 2) {
+            #pragma unroll
+            for (int r = 0; r < 8; ++r)
+                if ((r & distance) == 0) order(e[r], e[r + distance]);
+        }
+    }
+    // Through shared memory, so that neighbours write neighbours; nine apart, which are other banks.
+    __syncthreads();
+    #pragma unroll
+    for (int r = 0; r < 8; ++r) room[self * 9 + r] = e[r];
+    __syncthreads();
+    #pragma unroll
+    for (int r = 0; r < 8; ++r) {
+        const int i = r * threads + t, at = (self - t) * 8 + i;
+        if (row < a.rows && i < a.length) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
+    }
+}
+)";
+
+source_text source_of_short_rows(dtype type, bool places, std::uint32_t architecture) {
+    source_text source;
+    source.where = target::cuda;
+    source.architecture = "sm_" + std::to_string(architecture);
+    source.kernels = {"sort_short_rows"};
+    source.text = key_order_text(type, places);
+    source.text += !places ? of_values : detail::size_of(type) < 8 ? of_narrow_places : of_wide_places;
+    source.text += kernel_text;
+    return source;
+}
+
+/// Loaded once for each of these, for ever.
+struct short_row_kernel {
+    std::shared_ptr<const kernel_module> module;
+    loaded_kernel sort;
+};
+const loaded_kernel& kernel_for(dtype type, bool places, std::uint32_t architecture) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<short_row_kernel>>;
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<short_row_kernel>& found = all[{type, places, architecture}];
+    if (!found) {
+        const auto module = load(source_of_short_rows(type, places, architecture));
+        found.reset(new short_row_kernel{module, loaded_kernel(module->kernel("sort_short_rows"))});
+    }
+    return found->sort;
+}
+
+}  // namespace
+
+void sort_short_rows(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+    const loaded_kernel& kernel = kernel_for(type, places, architecture_of(stream.device));
+    arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, 1};
+    while (a.threads_of_row * elements_of_thread < r.length) a.threads_of_row *= 2;
+    const index_t rows_of_block = threads / a.threads_of_row, blocks = (r.rows + rows_of_block - 1) / rows_of_block;
+    if (blocks > 0x7fffffff)
+        throw library_error("[sort] " + std::to_string(r.rows) + " rows are more blocks than a GPU's grid has");
+    codegen::launch step;
+    step.threads = threads;
+    void* parameters[] = {&a};
+    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
+                                   static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
+                                   reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
+          "sort");
+}
+
+}  // namespace ingot::runtime
+
+#endif
