@@ -190,6 +190,7 @@ private:
                                 std::to_string(static_cast<int>(status)));
     }
 
+    enum class part : std::uint8_t { whole, lower, upper };
     /// Matrices of a batch, one behind the other, each by columns.
     struct matrices {
         buffer_ref memory;
@@ -303,6 +304,7 @@ private:
     void cholesky() {
         take_matrices(true);
         const matrices a = load(0);
+        check_finite(a, option_ != 0 ? part::upper : part::lower);
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
@@ -349,6 +351,7 @@ private:
     void det_in(bool logarithm) {
         take_matrices(true);
         const matrices a = load(0);
+        const std::vector<bool> unusable = not_finite<T>(a, part::whole);  // cuSOLVER finds pivots beside NaN
         buffer_ref pivots, diagonals;
         factorise(a, pivots);
         check_infos([](index_t, int) {});  // a singular matrix has a determinant
@@ -364,6 +367,9 @@ private:
             const std::size_t first = i * static_cast<std::size_t>(rows_);
             found[i] = determinant(values.data() + first, 1, exchanged.data() + first, rows_,
                                    logarithm ? &logs[i] : static_cast<R*>(nullptr));
+            if (!unusable[i]) continue;
+            found[i] = std::numeric_limits<R>::quiet_NaN();
+            logs[i] = std::numeric_limits<R>::quiet_NaN();
         }
         write_result(0, found);
         if (logarithm) write_result(1, logs);
@@ -379,6 +385,7 @@ private:
         const right_sides right = inverse ? right_sides{false, rows_} : take_right_sides();
         if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
+        check_finite(a);
         buffer_ref pivots;
         const std::int64_t* const of = factorise(a, pivots);
         std::vector<index_t> singular;
@@ -576,7 +583,6 @@ private:
         copy_from_host(*results_[1].memory, 0, vectors.size() * sizeof(C), vectors.data(), stream_);
     }
 
-    enum class part : std::uint8_t { whole, lower, upper };
     /// Of all matrices, or a triangle of each, which lie by columns.
     void check_finite(const matrices& m, part p = part::whole) {
         switch (type_) {
@@ -592,7 +598,13 @@ private:
     }
     template <class T>
     void check_finite_in(const matrices& m, part p) {
-        if (m.rows * m.columns * count() == 0) return;
+        const std::vector<bool> found = not_finite<T>(m, p);
+        const auto first = std::find(found.begin(), found.end(), true);
+        if (first != found.end()) fail_at(first - found.begin(), "has elements that are infinite or NaN");
+    }
+    template <class T>
+    std::vector<bool> not_finite(const matrices& m, part p) {
+        if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
         detail::leaf<T> values;
         values.memory() = m.memory;
         const index_t shape[] = {count(), m.columns, m.rows};
@@ -603,9 +615,7 @@ private:
                                                      : p == part::lower ? lazy<bool>(row >= column)
                                                                         : lazy<bool>(row <= column)),
                                     {1, 2});
-        const auto found = bad.to_host();
-        const auto first = std::find(found.begin(), found.end(), true);
-        if (first != found.end()) fail_at(first - found.begin(), "has elements that are infinite or NaN");
+        return bad.to_host();
     }
 
     int option_;
