@@ -1,8 +1,8 @@
 // Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, on a GPU by cuSOLVER. They
 // are functions, not expressions: they evaluate their operands, wait, and give arrays. Matrices are the last two axes
 // of an operand; those before them are a batch. Operands are float32, float64, complex64 or complex128; bool and
-// integers become float64. All throw library_error where the library is not there. Factorisations and solutions of
-// infinities and NaN are what the library makes of them.
+// integers become float64. All throw library_error where the library is not there. Of infinities and NaN
+// `cholesky solve inv` on a GPU throw linalg_error; on the host LAPACK hands them on.
 #pragma once
 
 #include <cmath>
