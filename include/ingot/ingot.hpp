@@ -25,6 +25,7 @@
 #include <ingot/host.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/interop.hpp>
+#include <ingot/iterate.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
@@ -38,6 +39,7 @@
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
+#include <ingot/samples.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>
