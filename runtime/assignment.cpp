@@ -23,7 +23,13 @@ namespace ingot::detail {
 namespace {
 
 bool in_place(const buffer_ref& memory, std::uint32_t own) {
-    if (!memory || !memory->unowned) return memory && memory.unique(own);
+    if (!memory || !memory->unowned) {
+        const bool is_alone = memory && memory.unique(own);
+        if (const runtime::graph_capture* const capture = runtime::capture_of_thread();
+            capture != nullptr && memory && !is_alone)
+            capture->check_may_move(*memory);
+        return is_alone;
+    }
     if (memory->read_only) runtime::throw_read_only("assign");
     return true;
 }

@@ -394,8 +394,10 @@ private:
         if (!memory) return;
         if (a.how == raw_argument::role::inout)
             detail::make_unique(memory);
-        else if (!memory->unowned && !memory.unique())
+        else if (!memory->unowned && !memory.unique()) {
+            if (const graph_capture* const capture = capture_of_thread()) capture->check_may_move(*memory);
             memory = allocate_buffer(memory->bytes, memory->device, stream);
+        }
         order_write(*memory, stream);
     }
 
