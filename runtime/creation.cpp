@@ -149,8 +149,8 @@ void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t
     where = contiguous_layout(shape);
     // Into a graph values go once, at once: it reads them from memory that is not its own.
     runtime::graph_capture* const capture = runtime::capture_of_thread();
-    runtime::stream_state& stream = capture != nullptr ? *runtime::state_of(runtime::current().device).default_stream
-                                                       : *runtime::current().stream;
+    runtime::stream_state& stream =
+        capture != nullptr ? *runtime::state_of(runtime::current().device).default_stream : *runtime::current().stream;
     memory = allocate_buffer(bytes_of(where, bytes_each), stream.device, stream);
     runtime::copy_from_host(*memory, 0, bytes_of(where, bytes_each), values, stream);
     if (capture != nullptr) capture->keep(memory);

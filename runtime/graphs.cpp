@@ -190,7 +190,8 @@ public:
 #ifdef INGOT_HAS_CUDA_HEADERS
         if (!capture_.stream.device.is_cuda()) return;
         check(driver()->cuStreamEndCapture(cu(capture_.stream.native), &to.recorded), "ending a graph");
-        check(driver()->cuGraphInstantiateWithFlags(&to.executable, to.recorded, 0), "making a graph that can be launched");
+        check(driver()->cuGraphInstantiateWithFlags(&to.executable, to.recorded, 0),
+              "making a graph that can be launched");
 #endif
     }
 
@@ -209,9 +210,10 @@ private:
 };
 
 [[noreturn]] void throw_moved(const char* in) {
-    throw error(std::string("[graph] ") + in +
-                " gave an array other memory, which it would not see the next time; write the array in place, x(all) = e "
-                "of its own shape");
+    throw error(
+        std::string("[graph] ") + in +
+        " gave an array other memory, which it would not see the next time; write the array in place, x(all) = e "
+        "of its own shape");
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -251,7 +253,8 @@ CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunc
     const CUgraphNode* before = nullptr;
     std::size_t count = 0;
     const auto ask = [&] {
-        check(api.cuStreamGetCaptureInfo(cu(s.native), &status, &id, &graph, &before, &count), "asking what is recorded");
+        check(api.cuStreamGetCaptureInfo(cu(s.native), &status, &id, &graph, &before, &count),
+              "asking what is recorded");
     };
     ask();
     CUcontext context = nullptr;
@@ -276,9 +279,9 @@ CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunc
 class recording_of_body {
 public:
     recording_of_body(stream_state& s, native_stream inner, CUgraph body) : stream_(s), outer_(s.native) {
-        check(driver()->cuStreamBeginCaptureToGraph(cu(inner), body, nullptr, nullptr, 0,
-                                                    CU_STREAM_CAPTURE_MODE_RELAXED),
-              "beginning a loop's body");
+        check(
+            driver()->cuStreamBeginCaptureToGraph(cu(inner), body, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "beginning a loop's body");
         s.native = inner;
     }
     recording_of_body(const recording_of_body&) = delete;
@@ -347,6 +350,8 @@ void check_condition(extents_ref shape) {
 runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
     using namespace runtime;
     if (current_capture != nullptr) throw device_error("[graph] a capture within a capture cannot be recorded");
+    if (const device_id d = current().device; !d.is_cuda() && !d.is_host())
+        throw device_error("[graph] " + to_string(d) + " records nothing");
     auto made = std::make_unique<graph_state>();
     capture_room& room = take_room(state_of(current().device));
     made->room = &room;
@@ -434,8 +439,7 @@ void graph::launch() const {
     for (const touched_buffer& t : g.touched) t.is_written ? order_write(*t.memory, s) : order_read(*t.memory, s);
     s.backend->bind_thread();
 #ifdef INGOT_HAS_CUDA_HEADERS
-    if (own.device.is_cuda())
-        check(driver()->cuGraphLaunch(g.executable, cu(s.native)), "launching a graph");
+    if (own.device.is_cuda()) check(driver()->cuGraphLaunch(g.executable, cu(s.native)), "launching a graph");
 #endif
     for (host_step& step : g.steps) step();
     if (!g.is_launched) g.launched = s.backend->create_event(false);

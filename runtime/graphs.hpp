@@ -2,9 +2,9 @@
 // body of the capture works, over a pool of its own: what it takes stays with the graph. On a GPU the driver records
 // what is put on the stream; on a host Ingot does, where it would otherwise run something.
 //
-// Memory that was there before is noted when a statement is ordered: it is neither waited for nor marked, which launches
-// do. The graph holds it as somebody's handle on it would (buffer::exports), so that arrays go on being written in place,
-// and their copies are deep from then on.
+// Memory that was there before is noted when a statement is ordered: it is neither waited for nor marked, which
+// launches do. The graph holds it as somebody's handle on it would (buffer::exports), so that arrays go on being
+// written in place, and their copies are deep from then on.
 #pragma once
 
 #include <cstdint>

@@ -422,10 +422,9 @@ public:
     void operator()() {
         std::vector<void*> pointers;
         for (auto& value : values_) pointers.push_back(value.data());
-        run_on_workers(std::size_t{grid_.grid[0]} * grid_.grid[1] * grid_.grid[2],
-                       [&](std::size_t begin, std::size_t end) {
-                           kernel_.on_host(pointers.data(), &grid_, begin, end);
-                       });
+        run_on_workers(
+            std::size_t{grid_.grid[0]} * grid_.grid[1] * grid_.grid[2],
+            [&](std::size_t begin, std::size_t end) { kernel_.on_host(pointers.data(), &grid_, begin, end); });
     }
 
 private:

@@ -101,8 +101,9 @@ TEST_CASE("launches are in order with other work, on other streams too") {
 }
 
 TEST_CASE("raw kernels, copies, fills and sorted rows are recorded") {
-    const raw_kernel next("extern \"C\" __global__ void next(const int* x, int* y, int n) { y[threadIdx.x] = x[threadIdx.x] + n; }",
-                          "next");
+    const raw_kernel next(
+        "extern \"C\" __global__ void next(const int* x, int* y, int n) { y[threadIdx.x] = x[threadIdx.x] + n; }",
+        "next");
     array<int> x{3, 1, 2}, y = zeros<int>(3), sorted, old;
     const graph g = capture([&] {
         old = y;
@@ -145,11 +146,13 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
     g.launch();
     CHECK(holds(x, {3}, {2, 3, 4}));
     const array<float> same = x;
-    CHECK(thrown<error>([&] { (void)capture([&] { x += 1; }); })
-              .starts_with("[graph] an array is written that shares its memory with a copy"));
+    CHECK(thrown<error>([&] {
+              (void)capture([&] { x += 1; });
+          }).starts_with("[graph] an array is written that shares its memory with a copy"));
     // An array that is given other memory would be read where it was.
-    CHECK(thrown<error>([&] { (void)capture([&] { x = concatenate({x, x}); }); })
-              .starts_with("[graph] what is recorded gave an array other memory"));
+    CHECK(thrown<error>([&] {
+              (void)capture([&] { x = concatenate({x, x}); });
+          }).starts_with("[graph] what is recorded gave an array other memory"));
 }
 
 TEST_CASE("indices that are out of range are told by whoever waits after a launch") {
@@ -169,10 +172,11 @@ TEST_CASE("indices that are out of range are told by whoever waits after a launc
 
 TEST_CASE("a loop ends by a value on the device, also within what is recorded, and in another loop") {
     array<double> x = full<double>({}, 1000.0), turns = zeros<double>({});
-    const graph halve = graph::loop([&] { return x > 1; }, [&] {
-        x /= 2;
-        turns += 1;
-    });
+    const graph halve = graph::loop([&] { return x > 1; },
+                                    [&] {
+                                        x /= 2;
+                                        turns += 1;
+                                    });
     CHECK(x.item() == 1000);
     CHECK(launches([&] { halve.launch(); }) == 1);
     CHECK(x.item() == 1000.0 / 1024);
@@ -186,14 +190,16 @@ TEST_CASE("a loop ends by a value on the device, also within what is recorded, a
     array<int> v = zeros<int>(300), outer = zeros<int>({}), inner = zeros<int>({});
     const auto nested = [&] {
         v += 1;
-        loop_while([&] { return outer < 3; }, [&] {
-            inner.fill(0);
-            loop_while([&] { return all(inner < 4 + outer); }, [&] {
-                v += arange<int>(300);
-                inner += 1;
-            });
-            outer += 1;
-        });
+        loop_while([&] { return outer < 3; },
+                   [&] {
+                       inner.fill(0);
+                       loop_while([&] { return all(inner < 4 + outer); },
+                                  [&] {
+                                      v += arange<int>(300);
+                                      inner += 1;
+                                  });
+                       outer += 1;
+                   });
         v *= 2;
     };
     const graph g = capture(nested);
@@ -209,7 +215,8 @@ TEST_CASE("a loop ends by a value on the device, also within what is recorded, a
 TEST_CASE("a loop's condition has no axes, and its body writes in place") {
     array<double> x = full<double>(3, 8.0);
     CHECK(thrown<shape_error>([&] { (void)graph::loop([&] { return x > 1; }, [&] { x /= 2; }); }) ==
-          "[graph] a loop's condition has no axes, and one of shape (3,) was given; any(...) and all(...) of it have none");
+          "[graph] a loop's condition has no axes, and one of shape (3,) was given; any(...) and all(...) of it have "
+          "none");
     CHECK(thrown<error>([&] {
               (void)capture([&] {
                   array<double> y = x * 2;
