@@ -145,10 +145,13 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
     CHECK(holds(x, {3}, {1, 2, 3}));
     g.launch();
     CHECK(holds(x, {3}, {2, 3, 4}));
-    const array<float> same = x;
+    array<float> fresh = zeros<float>(2), same = fresh;
     CHECK(thrown<error>([&] {
-              (void)capture([&] { x += 1; });
+              (void)capture([&] { fresh += 1; });
           }).starts_with("[graph] an array is written that shares its memory with a copy"));
+    fresh += 1;  // has its own from here on
+    capture([&] { fresh += 1; }).launch();
+    CHECK(holds(fresh - same, {2}, {2, 2}));
     // An array that is given other memory would be read where it was.
     CHECK(thrown<error>([&] {
               (void)capture([&] { x = concatenate({x, x}); });
