@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <ingot/compiling.hpp>
@@ -15,6 +13,7 @@
 #include "runtime/hash.hpp"
 #include "runtime/kernel_module.hpp"
 #include "runtime/warning.hpp"
+#include "runtime/whole_file.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -63,14 +62,13 @@ private:
 }  // namespace
 
 std::map<std::string, std::vector<std::byte>> read_bundle(const std::string& path, const std::string& version) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file && errno == ENOENT) return {};
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    if (!file || file.bad()) throw file_error("[bundle] " + path + ": " + std::strerror(errno != 0 ? errno : EIO));
+    const auto read = read_whole_file(path);
+    if (!read && errno == ENOENT) return {};
+    if (!read) throw file_error("[bundle] " + path + ": " + std::strerror(errno));
+    const std::string_view content(reinterpret_cast<const char*>(read->data()), read->size());
     if (!content.starts_with(mark)) throw file_error("[bundle] " + path + " is no bundle of kernels");
     const std::size_t hashed = content.size() - std::min(content.size(), sizeof(hash128));
-    bundle_reader in(std::string_view(content).substr(0, std::max(hashed, mark.size())).substr(mark.size()), path);
+    bundle_reader in(content.substr(0, std::max(hashed, mark.size())).substr(mark.size()), path);
     if (const std::string_view made = in.bytes(); made != version)
         throw file_error("[bundle] " + path + " was made by version " + std::string(made) + ", and this is " + version);
     std::map<std::string, std::vector<std::byte>> kernels;
@@ -79,7 +77,7 @@ std::map<std::string, std::vector<std::byte>> read_bundle(const std::string& pat
         const auto* const bytes = reinterpret_cast<const std::byte*>(code.data());
         kernels.emplace(identity, std::vector<std::byte>(bytes, bytes + code.size()));
     }
-    const hash128 wanted = hash_of(std::string_view(content).substr(0, hashed));
+    const hash128 wanted = hash_of(content.substr(0, hashed));
     if (std::memcmp(&wanted, content.data() + hashed, sizeof wanted) != 0)
         throw file_error("[bundle] " + path + " is damaged");
     return kernels;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/raw_kernels.hpp"
+#include "runtime/whole_file.hpp"
 
 namespace ingot {
 
@@ -192,7 +192,7 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
 }
 #endif
 
-const loaded_function& loaded_on(const raw_function& f, device_id device) {
+const loaded_function& find_loaded(const raw_function& f, device_id device) {
     const raw_program& program = *f.of;
     const std::string architecture = architecture_name(device);
     {
@@ -210,6 +210,16 @@ const loaded_function& loaded_on(const raw_function& f, device_id device) {
         load_on_host(f, module, index, *made);
     const std::lock_guard lock(program.mutex);
     return *f.loaded.try_emplace(architecture, std::move(made)).first->second;
+}
+
+/// As a thread does it that launches: without a lock.
+const loaded_function& loaded_on(const raw_function& f, device_id device) {
+    const std::size_t place = device.is_cuda() ? 1 + static_cast<std::size_t>(device.index()) : 0;
+    if (place > remembered_devices) return find_loaded(f, device);
+    if (const loaded_function* const known = f.recent[place].load(std::memory_order_acquire)) return *known;
+    const loaded_function& found = find_loaded(f, device);
+    f.recent[place].store(&found, std::memory_order_release);
+    return found;
 }
 
 // ---- Arguments.
@@ -447,9 +457,14 @@ void run_on_host(const loaded_function& kernel, const launch_settings& how, void
 
 CUfunction function_on_gpu(const loaded_function& kernel, device_id device) {
     state_of(device).backend->bind_thread();
+    const auto place = static_cast<std::size_t>(device.index());
+    if (place < remembered_devices)
+        if (void* const known = kernel.functions[place].load(std::memory_order_acquire))
+            return static_cast<CUfunction>(known);
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)),
           "finding a kernel's function");
+    if (place < remembered_devices) kernel.functions[place].store(function, std::memory_order_release);
     return function;
 }
 
@@ -657,14 +672,10 @@ std::vector<std::byte> checked_image(std::vector<std::byte> image, const std::st
 
 raw_module raw_module::from_file(std::string_view path) {
     const std::string name(path);
-    errno = 0;
-    std::ifstream file(name, std::ios::binary);
-    std::vector<char> bytes;
-    if (file) bytes.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file || file.bad()) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
-    const auto image = std::as_bytes(std::span(bytes));
+    auto image = runtime::read_whole_file(name);
+    if (!image) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
     return raw_module(
-        runtime::keep_program("raw_module", {}, {}, {}, checked_image({image.begin(), image.end()}, name), name));
+        runtime::keep_program("raw_module", {}, {}, {}, checked_image(*std::move(image), name), name));
 }
 
 raw_module raw_module::from_image(std::span<const std::byte> image) {

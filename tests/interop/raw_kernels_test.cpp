@@ -278,6 +278,7 @@ TEST_CASE("a text that does not compile says where, by the text's own lines, and
 TEST_CASE("files that are no kernels are refused, and kernels of files run") {
     CHECK(thrown<file_error>([] { raw_module::from_file("/no/such.cubin"); }) ==
           "[raw_module] /no/such.cubin: No such file or directory");
+    CHECK(thrown<file_error>([] { raw_module::from_file("/"); }) == "[raw_module] /: Is a directory");
     const std::vector<std::byte> short_elf{std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
     CHECK(thrown<file_error>([&] { raw_module::from_image(short_elf); }) == "[raw_module] the image is cut short");
     const raw_module garbage = raw_module::from_image(std::as_bytes(std::span("this is no program", 18)));
