@@ -31,7 +31,7 @@ struct solver {
 
     /// From the right-hand side and a first guess.
     void start(const array<double>& b, const array<double>& guess) {
-        x(all) = guess;
+        assign(x, guess);
         p.fill(0);
         s.fill(0);
         next(inside, inside) = x;
@@ -40,7 +40,7 @@ struct solver {
         rr.fill(std::numeric_limits<double>::infinity());
         alpha.fill(1);
         iterations.fill(0);
-        enough(all) = 1e-20 * sum(r * r);
+        assign(enough, 1e-20 * sum(r * r));
     }
     void iterate(const array<double>& from, array<double>& to) {
         const auto Ar = laplacian(from);

@@ -210,10 +210,9 @@ private:
 };
 
 [[noreturn]] void throw_moved(const char* in) {
-    throw error(
-        std::string("[graph] ") + in +
-        " gave an array other memory, which it would not see the next time; write the array in place, x(all) = e "
-        "of its own shape");
+    throw error(std::string("[graph] ") + in +
+                " gave an array other memory, which it would not see the next time; write the array in place, by "
+                "assign(x, e)");
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS

@@ -26,7 +26,7 @@ inline constexpr std::size_t remembered_devices = 16;  // later ones look up eve
 /// A kernel of a program as loaded for one architecture.
 struct loaded_function {
     raw_runner on_host = nullptr;
-    void* on_gpu = nullptr;  // a CUkernel
+    void* on_gpu = nullptr;                                         // a CUkernel
     mutable std::atomic<void*> functions[remembered_devices] = {};  // the CUfunctions that it has on the devices
     bool is_described = false;
     std::vector<raw_parameter> parameters;  // of a described one; of another at most the sizes, as numbers

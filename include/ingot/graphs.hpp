@@ -1,9 +1,9 @@
 // Work that is recorded once and launched as one, again and again: CUDA's graphs, and loops that end where a value on
 // the device says so, without a read by the host. On the host the same calls record what would be run.
 //
-// What is recorded is which memory is read and written: an array whose elements are changed between launches, by x(all)
-// = e, x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y of
-// another shape say, is not. Launches write in place, so copies of the arrays of a graph are deep.
+// What is recorded is which memory is read and written: an array whose elements are changed between launches, by
+// assign(x, e), x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y
+// of another shape say, is not. Launches write in place, so copies of the arrays of a graph are deep.
 #pragma once
 
 #include <concepts>
