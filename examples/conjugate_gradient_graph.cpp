@@ -27,7 +27,10 @@ struct solver {
     double h = 1.0 / static_cast<double>(n + 1);
     array<double> r = zeros<double>({n + 2, n + 2}), next = zeros<double>({n + 2, n + 2});
     array<double> x = zeros<double>({n, n}), p = zeros<double>({n, n}), s = zeros<double>({n, n});
-    array<double> rr = empty({}), beta = empty({}), alpha = empty({}), enough = empty({}), iterations = empty({});
+    struct scalars {
+        array<double> rr = empty({}), alpha = empty({});  // the residual's square, the step
+    } odd{}, even{};
+    array<double> beta = empty({}), enough = empty({}), iterations = empty({});
 
     /// From the right-hand side and a first guess.
     void start(const array<double>& b, const array<double>& guess) {
@@ -37,26 +40,25 @@ struct solver {
         next(inside, inside) = x;
         r(inside, inside) = h * h * b - laplacian(next);
         next.fill(0);
-        rr.fill(std::numeric_limits<double>::infinity());
-        alpha.fill(1);
+        even.rr.fill(std::numeric_limits<double>::infinity());
+        even.alpha.fill(1);
         iterations.fill(0);
         assign(enough, 1e-20 * sum(r * r));
     }
-    void iterate(const array<double>& from, array<double>& to) {
+    void iterate(const array<double>& from, const scalars& last, array<double>& to, scalars& now) {
         const auto Ar = laplacian(from);
-        const auto now = sum(from(inside, inside) * from(inside, inside));
-        // All from what was there before.
-        assign(std::forward_as_tuple(rr, beta, alpha), now, now / rr,
-               now / (sum(from(inside, inside) * Ar) - now / rr * now / alpha));
+        const auto rr = sum(from(inside, inside) * from(inside, inside));
+        assign(std::forward_as_tuple(now.rr, beta, now.alpha), rr, rr / last.rr,
+               rr / (sum(from(inside, inside) * Ar) - rr / last.rr * rr / last.alpha));
         assign(std::forward_as_tuple(p, s, x, to(inside, inside)), from(inside, inside) + beta * p, Ar + beta * s,
-               x + alpha * (from(inside, inside) + beta * p), from(inside, inside) - alpha * (Ar + beta * s));
+               x + now.alpha * (from(inside, inside) + beta * p), from(inside, inside) - now.alpha * (Ar + beta * s));
     }
     void solve(const array<double>& b, const array<double>& guess) {
         start(b, guess);
-        loop_while([&] { return rr > enough; },
+        loop_while([&] { return even.rr > enough; },
                    [&] {
-                       iterate(r, next);
-                       iterate(next, r);
+                       iterate(r, even, next, odd);
+                       iterate(next, odd, r, even);
                        iterations += 2;
                    });
     }
