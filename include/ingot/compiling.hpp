@@ -62,10 +62,10 @@ private:
 /// compiled is what the arrays are now: their dtypes, ranks, strides and class of shape, not their values nor sizes.
 /// Throws what the evaluation would throw of shapes; compile errors come from the evaluation, or from wait().
 ///
-///     array<double> x = linspace<double>(0, 1, 1000);
+///     array<double> x = arange<double>(1000);
 ///     prefetch(sin(x) * exp(-x), mean(x * x));
 ///     std::cout << mean(x * x);
-///     // prints: 0.33350016683350014
+///     // prints: 332833.5
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 prefetched prefetch(const E&... e) {
