@@ -141,10 +141,10 @@ template <class V>
     requires std::is_trivially_copyable_v<V>
 raw_argument describe_argument(const V& v) {
     if constexpr (std::is_pointer_v<V> || std::is_null_pointer_v<V>) {
-        using target = std::conditional_t<std::is_pointer_v<V>, std::remove_pointer_t<V>, void>;
-        using plain = std::remove_cv_t<target>;
+        using pointee = std::conditional_t<std::is_pointer_v<V>, std::remove_pointer_t<V>, void>;
+        using plain = std::remove_cv_t<pointee>;
         raw_argument a{
-            .how = raw_argument::role::pointer, .kind = raw_kind_of<plain>(), .is_const = std::is_const_v<target>};
+            .how = raw_argument::role::pointer, .kind = raw_kind_of<plain>(), .is_const = std::is_const_v<pointee>};
         if constexpr (!std::is_void_v<plain>) a.bytes = sizeof(plain);
         a.value = &v;
         return a;
