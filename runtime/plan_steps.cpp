@@ -90,8 +90,7 @@ void run_fill(const codegen::fill& step, const step_context& with) {
     std::byte* const to = with.address_of(step.memory, step.index);
     const unsigned char value = step.value;
     graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
-    if (capture != nullptr && with.stream.synchronous)
-        return capture->record([=] { fill_on_host(to, value, bytes); });
+    if (capture != nullptr && with.stream.synchronous) return capture->record([=] { fill_on_host(to, value, bytes); });
     if (with.stream.synchronous) return fill_on_host(to, step.value, bytes);
     with.stream.backend->fill(to, step.value, bytes, with.stream.native);
 }

@@ -5,6 +5,7 @@
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
 #include <ingot/building.hpp>
+#include <ingot/compiling.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
