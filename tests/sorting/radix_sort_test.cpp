@@ -59,7 +59,7 @@ std::vector<T> random_values(std::size_t n, unsigned seed) {
             if (bits % 8 == 1) bits = (bits >> 40 & 15) << (top - 7);  // few others
             if constexpr (!std::integral<T>)
                 if (bits % 8 == 2) bits = (std::uint64_t{0xffff} << (top - 15)) | bits >> 63 << top;  // NaN
-            std::memcpy(&value, &bits, sizeof(T));
+            std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
         }
     }
     return values;
@@ -87,7 +87,7 @@ std::pair<std::uint64_t, std::uint64_t> sums_of_bits(const V& values) {
     std::pair<std::uint64_t, std::uint64_t> sums;
     for (const auto value : values) {
         std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof value);
+        std::memcpy(&bits, static_cast<const void*>(&value), sizeof value);
         sums.first += bits, sums.second += bits * bits;
     }
     return sums;
