@@ -8,11 +8,12 @@ die() {
     exit 1
 }
 
-# A probe is a command, a <header> or a python:module.
+# A probe is a command, a <header>, a python:module or a library's file.
 is_there() {
     case $1 in
         '<'*) printf '#include %s\n' "$1" | "${CXX:-c++}" -std=c++20 -x c++ -E - ;;
         python:*) python3 -c "import ${1#python:}" ;;
+        lib*.so.*) echo 'int main() {}' | "${CXX:-c++}" -x c++ - -l:"$1" -o /dev/null ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }
@@ -38,6 +39,9 @@ install_missing() {
         is_there "${pair%=*}" || die "${pair%=*} is still missing after installing ${pair##*=}"
     done
 }
+
+# Opened when a program runs.
+run_packages=(libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3)
 
 build_packages=(c++=g++ cmake=cmake ninja=ninja-build '<boost/hana.hpp>=libboost-dev')
 

@@ -11,6 +11,7 @@
 #include "runtime/copy_complement.hpp"
 #include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/overlap.hpp"
 #include "runtime/small_array.hpp"
@@ -89,10 +90,10 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
 }
 
 /// Whether an update of a whole array had better leave it in other memory, which spares copying back what has to be
-/// computed elsewhere. What a lazy reads is not seen here.
+/// computed elsewhere. What a lazy reads is not seen here. Launches of a graph would not see the other memory.
 bool had_better_move(const tree& t, const destination& to) {
     const auto is_lazy = [](const operand& o) { return o.kind == operand_kind::lazy; };
-    return to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible &&
+    return runtime::capture_of_thread() == nullptr && to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible &&
            std::ranges::none_of(t.operands, is_lazy) && reads_otherwise(t, to.memory.get(), to.where);
 }
 

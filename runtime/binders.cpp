@@ -129,7 +129,8 @@ void view_unravelled(view_room& v, const char* operation, extents_ref shape, std
     for (int j = 0; j < shape.rank; ++j) add(v, operation, shape.data[j], j);
 }
 
-library_axes axes_of_library(const char* operation, library_function f, std::span<const extents_ref> operands) {
+library_axes axes_of_library(const char* operation, library_function f, std::span<const extents_ref> operands,
+                             index_t made) {
     const library_facts& row = facts(f);
     library_axes axes;
     std::fill_n(axes.bound, row.axes, index_t{-1});
@@ -160,6 +161,7 @@ library_axes axes_of_library(const char* operation, library_function f, std::spa
             if (extent == 1) extent = shape.data[j];
         }
     }
+    std::replace(axes.bound, axes.bound + row.axes, index_t{-1}, made);
     return axes;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ingot/memory.hpp>
 #include "runtime/device.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/unowned.hpp"
 
 namespace ingot {
@@ -15,14 +16,18 @@ void runtime::release_buffer(buffer& b) noexcept {
 }
 
 buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
-    if (stream.device == device) return stream.pool->allocate(bytes, stream);
+    if (stream.device == device) {
+        buffer_ref made = stream.pool->allocate(bytes, stream);
+        if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed)) capture->note(*made);
+        return made;
+    }
     runtime::device_state& d = runtime::state_of(device);
     return d.pool->allocate(bytes, *d.default_stream);
 }
 
 buffer_ref allocate_buffer(std::size_t bytes) {
     runtime::stream_state& s = *runtime::current().stream;
-    return s.pool->allocate(bytes, s);
+    return allocate_buffer(bytes, s.device, s);
 }
 
 buffer_ref allocate_pinned_buffer(std::size_t bytes) {

@@ -1,5 +1,6 @@
 // How a statement's operands lie for the library functions that take them.
 #include <algorithm>
+#include <limits>
 
 #include "runtime/classify.hpp"
 
@@ -59,13 +60,13 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
         const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
         if (owner == use.owner) continue;
+        if (owner != 0) continue;  // of what is bound in the operands
         index_t stride = c_.strides_of(pick)[a];
         if (moves(below_[static_cast<std::size_t>(use.owner - 1)], a)) {
-            if (owner != 0) return false;
             stride += inner;
             inner *= c_.extents[a];
         }
-        if (owner == 0 && c_.strides_of(s.operands.size() + output)[a] != stride) return false;
+        if (c_.strides_of(s.operands.size() + output)[a] != stride) return false;
     }
     return inner == c_.size;
 }
@@ -81,11 +82,50 @@ std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask
     return axes;
 }
 
-bool classifier::suits_library(std::size_t i, const library_use& use) const {
+/// The axes that a library's function is about, as steps of each other (library_layout).
+bool classifier::is_lattice(std::size_t i, const library_use& use) const {
+    const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);
+    const index_t* strides = c_.strides_of(i);
+    index_t step = 1, least = 1;  // of the axis before, and what it is times that axis' extent
+    for (std::size_t k = axes.size(); k-- > 0;) {
+        const index_t extent = c_.extents[axes[k]], stride = strides[axes[k]];
+        if (extent == 1) continue;
+        if (stride < least || stride % step != 0) return false;
+        step = stride, least = stride * extent;
+    }
+    return true;
+}
+
+/// How many calls a batch takes of which each goes along one stride.
+index_t classifier::most_calls_of_lattice(std::size_t i, const library_use& use) const {
+    const index_t* strides = c_.strides_of(i);
+    index_t all = 1, longest = 1, run = 1, outer = 0;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t extent = c_.extents[a], stride = strides[a];
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == use.owner || stride == 0 || extent == 1) continue;
+        if (stride < 0) return std::numeric_limits<index_t>::max();
+        run = outer == stride * extent ? run * extent : extent;
+        outer = stride;
+        all *= extent;
+        longest = std::max(longest, run);
+    }
+    return longest == 0 ? 1 : all / longest;
+}
+
+bool classifier::suits_library(std::size_t i, const library_use& use, std::uintptr_t address) const {
+    const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+    if (row.wants == detail::library_layout::consumed) return false;
+    if (row.wants == detail::library_layout::lattice) {
+        // cuFFT reads real numbers in pairs. The calls of more than one run would begin at any of them.
+        const bool in_pairs = row.takes == detail::library_operand::real_part;
+        constexpr index_t few_calls = 16;
+        return is_lattice(i, use) && most_calls_of_lattice(i, use) <= (in_pairs ? 1 : few_calls) &&
+               (!in_pairs || address % vector_bytes == 0);
+    }
     const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);
     const index_t* strides = c_.strides_of(i);
     const auto lies = [&](std::size_t a, index_t stride) { return c_.extents[a] == 1 || strides[a] == stride; };
-    if (facts(static_cast<detail::library_function>(use.function)).wants == detail::library_layout::contiguous) {
+    if (row.wants == detail::library_layout::contiguous) {
         index_t stride = 1;
         for (std::size_t k = axes.size(); k-- > 0; stride *= c_.extents[axes[k]])
             if (!lies(axes[k], stride)) return false;

@@ -129,7 +129,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
                 (short_rows_ && is_dense(i, address)) || (whole_columns_ != 0 && is_run_of_columns(i, address));
             head.wide = is_wide(i, bytes);
             if (!library_uses_.empty() && library_uses_[i].owner != 0)
-                head.suits_library = suits_library(i, library_uses_[i]);
+                head.suits_library = suits_library(i, library_uses_[i], address);
             for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
             break;
         }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -15,8 +16,6 @@
 
 namespace ingot::runtime {
 
-namespace {
-
 std::string numbered(const std::string& text) {
     std::istringstream lines(text);
     std::string result, line;
@@ -27,6 +26,8 @@ std::string numbered(const std::string& text) {
     }
     return result;
 }
+
+namespace {
 
 /// A new file beside the other temporaries, which the user may keep or delete; empty where none can be written.
 std::string save_rejected(const source_text& source) {
@@ -53,6 +54,39 @@ std::string save_rejected(const source_text& source) {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::string_view names_mark = "ingot names";
+
+}  // namespace
+
+// The names, each with its zero; how many bytes these are; the mark.
+std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector<std::string>& names) {
+    std::string behind;
+    for (const std::string& name : names) behind += name + '\0';
+    const std::uint64_t bytes = behind.size();
+    behind.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    behind += names_mark;
+    const auto added = std::as_bytes(std::span(behind));
+    code.insert(code.end(), added.begin(), added.end());
+    return code;
+}
+
+std::vector<std::string> names_behind(std::span<const std::byte> code) {
+    const std::string_view all(reinterpret_cast<const char*>(code.data()), code.size());
+    std::uint64_t bytes = 0;
+    if (!all.ends_with(names_mark) || all.size() < names_mark.size() + sizeof bytes) return {};
+    const std::size_t end = all.size() - names_mark.size() - sizeof bytes;
+    std::memcpy(&bytes, all.data() + end, sizeof bytes);
+    if (bytes > end) return {};
+    std::vector<std::string> names;
+    for (std::string_view rest = all.substr(end - bytes, bytes); !rest.empty();) {
+        names.emplace_back(rest.substr(0, rest.find('\0')));
+        rest.remove_prefix(names.back().size() + 1);
+    }
+    return names;
+}
 
 std::vector<std::string> compiler_options(const source_text& source) {
     return source.where == target::cuda ? cuda_options(source) : host_options(source);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ingot/error.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,11 @@ enum class target : std::uint8_t { host, cuda };
 /// All that decides the code of a kernel.
 struct source_text {
     target where = target::host;
-    std::string architecture;          ///< "sm_90"; for the host host_architecture() or a flag list like it
-    std::string text;                  ///< header-free C++ or CUDA C++
-    std::vector<std::string> options;  ///< beyond those that compiler_options adds
-    std::vector<std::string> kernels;  ///< the extern "C" functions in the text
+    std::string architecture;                     ///< "sm_90"; for the host host_architecture() or a flag list like it
+    std::string text;                             ///< header-free C++ or CUDA C++
+    std::vector<std::string> options;             ///< beyond those that compiler_options adds
+    std::vector<std::string> kernels;             ///< the extern "C" functions in the text
+    std::vector<std::string> name_expressions{};  ///< of kernels that have other names in the code; for CUDA
 };
 
 /// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The
@@ -34,6 +36,14 @@ struct compilation {
     std::vector<std::byte> code;
     std::string log;
 };
+
+/// The text with a number before each line.
+std::string numbered(const std::string& text);
+
+/// Names in the code of name expressions, which stand behind it: its own end it knows itself.
+std::vector<std::byte> with_names(std::vector<std::byte> code, const std::vector<std::string>& names);
+/// Those that stand there; none where the code has none.
+std::vector<std::string> names_behind(std::span<const std::byte> code);
 
 /// The full option list given to the compiler.
 std::vector<std::string> compiler_options(const source_text& source);

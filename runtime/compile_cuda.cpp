@@ -9,7 +9,9 @@
 namespace ingot::runtime {
 
 std::vector<std::string> cuda_options(const source_text& source) {
-    std::vector<std::string> options{"-std=c++20"};
+    const auto is_standard = [](const std::string& o) { return o.starts_with("-std") || o.starts_with("--std"); };
+    std::vector<std::string> options;
+    if (std::ranges::none_of(source.options, is_standard)) options.emplace_back("-std=c++20");
     options.insert(options.end(), source.options.begin(), source.options.end());
     return options;
 }
@@ -85,15 +87,24 @@ compilation compile_cuda(const source_text& source) {
     program_handle program;
     check(api.nvrtcCreateProgram(program.out(), source.text.c_str(), "ingot_kernel.cu", 0, nullptr, nullptr),
           "create NVRTC program");
+    for (const std::string& name : source.name_expressions)
+        check(api.nvrtcAddNameExpression(program.get(), name.c_str()), "add a name expression");
     const nvrtcResult status =
         api.nvrtcCompileProgram(program.get(), static_cast<int>(pointers.size()), pointers.data());
     if (status == NVRTC_ERROR_COMPILATION) return {.accepted = false, .code = {}, .log = log_of(api, program)};
     if (status == NVRTC_ERROR_INVALID_OPTION) throw library_error("[compile] NVRTC: " + log_of(api, program));
     check(status, "compile with NVRTC");
-    return {.accepted = true,
-            .code = architecture.ptx ? output_of(program, api.nvrtcGetPTXSize, api.nvrtcGetPTX, "read PTX")
-                                     : output_of(program, api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "read cubin"),
-            .log = {}};
+    std::vector<std::byte> code = architecture.ptx
+                                      ? output_of(program, api.nvrtcGetPTXSize, api.nvrtcGetPTX, "read PTX")
+                                      : output_of(program, api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "read cubin");
+    std::vector<std::string> names;
+    for (const std::string& name : source.name_expressions) {
+        const char* lowered = nullptr;
+        check(api.nvrtcGetLoweredName(program.get(), name.c_str(), &lowered), "read a name in the code");
+        names.emplace_back(lowered);
+    }
+    if (!names.empty()) code = with_names(std::move(code), names);
+    return {.accepted = true, .code = std::move(code), .log = {}};
 }
 
 #else

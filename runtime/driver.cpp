@@ -12,15 +12,20 @@ namespace ingot::runtime {
 
 namespace {
 
+/// Null where the driver has none.
 template <typename Function>
-void resolve(PFN_cuGetProcAddress_v12000 address_of, const char* name, int version, Function& function) {
+void find(PFN_cuGetProcAddress_v12000 address_of, const char* name, int version, Function& function) {
     void* found = nullptr;
     CUdriverProcAddressQueryResult reason{};
     const CUresult status = address_of(name, &found, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &reason);
-    if (status != CUDA_SUCCESS || found == nullptr) {
+    function = status == CUDA_SUCCESS ? reinterpret_cast<Function>(found) : nullptr;
+}
+
+template <typename Function>
+void resolve(PFN_cuGetProcAddress_v12000 address_of, const char* name, int version, Function& function) {
+    find(address_of, name, version, function);
+    if (function == nullptr)
         throw library_error(std::string("the driver has no ") + name + " of version " + std::to_string(version));
-    }
-    function = reinterpret_cast<Function>(found);
 }
 
 const driver_api* open_driver() {
@@ -31,6 +36,7 @@ const driver_api* open_driver() {
 
     auto api = std::make_unique<driver_api>();
 #define INGOT_DRIVER_ENTRY(name, version) resolve(address_of, #name, version, api->name);
+#define INGOT_OPTIONAL_DRIVER_ENTRY(name, version) find(address_of, #name, version, api->name);
 #include "runtime/driver_entries.inc"
 
     const auto start = [&](CUresult status, const char* call) {

@@ -17,6 +17,7 @@
 #include "runtime/dispatch_cache.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/overlap.hpp"
@@ -170,6 +171,8 @@ execution_context context_on(device_id device) {
     current_state& now = current();
     execution_context p;
     p.stream = now.device == device ? now.stream : state_of(device).default_stream;
+    if (const graph_capture* const capture = capture_of_thread(); capture != nullptr && p.stream != &capture->stream)
+        throw_not_recorded("work on another stream or device");
     p.environment.math = now.math;
     p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
     p.environment.architecture = device.is_cuda() ? architecture_of(device) : 0;

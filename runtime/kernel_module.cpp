@@ -1,6 +1,7 @@
 #include "runtime/kernel_module.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -40,7 +41,8 @@ std::string name_of(const source_text& source) { return source.kernels.empty() ?
 
 }  // namespace
 
-kernel_module::kernel_module(target where, const std::string& name, std::span<const std::byte> code) {
+kernel_module::kernel_module(target where, const std::string& name, std::span<const std::byte> code)
+    : names_(names_behind(code)) {
     if (where == target::host) {
         const memory_file file("ingot " + name.substr(0, 200), code);
         host_ = unique_handle<library_traits>(dlopen(unique_path(file.descriptor()).c_str(), RTLD_NOW | RTLD_LOCAL));
@@ -62,7 +64,25 @@ void* kernel_module::host_function(std::string_view name) const {
     return function;
 }
 
+std::span<std::byte> kernel_module::host_variable(std::string_view name) const {
+    void* const data = host_ ? dlsym(host_.get(), std::string(name).c_str()) : nullptr;
+    Dl_info info{};
+    void* symbol = nullptr;
+    if (data == nullptr || dladdr1(data, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr) return {};
+    return {static_cast<std::byte*>(data), static_cast<const ElfW(Sym)*>(symbol)->st_size};
+}
+
 #ifdef INGOT_HAS_CUDA_HEADERS
+std::span<std::byte> kernel_module::variable(std::string_view name) const {
+    CUdeviceptr data = 0;
+    std::size_t bytes = 0;
+    const CUresult status = cuda_ ? driver()->cuLibraryGetGlobal(&data, &bytes, cuda_.get(), std::string(name).c_str())
+                                  : CUDA_ERROR_NOT_FOUND;
+    if (status == CUDA_ERROR_NOT_FOUND) return {};
+    check(status, ("find variable " + std::string(name)).c_str());
+    return {reinterpret_cast<std::byte*>(data), bytes};
+}
+
 CUkernel kernel_module::kernel(std::string_view name) const {
     if (!cuda_) throw library_error("[load kernel] no CUDA kernel " + std::string(name));
     CUkernel kernel = nullptr;

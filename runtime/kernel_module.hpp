@@ -37,9 +37,16 @@ public:
     void* host_function(std::string_view name) const;
 #ifdef INGOT_HAS_CUDA_HEADERS
     CUkernel kernel(std::string_view name) const;
+    /// A variable in the current context; null where there is none.
+    std::span<std::byte> variable(std::string_view name) const;
 #endif
+    /// Of a source with name expressions: what these are called in the code, in their order.
+    const std::vector<std::string>& names() const noexcept { return names_; }
+    /// The bytes of a host's variable; null where there is none.
+    std::span<std::byte> host_variable(std::string_view name) const;
 
 private:
+    std::vector<std::string> names_;
     unique_handle<library_traits> host_;
 #ifdef INGOT_HAS_CUDA_HEADERS
     unique_handle<cuda_library_traits> cuda_;

@@ -10,6 +10,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/error_record.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/interpreter.hpp"
 #include "runtime/ordering.hpp"
@@ -147,7 +148,8 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
         CUlaunchAttribute attributes[2]{};
         unsigned n = 0;
         // Its blocks are on their way while the kernel before it ends; the legacy stream waits for other streams too.
-        if (step.programmatic_launch && stream.origin != stream_origin::legacy) {
+        if (step.programmatic_launch && stream.origin != stream_origin::legacy &&
+            stream.capture.load(std::memory_order_relaxed) == nullptr) {
             attributes[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             attributes[n++].value.programmaticStreamSerializationAllowed = 1;
         }
@@ -219,13 +221,22 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
     const std::array<std::uint64_t, 3> grid = known ? known->grid : grid_of(step, with.c.extents, with.processors);
     if (kept != nullptr && !known) kept->push_back(keep(step, grid, arguments));
     if (grid[0] * grid[1] * grid[2] == 0) return;  // it would write a temporary without elements
+    graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (with.stream.device.is_cuda())
         run_cuda(kernel, step, grid, arguments, with.stream);
     else
 #endif
+        if (capture != nullptr)
+        capture->record([of = kernel.on_host(), own = std::vector<std::byte>(arguments, arguments + step.argument_bytes),
+                         blocks = grid[0] * grid[1] * grid[2],
+                         in_order = step.in_order] { run_host(of, own.data(), blocks, in_order); });
+    else
         run_host(kernel.on_host(), arguments, grid[0] * grid[1] * grid[2], step.in_order);
-    add(counter::kernel_launches);
+    if (capture != nullptr)
+        ++capture->size;
+    else
+        add(counter::kernel_launches);
 }
 
 }  // namespace
@@ -234,6 +245,8 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
          std::vector<kept_launch>* kept) {
     if (e.interpreted) [[unlikely]] {
         const executable& latest = compile_again(e);
+        if (latest.interpreted && stream.capture.load(std::memory_order_relaxed) != nullptr)
+            throw library_error("[graph] what is recorded on a host needs its compiler");
         return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, kept);
     }
     const bool again = kept != nullptr && kept->size() == e.kernels.size();

@@ -24,7 +24,7 @@ inline bool has_digits_beside_binders(const statement& s) {
         if (!detail::is_binder(kind)) continue;
         const bool binds = s.attributes[binder++] != 0;
         digits |= kind == word_kind::unravel && binds;
-        others |= kind != word_kind::unravel && kind != word_kind::gather && binds;
+        others |= kind != word_kind::unravel && kind != word_kind::gather && kind != word_kind::library && binds;
     }
     return digits && others;
 }

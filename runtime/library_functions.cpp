@@ -10,6 +10,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error_record.hpp"
+#include "runtime/fft/transform.hpp"
 #include "runtime/linalg/matrix_product.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
@@ -31,6 +32,10 @@ registry& functions() {
         add("matrix_product", matrix_product);
         add("sort_rows", sort_rows);
         add("argsort_rows", argsort_rows);
+        for (const char* name : {"fft1d", "fft2d", "fft3d"}) add(name, fft);
+        for (const char* name : {"ifft1d", "ifft2d", "ifft3d"}) add(name, ifft);
+        for (const char* name : {"rfft1d", "rfft2d", "rfft3d"}) add(name, rfft);
+        add("irfft1d", irfft);
         return all;
     }();
     return *made;

@@ -30,6 +30,8 @@ const nvrtc_api* open_nvrtc() try {
     library.get(api->nvrtcCreateProgram, "nvrtcCreateProgram");
     library.get(api->nvrtcDestroyProgram, "nvrtcDestroyProgram");
     library.get(api->nvrtcCompileProgram, "nvrtcCompileProgram");
+    library.get(api->nvrtcAddNameExpression, "nvrtcAddNameExpression");
+    library.get(api->nvrtcGetLoweredName, "nvrtcGetLoweredName");
     library.get(api->nvrtcGetProgramLogSize, "nvrtcGetProgramLogSize");
     library.get(api->nvrtcGetProgramLog, "nvrtcGetProgramLog");
     library.get(api->nvrtcGetCUBINSize, "nvrtcGetCUBINSize");

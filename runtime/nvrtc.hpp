@@ -23,6 +23,8 @@ struct nvrtc_api {
     decltype(&::nvrtcCreateProgram) nvrtcCreateProgram;
     decltype(&::nvrtcDestroyProgram) nvrtcDestroyProgram;
     decltype(&::nvrtcCompileProgram) nvrtcCompileProgram;
+    decltype(&::nvrtcAddNameExpression) nvrtcAddNameExpression;
+    decltype(&::nvrtcGetLoweredName) nvrtcGetLoweredName;
     decltype(&::nvrtcGetProgramLogSize) nvrtcGetProgramLogSize;
     decltype(&::nvrtcGetProgramLog) nvrtcGetProgramLog;
     decltype(&::nvrtcGetCUBINSize) nvrtcGetCUBINSize;

@@ -5,10 +5,13 @@
 
 #include <ingot/error.hpp>
 
+#include "runtime/graphs.hpp"
+
 namespace ingot::runtime {
 
 void wait_for_stream(const stream_state& later, const stream_state& earlier) {
     if (&later == &earlier || earlier.synchronous) return;
+    if (later.capture.load(std::memory_order_relaxed) != nullptr) return wait_on_host(earlier);
     if (later.synchronous || later.device.kind() != earlier.device.kind()) {
         wait_on_host(earlier);
         return;
@@ -24,6 +27,7 @@ void throw_read_only(const char* operation) {
 }
 
 void slow::order_read(buffer& b, const stream_state& s) {
+    if (graph_capture* const capture = s.capture.load(std::memory_order_relaxed)) return capture->touch(b, false);
     const stream_index writer = b.writer.load(std::memory_order_relaxed);
     if (writer != no_stream) wait_for_stream(s, stream_at(writer));
     // Set after the wait is in the stream, so that another thread that sees the bit launches behind it. Work of a
@@ -33,6 +37,7 @@ void slow::order_read(buffer& b, const stream_state& s) {
 
 void slow::order_write(buffer& b, const stream_state& s) {
     if (b.read_only) throw_read_only("write");
+    if (graph_capture* const capture = s.capture.load(std::memory_order_relaxed)) return capture->touch(b, true);
     const stream_index writer = b.writer.load(std::memory_order_relaxed);
     if (writer != no_stream) wait_for_stream(s, stream_at(writer));
     for_each_reader(b.readers.load(std::memory_order_acquire), [&](stream_state& r) { wait_for_stream(s, r); });

@@ -2,6 +2,7 @@
 
 #include "runtime/counters.hpp"
 #include "runtime/error_record.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/transfer.hpp"
@@ -59,9 +60,11 @@ private:
 }  // namespace
 
 void run_library_call(const codegen::library_call& step, const library_function& f, const step_context& with) {
-    const resolved_arrays operands(step.operands, with), results(step.results, with);
-    library_arguments given{operands.get(), results.get(),           step.batch_axes, step.attributes, nullptr, 0,
-                            with.stream,    statement_number(with.e)};
+    // Plans stand for ever, what is resolved as long as a graph that was recorded.
+    const auto operands = std::make_shared<const resolved_arrays>(step.operands, with),
+               results = std::make_shared<const resolved_arrays>(step.results, with);
+    library_arguments given{operands->get(), results->get(),          step.batch_axes, step.attributes, nullptr, 0,
+                            with.stream,     statement_number(with.e)};
     buffer_ref workspace;
     if (step.workspace != codegen::no_number) {
         given.workspace_bytes = with.e.plan.temporaries[step.workspace].bytes;
@@ -70,8 +73,12 @@ void run_library_call(const codegen::library_call& step, const library_function&
         order_write(*workspace, with.stream);
         given.workspace = workspace->data;
     }
+    graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
+    if (capture != nullptr) ++capture->size;
+    if (capture != nullptr && with.stream.synchronous)
+        return capture->record([&f, given, operands, results] { f.call(given); });
     f.call(given);
-    add(counter::library_calls);
+    if (capture == nullptr) add(counter::library_calls);
 }
 
 void run_fill(const codegen::fill& step, const step_context& with) {
@@ -80,6 +87,10 @@ void run_fill(const codegen::fill& step, const step_context& with) {
                                            detail::size_of(with.s.outputs[step.index].type)
                                      : with.bytes_of(with.e.plan.temporaries[step.index]);
     std::byte* const to = with.address_of(step.memory, step.index);
+    const unsigned char value = step.value;
+    graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
+    if (capture != nullptr && with.stream.synchronous)
+        return capture->record([=] { fill_on_host(to, value, bytes); });
     if (with.stream.synchronous) return fill_on_host(to, step.value, bytes);
     with.stream.backend->fill(to, step.value, bytes, with.stream.native);
 }

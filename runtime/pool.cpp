@@ -115,7 +115,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
         b = take_from_home(capacity, s);
     }
     if (!b) b = take_from_others(capacity, s, true);
-    if (!b) {
+    if (!b && !options_.stays) {
         give_back();
         b = grow(capacity, s);
     }
@@ -416,6 +416,7 @@ void pool::write_guards(buffer& b, const stream_state& s) {
 
 void pool::check_guards(const buffer& b) noexcept try {
     const stream_state& home = stream_at(b.writer.load(std::memory_order_relaxed));
+    if (home.capture.load(std::memory_order_relaxed) != nullptr) return;
     wait_on_host(home);
     const native_stream stream = options_.pinned ? home.native : state_of(device_).default_stream->native;
     std::vector<unsigned char> seen(options_.guard_bytes);

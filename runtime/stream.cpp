@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <memory>
 #include <string>
 
 #include <ingot/error.hpp>
 #include "runtime/device.hpp"
 #include "runtime/error_record.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/unowned.hpp"
@@ -132,6 +134,14 @@ stream_state& acquire_stream(device_state& device, bool non_blocking) {
     return made;
 }
 
+stream_state& make_capture_stream(device_state& device, pool& memory) {
+    const std::lock_guard lock(table_mutex);
+    stream_state& made = add_entry(device, stream_origin::own, [&] { return device.backend->create_non_blocking_stream(); });
+    made.non_blocking = true;
+    made.pool = &memory;
+    return made;
+}
+
 stream_state& adopt_stream(device_state& device, native_stream native) {
     check_has_native(device);
     const std::uint64_t id = device.backend->identify(native);
@@ -211,6 +221,7 @@ void check_of_thread(const stream_state& s) {
 }
 
 void record(native_event e, const stream_state& s) {
+    check_not_recorded(s, "recording an event");
     if (s.origin == stream_origin::own) return s.backend->record(e, s.native);
     const std::lock_guard lock(s.native_mutex);
     if (!s.is_left) return s.backend->record(e, stream_behind(s));
@@ -221,12 +232,14 @@ void record(native_event e, const stream_state& s) {
 }
 
 void mark_present_work(const stream_state& s) {
+    check_not_recorded(s, "waiting for the recorded work");
     if (s.origin == stream_origin::own) return s.backend->record(s.marker, s.native);
     const std::lock_guard lock(s.native_mutex);
     if (!s.is_left) s.backend->record(s.marker, stream_behind(s));
 }
 
 bool is_idle(const stream_state& s) {
+    if (s.capture.load(std::memory_order_relaxed) != nullptr) return false;
     if (s.origin == stream_origin::own) return s.backend->idle(s.native);
     const std::lock_guard lock(s.native_mutex);
     if (s.is_left) return s.backend->done(s.marker);
@@ -235,6 +248,10 @@ bool is_idle(const stream_state& s) {
 }
 
 void wait_on_host(const stream_state& s) {
+    if (const graph_capture* const capture = s.capture.load(std::memory_order_relaxed)) [[unlikely]] {
+        if (capture == capture_of_thread()) throw_not_recorded("waiting for a stream");
+        return;  // it has no work
+    }
     if (s.origin == stream_origin::own) return s.backend->synchronize(s.native);
     mark_present_work(s);
     s.backend->synchronize(s.marker);
@@ -249,6 +266,13 @@ void throw_reported(stream_state& s) {
     end_passed_unowned();
     s.pool->throw_broken_guards();
     if (codegen::error_record* const errors = s.errors.load(std::memory_order_acquire)) throw_recorded(*errors);
+    std::vector<codegen::error_record*> of_graphs;
+    {
+        const std::lock_guard lock(s.native_mutex);
+        if (s.graph_errors.empty()) return;
+        of_graphs = s.graph_errors;
+    }
+    for (codegen::error_record* const errors : of_graphs) throw_recorded(*errors);
 }
 
 namespace {
@@ -260,8 +284,9 @@ struct host_scratch {
 }  // namespace
 
 void* zeroed_scratch(stream_state& s, std::size_t bytes) {
+    const bool is_recorded = s.capture.load(std::memory_order_relaxed) != nullptr;
     // A synchronous backend runs the work of several threads on one stream at the same time.
-    if (s.synchronous) {
+    if (s.synchronous && !is_recorded) {
         std::vector<std::uint64_t>& own = per_thread<host_scratch>::own().words;
         const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
         if (own.size() < words) own.assign(std::bit_ceil(words), 0);
@@ -270,7 +295,10 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     const std::lock_guard lock(s.scratch_mutex);
     if (s.scratch.empty() || s.scratch.back()->bytes < bytes) {
         buffer_ref made = s.pool->allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), s);
-        s.backend->fill(made->data, 0, made->bytes, s.native);
+        // Once, not with every launch of a graph.
+        const stream_state& now = is_recorded ? *state_of(s.device).default_stream : s;
+        s.backend->fill(made->data, 0, made->bytes, now.native);
+        if (is_recorded) wait_on_host(now);
         s.scratch.push_back(std::move(made));
     }
     return s.scratch.back()->data;
@@ -313,13 +341,19 @@ void stream::wait(const event& e) const {
     if (!e.backend_ || e.backend_->synchronous()) return;
     if (state_->synchronous) return e.synchronize();
     runtime::check_of_thread(*state_);
+    runtime::check_not_recorded(*state_, "waiting for an event");
     state_->backend->wait(state_->native, runtime::native_event{e.native_});
 }
 bool stream::done() const {
-    if (state_->origin != runtime::stream_origin::per_thread) return runtime::is_idle(*state_);
+    if (state_->origin != runtime::stream_origin::per_thread || state_->native_id == runtime::thread_number())
+        return runtime::is_idle(*state_);
     event now;  // the one question that can be asked from another thread
     now.record(*this);
-    return now.done();
+    // An idle GPU takes some microseconds to come to it.
+    const auto asked = std::chrono::steady_clock::now();
+    while (!now.done())
+        if (std::chrono::steady_clock::now() - asked > std::chrono::microseconds(50)) return false;
+    return true;
 }
 ingot::device stream::device() const { return state_->device; }
 

@@ -21,6 +21,7 @@
 namespace ingot::runtime {
 
 class pool;
+class graph_capture;
 struct device_state;
 
 inline constexpr stream_index max_streams = 4096;
@@ -44,6 +45,7 @@ struct stream_state {
     native_stream native;
     native_event marker;  // recorded anew whenever another stream has to wait for this one
     std::atomic<std::uint32_t> owners{0};
+    std::atomic<graph_capture*> capture{nullptr};  // what is put on it is recorded (graphs.hpp)
 
     // Of streams that are not Ingot's own, under the mutex.
     mutable std::mutex native_mutex;
@@ -51,6 +53,8 @@ struct stream_state {
     bool is_left = false;         // the native stream may have ended
 
     std::atomic<codegen::error_record*> errors{nullptr};  // once work of the stream may report any (error_record.hpp)
+
+    std::vector<codegen::error_record*> graph_errors;  // of graphs that were launched on it; under native_mutex
 
     // Zeroed scratch; an outgrown one is kept, for another thread may be about to launch with it.
     std::mutex scratch_mutex;
@@ -61,6 +65,8 @@ struct stream_state {
 stream_state& acquire_stream(device_state&, bool non_blocking = false);
 /// The stream of a native one that is somebody else's, or Ingot's own again, with an owner more. Throws device_error.
 stream_state& adopt_stream(device_state&, native_stream);
+/// A stream for captures alone, over a pool of their own; it never retires.
+stream_state& make_capture_stream(device_state&, pool&);
 /// The device's legacy default stream and the calling thread's default stream, with an owner more.
 stream_state& legacy_stream_of(device_state&);
 stream_state& thread_stream_of(device_state&);

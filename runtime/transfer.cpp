@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "runtime/device.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 
@@ -90,6 +91,7 @@ void fill_on_host(void* to, unsigned char value, std::size_t bytes) {
 void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_state& preferred,
                     const std::function<void(std::span<const std::byte>)>& take) {
     stream_state& s = stream_for(from.device, preferred);
+    check_not_recorded(preferred, "reading on the host");
     const stream_index writer = from.writer.load(std::memory_order_relaxed);
     order_read(from, s);
     const auto bytes_at = [](const void* data, std::size_t n) {
@@ -118,6 +120,7 @@ void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_
 void write_in_pieces(buffer& to, std::size_t offset, std::size_t bytes, stream_state& preferred,
                      const std::function<void(std::span<std::byte>)>& give) {
     stream_state& s = stream_for(to.device, preferred);
+    check_not_recorded(preferred, "writing from the host");
     order_write(to, s);
     const auto bytes_at = [](void* data, std::size_t n) { return std::span(static_cast<std::byte*>(data), n); };
     if (s.synchronous) return give(bytes_at(at(to, offset), bytes));
@@ -153,7 +156,11 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
     if (from_host && to_host) {
         order_read(from, s);
         order_write(to, s);
-        return copy_on_host(at(to, to_offset), at(from, from_offset), bytes);
+        char* const target = at(to, to_offset);
+        const char* const source = at(from, from_offset);
+        if (graph_capture* const capture = s.capture.load(std::memory_order_relaxed))
+            return capture->record([=] { copy_on_host(target, source, bytes); });
+        return copy_on_host(target, source, bytes);
     }
     if (from_host && !from.pinned) {
         order_read(from, stream_for(from.device, preferred));
@@ -175,7 +182,11 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
 void fill(buffer& to, std::size_t offset, std::size_t bytes, unsigned char value, stream_state& preferred) {
     stream_state& s = stream_for(to.device, preferred);
     order_write(to, s);
-    s.backend->fill(at(to, offset), value, bytes, s.native);
+    char* const target = at(to, offset);
+    graph_capture* const capture = s.capture.load(std::memory_order_relaxed);
+    if (capture != nullptr && s.synchronous)
+        return capture->record([=] { fill_on_host(target, value, bytes); });
+    s.backend->fill(target, value, bytes, s.native);
 }
 
 }  // namespace ingot::runtime

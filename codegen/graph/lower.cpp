@@ -293,7 +293,7 @@ private:
         for (std::size_t i = whole.arity; i-- > 0;) {
             const node_id value = pop();
             const node_id given = whole.arguments[i] =
-                row.takes == detail::library_dtype::own ? value : cast(value, whole.type);
+                row.takes == detail::library_operand::own ? value : cast(value, type_taken(row.takes, whole.type));
             batch |= at(given).axes & ~bound;
             if (walked_ == loops::own || is_taken_as_it_lies(given)) continue;
             node stored;

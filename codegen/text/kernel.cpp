@@ -45,6 +45,10 @@ std::uint64_t axes_beneath(const graph& g, node_id root, const key& k) {
 
 kernel_builder::kernel_builder(const codegen::key& k, const codegen::graph& g)
     : key(k), graph(g), names(operand_names(g, k)), needs(k.header.where), body(g, needs), code(1) {
+    needs.keep_nan_signs(std::ranges::any_of(g.nodes, [](const node& n) {
+        return n.kind == node_kind::map &&
+               (n.code == std::uint16_t(detail::op::signbit) || n.code == std::uint16_t(detail::op::copysign));
+    }));
     loops = thread_loops(k, g);
     if (loops != 0) body.set_loops(loops, *this);
     for (node_id i = 0; i < g.nodes.size(); ++i) {

@@ -398,7 +398,10 @@ std::string spell_widening(dtype half, prelude& needs) {
     if (half == dtype::bf) {
         body = "    return from_bits(" + bits + "(a) << 16);\n";
     } else if (needs.where() == target::cuda) {
-        body = "    float y;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(a));\n    return y;\n";
+        const bool signs = needs.keeps_nan_signs();
+        if (signs) add_reinterpretations(needs);
+        body = "    float y;\n    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(y) : \"h\"(a));\n    return ";
+        body += signs ? "from_bits((bits_of(y) & 0x7fffffffu) | (" + bits + "(a) & 0x8000u) << 16);\n" : "y;\n";
     } else {
         // Two powers of 2 too small by what the exponents' biases differ; an infinity or NaN has all of its exponent
         // set.

@@ -49,11 +49,15 @@ public:
     void use_quick(bool on) { quick_ = on; }
     bool quick() const { return quick_; }
 
+    /// Whether a row asks for signs, which a GPU's conversion of a float16 NaN drops.
+    void keep_nan_signs(bool on) { nan_signs_ = on; }
+    bool keeps_nan_signs() const { return nan_signs_; }
+
     std::string text() const;
 
 private:
     detail::target where_;
-    bool quick_ = false;
+    bool quick_ = false, nan_signs_ = false;
     std::set<dtype> types_;
     std::vector<std::pair<std::string, std::string>> parts_;
     std::map<std::string, std::set<dtype>> calls_;

@@ -202,6 +202,7 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
         throw error("[key] has a kernel's text with a name or parameters that are none");
     placeholder_list letters;
     letters.add(in);
+    letters.add(out);
     letters.decode(binding);
     user_text t;
     t.name = parts[0];

@@ -37,8 +37,10 @@ struct library_axes {
     int batch_rank = 0;
     index_t bound[8];
 };
-/// Those that operands of these shapes have. Throws shape_error where they have too few axes, or others.
-INGOT_API library_axes axes_of_library(const char* operation, library_function, std::span<const extents_ref> operands);
+/// Those that operands of these shapes have; `made`: the extent of the axis that the result alone has. Throws
+/// shape_error where they have too few axes, or others.
+INGOT_API library_axes axes_of_library(const char* operation, library_function, std::span<const extents_ref> operands,
+                                       index_t made);
 /// Operand `number` over the batch's axes, the result's own, along which nothing moves, and those that are bound.
 INGOT_API void view_for_library(view_room&, const char* operation, library_function, const library_axes&, int number,
                                 extents_ref shape);

@@ -227,7 +227,8 @@ public:
     ///     std::cout << ready.done();
     ///     // prints: 1
     INGOT_API void wait(const event& e) const;
-    /// Whether all work given to the stream is done.
+    /// Whether all work given to the stream is done. Of another thread's default stream the answer may lag behind, and
+    /// takes up to 50 microseconds.
     INGOT_API bool done() const;
     /// The CUstream, which is a cudaStream_t too, to give to others; null on a host. It lives as long as the stream.
     ///

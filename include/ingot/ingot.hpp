@@ -14,10 +14,12 @@
 #include <ingot/dlpack.hpp>
 #include <ingot/einsum.hpp>
 #include <ingot/error.hpp>
+#include <ingot/fft.hpp>
 #include <ingot/files.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/gather.hpp>
 #include <ingot/gradient.hpp>
+#include <ingot/graphs.hpp>
 #include <ingot/grids.hpp>
 #include <ingot/histograms.hpp>
 #include <ingot/host.hpp>
@@ -32,6 +34,7 @@
 #include <ingot/print.hpp>
 #include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
+#include <ingot/raw_kernels.hpp>
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
@@ -45,3 +48,4 @@
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
 #include <ingot/windows.hpp>
+#include <ingot/written_arguments.hpp>

@@ -5,22 +5,38 @@
 #include <cstdint>
 #include <string_view>
 
+#include <ingot/dtype.hpp>
+
 namespace ingot::detail {
 
 /// How an array lies along the axes that a library's function is about; along the batch's it may move in any way.
 enum class library_layout : std::uint8_t {
     contiguous,  // in C order, without gaps
     matrix,      // two axes, one of stride 1, and the other's at least the first's extent
+    lattice,     // a stride is a multiple of that of the next axis, by its extent or more; few steps between batches
+    consumed,    // in C order, in memory of the call's own, which the function may write
 };
 
-/// Of the operands.
-enum class library_dtype : std::uint8_t {
-    converted,  // to the result's
-    own,
+/// What operands are converted to, where the result is of a dtype T.
+enum class library_operand : std::uint8_t {
+    same,          // T
+    own,           // nothing else
+    real_part,     // the numbers that the complex T has for its parts
+    complex_pair,  // the complex numbers whose parts are T
 };
+constexpr dtype type_taken(library_operand takes, dtype result) {
+    switch (takes) {
+        case library_operand::real_part:
+            return part_of(result);
+        case library_operand::complex_pair:
+            return result == dtype::f4 ? dtype::c8 : dtype::c16;
+        default:
+            return result;
+    }
+}
 
 enum class library_function : std::uint16_t {
-#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, takes, operations) name,
+#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, takes, result, wants, operations) name,
 #include <ingot/libraries.def>
 };
 
@@ -28,9 +44,9 @@ struct library_facts {
     std::string_view name;
     int axes;
     std::uint8_t operands[2];
+    library_operand takes;
     std::uint8_t result;
     library_layout wants;
-    library_dtype takes;
     std::uint32_t operations;
 
     constexpr int arity() const { return operands[1] == 0 ? 1 : 2; }
@@ -43,8 +59,8 @@ struct library_facts {
 };
 
 inline constexpr library_facts library_table[] = {
-#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, result, wants, takes, operations) \
-    {#name, axes, {first, second}, result, library_layout::wants, library_dtype::takes, operations},
+#define INGOT_LIBRARY_FUNCTION(name, axes, first, second, takes, result, wants, operations) \
+    {#name, axes, {first, second}, library_operand::takes, result, library_layout::wants, operations},
 #include <ingot/libraries.def>
 };
 inline constexpr std::uint32_t library_function_count = sizeof(library_table) / sizeof(library_table[0]);

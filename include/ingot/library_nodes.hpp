@@ -60,10 +60,10 @@ private:
     int bound_;
 };
 
-/// The node of function F of these expressions, in T. Throws shape_error, and device_error where they are on two
-/// devices.
+/// The node of function F of these expressions, in T; `made`: the extent of the axis that the result alone has. Throws
+/// shape_error, and device_error where they are on two devices.
 template <library_function F, class T, class... E>
-auto call_library(const char* operation, E&&... e) {
+auto call_library_making(const char* operation, index_t made, E&&... e) {
     constexpr library_facts row = facts(F);
     static_assert(sizeof...(E) == row.arity());
     using result = library_node<make_word(word_kind::library, dtype_of<T>, static_cast<word>(F)), node_of<E>...>;
@@ -78,7 +78,7 @@ auto call_library(const char* operation, E&&... e) {
             shape_room rooms[sizeof...(E)];
             int i = 0;
             const std::array<extents_ref, sizeof...(E)> shapes{value.extents(rooms[i++])...};
-            const library_axes axes = axes_of_library(operation, F, shapes);
+            const library_axes axes = axes_of_library(operation, F, shapes, made);
             view_room view;
             i = 0;
             ((view_for_library(view, operation, F, axes, i, shapes[static_cast<std::size_t>(i)]), value.apply(view, 0),
@@ -87,6 +87,10 @@ auto call_library(const char* operation, E&&... e) {
             return result(std::move(values), row.axes, pick_of_library(F, axes));
         },
         values);
+}
+template <library_function F, class T, class... E>
+auto call_library(const char* operation, E&&... e) {
+    return call_library_making<F, T>(operation, 0, std::forward<E>(e)...);
 }
 
 }  // namespace ingot::detail

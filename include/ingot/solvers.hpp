@@ -1,9 +1,8 @@
-// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host; on a GPU by cuSOLVER,
-// which has been tried on the tests' emulated GPU alone. They are functions, not expressions: they evaluate their
-// operands, wait, and give arrays. Matrices are the last two axes of an operand; those before them are a batch.
-// Operands are float32, float64, complex64 or complex128; bool and integers become float64. All throw library_error
-// where the library is not there, and eig, eigvals and lstsq on a GPU, where they are not yet. Infinities and NaN are
-// looked for on the host alone: a GPU's results of them may be NaN.
+// Factorisations, solvers and eigenvalues under numpy.linalg's names: by LAPACK on the host, on a GPU by cuSOLVER. They
+// are functions, not expressions: they evaluate their operands, wait, and give arrays. Matrices are the last two axes
+// of an operand; those before them are a batch. Operands are float32, float64, complex64 or complex128; bool and
+// integers become float64. All throw library_error where the library is not there. Of infinities and NaN
+// `cholesky solve inv` on a GPU throw linalg_error; on the host LAPACK hands them on.
 #pragma once
 
 #include <cmath>
@@ -17,6 +16,7 @@
 #include <ingot/array.hpp>
 #include <ingot/building.hpp>
 #include <ingot/linalg.hpp>
+#include <ingot/reductions.hpp>
 
 namespace ingot {
 namespace detail {
@@ -36,6 +36,9 @@ enum class solver : std::uint8_t {
     slogdet,
     lstsq,
 };
+
+/// Throws shape_error of what `lstsq` does not take.
+INGOT_API void check_least_squares(const shape_like& a, const shape_like& b);
 
 /// An operand, as it lies.
 struct matrix_operand {
@@ -257,6 +260,34 @@ auto slogdet(const E& e) {
     return detail::solved<T, T, detail::part_of_type<T>>("slogdet", detail::solver::slogdet, 0, 0, e);
 }
 
+}  // namespace linalg
+namespace detail {
+
+template <class T, class R>
+std::tuple<array<T>, array<R>, array<std::int64_t>, array<R>> least_squares_by_svd(const array<T>& a, const array<T>& b,
+                                                                                   std::optional<double> rcond) {
+    const index_t m = a.shape()[0], n = a.shape()[1], longer = m > n ? m : n;
+    const bool vector = b.ndim() == 1;
+    const array<T> sides = vector ? lazy<T>(expand_dims(b, -1)) : lazy<T>(b);
+    const auto [u, s, vh] = linalg::svd(a, false);
+    const R least = static_cast<R>(
+        rcond.value_or(static_cast<double>(longer) * static_cast<double>(std::numeric_limits<R>::epsilon())));
+    array<T> x = zeros<T>({n, sides.shape()[1]});
+    array<std::int64_t> rank = zeros<std::int64_t>({});
+    if (s.size() != 0) {
+        const array<bool> counts = s > least * max(s, 0, keepdims);
+        rank = sum(counts);
+        x = matmul(adjoint(lazy<T>(vh)), expand_dims(where(counts, 1 / s, 0), -1) * matmul(adjoint(lazy<T>(u)), sides));
+    }
+    array<R> sums = zeros<R>(0);
+    if (m > n && rank.item() == n) sums = sum(square(abs(sides - matmul(a, x))), 0);
+    if (vector) x = array<T>(x(all, 0));
+    return {std::move(x), std::move(sums), std::move(rank), s};
+}
+
+}  // namespace detail
+namespace linalg {
+
 /// The x for which the sum of squares of a x - b is least, of all these the shortest: a tuple of x, these sums, the
 /// rank of a and its singular values. `a` is one matrix, b a vector or the columns of a matrix. Singular values below
 /// rcond times the greatest count as 0; it is a's longer side times the type's epsilon where it is not given. There are
@@ -271,8 +302,12 @@ template <detail::solvable_expression A, detail::solvable_expression B>
 auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}) {
     using T = detail::type_of<detail::promote(detail::solved_in<A>, detail::solved_in<B>)>;
     using R = detail::part_of_type<T>;
+    detail::check_least_squares(detail::shape_of_expression(a), detail::shape_of_expression(b));
+    const array<T> matrix = astype<T>(a), sides = astype<T>(b);
+    // cuSOLVER's own least squares tell no rank.
+    if (matrix.device().is_cuda()) return detail::least_squares_by_svd<T, R>(matrix, sides, rcond);
     return detail::solved<T, T, R, std::int64_t, R>("lstsq", detail::solver::lstsq, rcond.has_value(),
-                                                    rcond.value_or(0), a, b);
+                                                    rcond.value_or(0), matrix, sides);
 }
 
 /// The inverse of Moore and Penrose, (n, m) of a matrix (m, n). Singular values up to rcond times the greatest count as

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <ingot/array_indexing.hpp>
 #include <ingot/kernel_text.hpp>
 #include <ingot/reduction_nodes.hpp>
+#include <ingot/written_arguments.hpp>
 
 namespace ingot {
 
@@ -184,11 +186,31 @@ std::span<const index_t> shape_of_arguments(const char* operation, shape_room& r
 
 }  // namespace detail
 
+/// How many elements an elementwise kernel has whose arrays are all raw.
+///
+///     const elementwise_kernel<"raw T x", "T y"> pairs("y = x[2 * i] + x[2 * i + 1];", "pairs");
+///     std::cout << pairs(array<int>{1, 2, 3, 4}, of_size(2));
+///     // prints: [3 7]
+class of_size {
+public:
+    /// Throws shape_error where it is negative.
+    explicit of_size(index_t elements) : value_(elements) {
+        if (elements < 0) throw shape_error("[kernel] a size of " + std::to_string(elements) + " was given");
+    }
+    // Inner
+    index_t value() const noexcept { return value_; }
+
+private:
+    index_t value_;
+};
+
 /// An elementwise function that is given as text: statements of C++ that set the outputs from the inputs, as CuPy has
 /// them. A call is an expression, or a tuple of them where there are several outputs, and fuses with what is around it.
 /// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `raw T x` is a whole
 /// array, x[k] and x.size(), which takes no part in broadcasting; in the text `i` is the element's number in C order,
-/// and `_ind.size()` how many there are. The text is compiled on first use, by the target's compiler.
+/// and `_ind.size()` how many there are; where all arrays are raw, of_size says that. A letter that is the outputs'
+/// alone is decided by the arrays that are given for them, as out(z): the call is a statement then, which writes them.
+/// The text is compiled on first use, by the target's compiler.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
 ///     array<double> x{1, 5}, y{2, 2};
@@ -211,20 +233,75 @@ class elementwise_kernel {
             if (p.is_placeholder() && known.find(p.type[0]) == known.count) return false;
         return true;
     }();
-    static_assert(outputs_are_known, "an output's type is one of the inputs' or a dtype's name");
-    static constexpr std::size_t n = static_cast<std::size_t>(inputs.count);
+    static constexpr std::size_t n = static_cast<std::size_t>(inputs.count),
+                                 m = static_cast<std::size_t>(outputs.count);
+    using of_inputs = std::make_index_sequence<n>;
+    using of_outputs = std::make_index_sequence<m>;
 
-    template <class... A>
-    static constexpr detail::text_binding binding = detail::bind_placeholders<A...>(inputs);
-    template <class... A>
-    static constexpr bool fits() {
-        constexpr bool arrays[] = {array_expression<A>...};
-        bool any = false;
-        for (int i = 0; i < inputs.count; ++i) {
-            any = any || (arrays[i] && !inputs[i].raw);
-            if (inputs[i].raw && !arrays[i]) return false;
+    /// What the inputs `Given`, a tuple, make of the placeholders.
+    template <class Given, std::size_t... I>
+    static constexpr detail::text_binding bind(std::index_sequence<I...>) {
+        return detail::bind_placeholders<std::tuple_element_t<I, Given>...>(inputs);
+    }
+    /// And the outputs behind them.
+    template <class Given, std::size_t... O>
+    static constexpr detail::text_binding bind_all(std::index_sequence<O...>) {
+        detail::text_binding b = bind<Given>(of_inputs{});
+        const int known = b.count;
+        b.add(outputs);
+        constexpr dtype given[] = {
+            detail::dtype_of<typename std::remove_cvref_t<std::tuple_element_t<n + O, Given>>::value_type>...};
+        for (int i = 0; i < outputs.count; ++i)
+            if (outputs[i].is_placeholder() && b.find(outputs[i].type[0]) >= known)
+                b.types[b.find(outputs[i].type[0])] = given[i];
+        return b;
+    }
+    template <class Given, std::size_t... I>
+    static constexpr bool fits(std::index_sequence<I...>, bool sized) {
+        if constexpr (!(operand_like<std::tuple_element_t<I, Given>> && ...)) {
+            return false;
+        } else {
+            constexpr bool arrays[] = {array_expression<std::tuple_element_t<I, Given>>...};
+            bool any = false, any_raw = false;
+            for (int i = 0; i < inputs.count; ++i) {
+                any = any || (arrays[i] && !inputs[i].raw);
+                any_raw = any_raw || inputs[i].raw;
+                if (inputs[i].raw && !arrays[i]) return false;
+            }
+            return (sized ? !any && any_raw : any) && bind<Given>(of_inputs{}).legal;
         }
-        return any && binding<A...>.legal;
+    }
+    template <class Given, std::size_t... O>
+    static constexpr bool are_written(std::index_sequence<O...>) {
+        return (detail::is_written_argument<std::remove_cvref_t<std::tuple_element_t<n + O, Given>>> && ...);
+    }
+    template <class Given>
+    static constexpr bool is_sized =
+        std::is_same_v<std::remove_cvref_t<std::tuple_element_t<std::tuple_size_v<Given> - 1, Given>>, of_size>;
+    /// Whether a call with these is an expression, or a statement that writes.
+    template <class... A>
+    static constexpr bool is_expression() {
+        using given = std::tuple<A...>;
+        if constexpr (sizeof...(A) == n)
+            return outputs_are_known && fits<given>(of_inputs{}, false);
+        else if constexpr (sizeof...(A) == n + 1)
+            return outputs_are_known && is_sized<given> && fits<given>(of_inputs{}, true);
+        else
+            return false;
+    }
+    template <class... A>
+    static constexpr bool is_statement() {
+        using given = std::tuple<A...>;
+        if constexpr (sizeof...(A) == n + m || sizeof...(A) == n + m + 1) {
+            if constexpr (are_written<given>(of_outputs{})) {
+                constexpr bool sized = sizeof...(A) == n + m + 1;
+                if constexpr (sized && !is_sized<given>)
+                    return false;
+                else
+                    return fits<given>(of_inputs{}, sized);
+            }
+        }
+        return false;
     }
 
 public:
@@ -233,34 +310,73 @@ public:
         : text_(detail::keep_text({name, In.view(), Out.view(), statements})) {}
 
     /// Throws shape_error where the inputs do not broadcast; the evaluation throws compile_error where the text is no
-    /// C++. An expression that is given for a raw parameter is evaluated now.
+    /// C++. An expression that is given for a raw parameter is evaluated now. Where all inputs are raw, of_size is
+    /// last.
     template <class... A>
-        requires(sizeof...(A) == n) && (operand_like<A> && ...) && (fits<A...>())
+        requires(is_expression<A...>())
     auto operator()(A&&... arguments) const {
-        return call(std::index_sequence_for<A...>{},
-                    std::make_index_sequence<static_cast<std::size_t>(outputs.count)>{}, std::forward<A>(arguments)...);
+        auto nodes = call<std::tuple<A...>, false>(of_inputs{}, of_outputs{},
+                                                   std::forward_as_tuple(std::forward<A>(arguments)...));
+        if constexpr (m == 1)
+            return std::get<0>(std::move(nodes));
+        else
+            return nodes;
+    }
+    /// k(x, y, out(z)): a statement, which writes all its outputs as assign does.
+    ///
+    ///     const elementwise_kernel<"X x, Y y", "Z z"> squared_diff("z = (x - y) * (x - y)", "squared_diff");
+    ///     array<double> z = empty(2);
+    ///     squared_diff(array<float>{1, 2}, array<int>{4, 5}, out(z));
+    ///     std::cout << z;
+    ///     // prints: [9. 9.]
+    template <class... A>
+        requires(is_statement<A...>())
+    void operator()(A&&... arguments) const {
+        const std::tuple<A&&...> given(std::forward<A>(arguments)...);
+        write(of_outputs{}, given, call<std::tuple<A...>, true>(of_inputs{}, of_outputs{}, given));
     }
 
 private:
-    template <std::size_t... I, std::size_t... O, class... A>
-    auto call(std::index_sequence<I...>, std::index_sequence<O...>, A&&... arguments) const {
+    template <class Given, bool Statement>
+    static constexpr detail::text_binding binding = [] {
+        if constexpr (Statement)
+            return bind_all<Given>(of_outputs{});
+        else
+            return bind<Given>(of_inputs{});
+    }();
+
+    /// The nodes of the outputs.
+    template <class Given, bool Statement, std::size_t... I, std::size_t... O, class... A>
+    auto call(std::index_sequence<I...>, std::index_sequence<O...>, const std::tuple<A...>& arguments) const {
         using namespace detail;
-        constexpr text_binding b = binding<A...>;
+        constexpr text_binding b = binding<Given, Statement>;
         const char* const name = text_.name.c_str();
         const auto given = std::tuple(as_elementwise_argument<inputs[static_cast<int>(I)].raw>(
-            name, b.type_of(inputs[static_cast<int>(I)]), std::forward<A>(arguments))...);
+            name, b.type_of(inputs[static_cast<int>(I)]),
+            std::forward<std::tuple_element_t<I, std::tuple<A...>>>(std::get<I>(arguments)))...);
         shape_room room;
-        const std::span<const index_t> shape = shape_of_arguments(name, room, std::get<I>(given)...);
+        std::span<const index_t> shape;
+        if constexpr (is_sized<Given>) {
+            room[0] = std::get<sizeof...(A) - 1>(arguments).value();
+            shape = {room, 1};
+        } else {
+            shape = shape_of_arguments(name, room, std::get<I>(given)...);
+        }
         index_t count = 1;
         for (const index_t extent : shape) count *= extent;
         const auto number = positions(contiguous_layout(shape));
         const auto size = element_leaf<index_t>(name, count);
         const text_leaf text(text_, b.encode());
+        return std::tuple(make_node<user_op(static_cast<int>(O)), b.type_of(outputs[static_cast<int>(O)])>(
+            name, std::get<I>(given)..., number, size, text)...);
+    }
+
+    template <std::size_t... O, class... A, class... N>
+    static void write(std::index_sequence<O...>, const std::tuple<A...>& arguments, std::tuple<N...> nodes) {
         if constexpr (sizeof...(O) == 1)
-            return make_node<user_op(0), b.type_of(outputs[0])>(name, std::get<I>(given)..., number, size, text);
+            detail::write("kernel", std::get<n>(arguments).to, std::get<0>(std::move(nodes)));
         else
-            return std::tuple(make_node<user_op(static_cast<int>(O)), b.type_of(outputs[static_cast<int>(O)])>(
-                name, std::get<I>(given)..., number, size, text)...);
+            assign(std::forward_as_tuple(std::get<n + O>(arguments).to...), std::get<O>(std::move(nodes))...);
     }
 
     const detail::kernel_text& text_;

@@ -18,6 +18,10 @@
 
 #include <ingot/buffer.hpp>
 
+#include <ingot/functions.hpp>
+#include <ingot/grids.hpp>
+#include <ingot/reductions.hpp>
+
 #include "runtime/copy_view.hpp"
 #include "runtime/dynamic_library.hpp"
 #include "runtime/ordering.hpp"
@@ -47,6 +51,8 @@ struct cusolver_api {
     decltype(&::cusolverDnXsyevd) syevd;
     decltype(&::cusolverDnXgesvd_bufferSize) gesvd_size;
     decltype(&::cusolverDnXgesvd) gesvd;
+    decltype(&::cusolverDnXgeev_bufferSize) geev_size = nullptr;  // since cuSOLVER 11.7.1, of CUDA 12.6
+    decltype(&::cusolverDnXgeev) geev = nullptr;
     // These have no 64-bit form.
     decltype(&::cusolverDnSorgqr_bufferSize) sorgqr_size;
     decltype(&::cusolverDnDorgqr_bufferSize) dorgqr_size;
@@ -85,6 +91,10 @@ const cusolver_api& cusolver(const char* operation) {
     library.get(made->syevd, "cusolverDnXsyevd");
     library.get(made->gesvd_size, "cusolverDnXgesvd_bufferSize");
     library.get(made->gesvd, "cusolverDnXgesvd");
+    if (library.find("cusolverDnXgeev") != nullptr) {
+        library.get(made->geev_size, "cusolverDnXgeev_bufferSize");
+        library.get(made->geev, "cusolverDnXgeev");
+    }
     library.get(made->sorgqr_size, "cusolverDnSorgqr_bufferSize");
     library.get(made->dorgqr_size, "cusolverDnDorgqr_bufferSize");
     library.get(made->cungqr_size, "cusolverDnCungqr_bufferSize");
@@ -157,6 +167,10 @@ public:
                 return eigh(true);
             case solver::eigvalsh:
                 return eigh(false);
+            case solver::eig:
+                return eig(true);
+            case solver::eigvals:
+                return eig(false);
             case solver::solve:
                 return solve(false);
             case solver::inv:
@@ -164,9 +178,8 @@ public:
             case solver::det:
             case solver::slogdet:
                 return det(which == solver::slogdet);
-            default:
-                throw library_error("[" + std::string(operation_) + "] is not bound to cuSOLVER yet: an array on " +
-                                    to_string(stream_.device) + " has to be moved by .to(device::host())");
+            case solver::lstsq:
+                break;  // made of the others
         }
     }
 
@@ -177,6 +190,7 @@ private:
                                 std::to_string(static_cast<int>(status)));
     }
 
+    enum class part : std::uint8_t { whole, lower, upper };
     /// Matrices of a batch, one behind the other, each by columns.
     struct matrices {
         buffer_ref memory;
@@ -290,6 +304,7 @@ private:
     void cholesky() {
         take_matrices(true);
         const matrices a = load(0);
+        check_finite(a, option_ != 0 ? part::upper : part::lower);
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
@@ -336,6 +351,7 @@ private:
     void det_in(bool logarithm) {
         take_matrices(true);
         const matrices a = load(0);
+        const std::vector<bool> unusable = not_finite<T>(a, part::whole);  // cuSOLVER finds pivots beside NaN
         buffer_ref pivots, diagonals;
         factorise(a, pivots);
         check_infos([](index_t, int) {});  // a singular matrix has a determinant
@@ -351,6 +367,9 @@ private:
             const std::size_t first = i * static_cast<std::size_t>(rows_);
             found[i] = determinant(values.data() + first, 1, exchanged.data() + first, rows_,
                                    logarithm ? &logs[i] : static_cast<R*>(nullptr));
+            if (!unusable[i]) continue;
+            found[i] = std::numeric_limits<R>::quiet_NaN();
+            logs[i] = std::numeric_limits<R>::quiet_NaN();
         }
         write_result(0, found);
         if (logarithm) write_result(1, logs);
@@ -366,6 +385,7 @@ private:
         const right_sides right = inverse ? right_sides{false, rows_} : take_right_sides();
         if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
+        check_finite(a);
         buffer_ref pivots;
         const std::int64_t* const of = factorise(a, pivots);
         std::vector<index_t> singular;
@@ -471,8 +491,9 @@ private:
         take_matrices(false);
         const bool wide = rows_ < columns_, vectors = job != 'N';
         const index_t m = std::max(rows_, columns_), n = std::min(rows_, columns_);
-        const matrices a = load(0, wide),
-                       u = make(type_, m,
+        const matrices a = load(0, wide);
+        check_finite(a);
+        const matrices u = make(type_, m,
                                 job == 'A' ? m
                                 : vectors  ? n
                                            : 0),
@@ -499,6 +520,7 @@ private:
     void eigh(bool vectors) {
         take_matrices(true);
         const matrices a = load(0);
+        check_finite(a, option_ != 0 ? part::upper : part::lower);
         auto* const values = make_result(0, {rows_});
         const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
         const cudaDataType t = data_type(type_), r = data_type(part_);
@@ -515,6 +537,85 @@ private:
                              w.host.size(), info + i));
         check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
         if (vectors) store(1, a, rows_);
+    }
+
+    void eig(bool vectors) {
+        if (api_.geev == nullptr)
+            throw library_error("[" + std::string(operation_) + "] wants the cuSOLVER of CUDA 12.6 or a newer one");
+        take_matrices(true);
+        const matrices a = load(0), v = make(type_, vectors ? rows_ : 0, vectors ? rows_ : 0);
+        check_finite(a);
+        const dtype wide = results_[0].type;
+        auto* const values = make_result(0, {rows_});
+        const auto value_bytes = static_cast<index_t>(detail::size_of(wide));
+        const cudaDataType t = data_type(type_), c = data_type(wide);
+        const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+        work& w = work_area([&](std::size_t* device, std::size_t* host) {
+            return api_.geev_size(handle_.handle, handle_.params, CUSOLVER_EIG_MODE_NOVECTOR, mode, rows_, t, a.data(),
+                                  a.leading(), c, values, t, nullptr, a.leading(), t, v.data(), a.leading(), t, device,
+                                  host);
+        });
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.geev(handle_.handle, handle_.params, CUSOLVER_EIG_MODE_NOVECTOR, mode, rows_, t, a.at(i),
+                            a.leading(), c, values + i * rows_ * value_bytes, t, nullptr, a.leading(), t, v.at(i),
+                            a.leading(), t, w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
+        check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
+        if (!vectors) return;
+        if (type_ == wide) return store(1, v, rows_);
+        part_ == dtype::f4 ? unpack<float>(v) : unpack<double>(v);
+    }
+    /// On the host: it is a small part of the work.
+    template <class R>
+    void unpack(const matrices& v) {
+        using C = std::complex<R>;
+        const auto n = static_cast<std::size_t>(rows_), all = static_cast<std::size_t>(count()) * n;
+        std::vector<C> w(all), vectors(all * n);
+        std::vector<R> packed(all * n);
+        copy_to_host(*results_[0].memory, 0, all * sizeof(C), w.data(), stream_);
+        copy_to_host(*v.memory, 0, packed.size() * sizeof(R), packed.data(), stream_);
+        for (std::size_t i = 0; i < all; i += n)
+            for (std::size_t k = 0; k < n; ++k)
+                for (std::size_t j = 0; j < n; ++j)
+                    vectors[i * n + j * n + k] = eigenvector_element(
+                        [&](std::size_t column) { return packed[(i + column) * n + j]; }, k, w[i + k].imag());
+        make_result(1, {rows_, rows_});
+        copy_from_host(*results_[1].memory, 0, vectors.size() * sizeof(C), vectors.data(), stream_);
+    }
+
+    /// Of all matrices, or a triangle of each, which lie by columns.
+    void check_finite(const matrices& m, part p = part::whole) {
+        switch (type_) {
+            case dtype::f4:
+                return check_finite_in<float>(m, p);
+            case dtype::f8:
+                return check_finite_in<double>(m, p);
+            case dtype::c8:
+                return check_finite_in<std::complex<float>>(m, p);
+            default:
+                return check_finite_in<std::complex<double>>(m, p);
+        }
+    }
+    template <class T>
+    void check_finite_in(const matrices& m, part p) {
+        const std::vector<bool> found = not_finite<T>(m, p);
+        const auto first = std::find(found.begin(), found.end(), true);
+        if (first != found.end()) fail_at(first - found.begin(), "has elements that are infinite or NaN");
+    }
+    template <class T>
+    std::vector<bool> not_finite(const matrices& m, part p) {
+        if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
+        detail::leaf<T> values;
+        values.memory() = m.memory;
+        const index_t shape[] = {count(), m.columns, m.rows};
+        values.where() = detail::contiguous_layout(shape);
+        const array<T> x(detail::adopted{}, std::move(values));
+        const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
+        const array<bool> bad = any(!isfinite(x) && (p == part::whole   ? lazy<bool>(row == row)
+                                                     : p == part::lower ? lazy<bool>(row >= column)
+                                                                        : lazy<bool>(row <= column)),
+                                    {1, 2});
+        return bad.to_host();
     }
 
     int option_;

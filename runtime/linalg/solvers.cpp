@@ -399,10 +399,8 @@ private:
                     const auto at = static_cast<std::size_t>(k);
                     w[at] = {re[at], im[at]};
                     if (!v_result) continue;
-                    // Of a pair, the second the conjugate of the first, two columns have real and imaginary parts.
-                    const index_t part = im[at] < 0 ? k - 1 : k;
                     for (index_t j = 0; j < rows_; ++j)
-                        vectors(j, k) = im[at] == 0 ? C(v(j, k)) : C(v(j, part), im[at] < 0 ? -v(j, k) : v(j, k + 1));
+                        vectors(j, k) = eigenvector_element([&](index_t column) { return v(j, column); }, k, im[at]);
                 }
             std::copy(w.begin(), w.end(), w_result + i * rows_);
             if (!v_result) continue;
@@ -468,11 +466,8 @@ private:
 
     void lstsq() {
         take_matrices(false);
-        if (!batch_.empty()) fail("one matrix is wanted");
         const auto right = operands_[1].where.extents();
         const bool vector = right.size() == 1;
-        if (right.empty() || right.size() > 2 || right[0] != rows_)
-            fail("the second has to be a vector or a matrix of as many rows as the first");
         const index_t wide = vector ? 1 : right[1], lesser = std::min(rows_, columns_),
                       longer = std::max(rows_, columns_);
         T* const x_result = make_alone<T>(0, vector ? std::vector{columns_} : std::vector{columns_, wide});
@@ -537,7 +532,7 @@ void run_solver(const char* operation, solver which, int option, double number, 
     runtime::stream_state& stream = *runtime::context_on(device).stream;
     if (!device.is_host()) {
         // Of nothing results are known: they are made on the host.
-        if (operands[0].where.size() == 0 && which != solver::lstsq) {
+        if (operands[0].where.size() == 0) {
             const with_device there(ingot::device::host());
             std::vector<matrix_operand> nothing;
             const buffer_ref none;
@@ -566,6 +561,15 @@ void run_solver(const char* operation, solver which, int option, double number, 
             run(std::type_identity<std::complex<double>>{});
     }
     runtime::add(runtime::counter::library_calls);
+}
+
+void check_least_squares(const shape_like& a, const shape_like& b) {
+    const auto fail = [&](const char* why) {
+        throw shape_error("[lstsq] shapes " + to_text(a.values()) + " and " + to_text(b.values()) + ": " + why);
+    };
+    if (a.count() != 2) fail("one matrix is wanted");
+    if (b.count() == 0 || b.count() > 2 || b[0] != a[0])
+        fail("the second has to be a vector or a matrix of as many rows as the first");
 }
 
 void throw_no_such_norm(int axes, const linalg::norm_order& order) {

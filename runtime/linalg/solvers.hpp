@@ -63,6 +63,14 @@ T determinant(const T* diagonal, index_t stride, const Pivot* pivots, index_t n,
     return sign;
 }
 
+/// Of the eigenvectors of a real matrix, number k in one row: of a pair, the second the conjugate of the first,
+/// LAPACK's two columns have real and imaginary parts. packed(column) has the row's elements.
+template <class F, class I, class R>
+std::complex<R> eigenvector_element(const F& packed, I k, R imaginary) {
+    if (imaginary == 0) return packed(k);
+    return imaginary > 0 ? std::complex<R>(packed(k), packed(k + 1)) : std::complex<R>(packed(k - 1), -packed(k));
+}
+
 /// On a GPU, by cuSOLVER. Throws library_error where it is not there, or does not have the function.
 void run_cusolver(const char* operation, detail::solver which, int option, dtype type,
                   std::span<const detail::matrix_operand> operands, std::span<const detail::destination> results,

@@ -259,6 +259,43 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t h, cusolverDnParams_t, sign
     });
 }
 
+cusolverStatus_t cusolverDnXgeev_bufferSize(cusolverDnHandle_t, cusolverDnParams_t, cusolverEigMode_t left,
+                                            cusolverEigMode_t, int64_t, cudaDataType, const void*, int64_t,
+                                            cudaDataType, const void*, cudaDataType, const void*, int64_t, cudaDataType,
+                                            const void*, int64_t, cudaDataType, size_t* device, size_t* host) {
+    return left != CUSOLVER_EIG_MODE_NOVECTOR ? CUSOLVER_STATUS_INVALID_VALUE : ask(device, host);
+}
+/// The eigenvalues as complex numbers; of a real matrix the vectors are packed, as LAPACK's are.
+cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t h, cusolverDnParams_t, cusolverEigMode_t left,
+                                 cusolverEigMode_t right, int64_t n, cudaDataType type, void* a, int64_t lda,
+                                 cudaDataType type_of_w, void* w, cudaDataType type_of_left, void*, int64_t,
+                                 cudaDataType type_of_right, void* v, int64_t ldv, cudaDataType computed, void* device,
+                                 size_t on_device, void* host, size_t on_host, int* info) {
+    if (left != CUSOLVER_EIG_MODE_NOVECTOR || part_of(type_of_w) == type_of_w || part_of(type_of_w) != part_of(type) ||
+        type_of_left != type || type_of_right != type)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    wait_for(h);
+    if (!spoil(device, on_device, host, on_host)) return CUSOLVER_STATUS_INVALID_VALUE;
+    return with_type(type, computed, [&]<class T>(T) {
+        using R = typename ingot::runtime::part_type<T>::type;
+        const char* const job = right == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N";
+        const int order = static_cast<int>(n), leading = static_cast<int>(lda), leading_v = static_cast<int>(ldv);
+        const auto values = static_cast<std::size_t>(n);
+        std::vector<R> re(values), im(values), rwork(2 * values);
+        auto* const result = static_cast<std::complex<R>*>(w);
+        *info = run_with_work<T>([&](T* work, const int* lwork, int* found) {
+            if constexpr (lapack_functions<T>::is_complex)
+                lapack<T>()->geev("N", job, &order, static_cast<T*>(a), &leading, result, nullptr, &leading,
+                                  static_cast<T*>(v), &leading_v, work, lwork, rwork.data(), found, 1, 1);
+            else
+                lapack<T>()->geev("N", job, &order, static_cast<T*>(a), &leading, re.data(), im.data(), nullptr,
+                                  &leading, static_cast<T*>(v), &leading_v, work, lwork, found, 1, 1);
+        });
+        for (std::size_t k = 0; !lapack_functions<T>::is_complex && k < values; ++k) result[k] = {re[k], im[k]};
+        return CUSOLVER_STATUS_SUCCESS;
+    });
+}
+
 #define FORM_Q(name, type, T)                                                                                      \
     cusolverStatus_t name##_bufferSize(cusolverDnHandle_t, int, int, int, const type*, int, const type*, int* n) { \
         *n = 5;                                                                                                    \

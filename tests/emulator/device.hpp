@@ -15,7 +15,8 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__
+// A variable is not among the zeros, which are shared memory, and is found by its name.
+#define __constant__ __attribute__((visibility("default"), section(".data.emulated")))
 #define __forceinline__ inline
 #define __noinline__
 #define __grid_constant__
@@ -88,6 +89,9 @@ T fold(unsigned int mask, const char* function, T mine, F&& join) {
 
 // ---- Types.
 
+struct alignas(8) int2 {
+    int x, y;
+};
 struct alignas(8) uint2 {
     unsigned int x, y;
 };
@@ -103,6 +107,9 @@ struct alignas(16) float4 {
 struct alignas(16) double2 {
     double x, y;
 };
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline double2 make_double2(double x, double y) { return {x, y}; }
 
 // ---- Memory.
 
@@ -336,6 +343,11 @@ inline float rsqrt(float a) { return rsqrtf(a); }
 inline double rsqrt(double a) { return 1 / std::sqrt(a); }
 inline double erfcx(double a) { return a < 25 ? std::exp(a * a) * std::erfc(a) : 0.5641895835477563 / a; }
 inline float erfcx(float a) { return float(erfcx(double(a))); }
+
+/// The handle is where the driver looks.
+extern "C" EMULATED_ORDERING inline void cudaGraphSetConditional(unsigned long long handle, unsigned int value) {
+    *reinterpret_cast<unsigned int*>(handle) = value;
+}
 
 // ---- PTX. Operands in the order of their numbers, then literals.
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/stub_driver.hpp"
@@ -77,11 +78,21 @@ bool is_alive(CUstream s) {
 char primary_context;
 thread_local CUcontext current_context = as<CUcontext>(&primary_context);
 
+bool is_recording(CUstream s) {
+    const emulator::stream* const known = stream_of(s);
+    return known != nullptr && known->recording != nullptr;
+}
+
 /// Of a call on a stream: what the driver says of one that was destroyed.
 template <class F>
 CUresult on_stream(CUstream s, F f) {
     if (!is_alive(s)) return CUDA_ERROR_INVALID_HANDLE;
     return f(stream_of(s)), CUDA_SUCCESS;
+}
+/// And of one that records, of what cannot be recorded.
+template <class F>
+CUresult now_on_stream(CUstream s, F f) {
+    return is_recording(s) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : on_stream(s, f);
 }
 
 // ---- Kernels.
@@ -119,6 +130,7 @@ std::vector<emulator::shared_array> shared_arrays_of(std::string_view object) {
 
 loaded_library* load(const void* image) {
     const std::string_view bytes = emulator::unpack_image(image);
+    if (bytes.empty()) return nullptr;
     const int file = memfd_create("emulated kernel", MFD_CLOEXEC);
     std::size_t written = 0;
     while (written < bytes.size()) {
@@ -264,6 +276,7 @@ void put_memory(ingot::runtime::driver_api& api) {
         return CUDA_SUCCESS;
     };
     api.cuMemcpyDtoHAsync = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream in) {
+        if (is_recording(in) && !is_pinned(to)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         if (const CUresult failed = copy(to, as<const void*>(from), bytes, in); failed != CUDA_SUCCESS) return failed;
         if (!is_pinned(to)) all_streams().finish(stream_of(in));
         return CUDA_SUCCESS;
@@ -287,6 +300,35 @@ void put_kernels(ingot::runtime::driver_api& api) {
     api.cuLibraryGetKernel = [](CUkernel* kernel, CUlibrary library, const char* name) {
         *kernel = as<CUkernel>(find(*as<loaded_library*>(library), name));
         return *kernel != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    };
+    api.cuLibraryGetGlobal = [](CUdeviceptr* data, std::size_t* bytes, CUlibrary library, const char* name) {
+        auto& in = *as<loaded_library*>(library);
+        void* const found = dlsym(in.object, name);
+        Dl_info info{};
+        void* symbol = nullptr;
+        if (found == nullptr || dladdr1(found, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr)
+            return CUDA_ERROR_NOT_FOUND;
+        *bytes = static_cast<const Elf64_Sym*>(symbol)->st_size;
+        *data = as<CUdeviceptr>(found);
+        if (!memory().around(found).holds(found, 1)) memory().add(found, *bytes);
+        return CUDA_SUCCESS;
+    };
+    api.cuKernelGetParamInfo = [](CUkernel kernel, std::size_t i, std::size_t* offset, std::size_t* bytes) {
+        const auto& k = *as<emulator::kernel_entry*>(kernel);
+        if (i >= k.sizes[0]) return CUDA_ERROR_INVALID_VALUE;
+        return *offset = 8 * i, *bytes = k.sizes[i + 1], CUDA_SUCCESS;
+    };
+    api.cuFuncGetAttribute = [](int* value, CUfunction_attribute which, CUfunction function) {
+        const auto& k = *as<emulator::kernel_entry*>(function);
+        std::size_t declared = 0;
+        for (const emulator::shared_array& a : k.arrays) declared += a.dynamic ? 0 : a.end - a.begin;
+        *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024
+                 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES   ? static_cast<int>(declared)
+                 : which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                     ? static_cast<int>(k.most_dynamic != 0 ? k.most_dynamic : emulator::usual_shared)
+                 : which == CU_FUNC_ATTRIBUTE_BINARY_VERSION ? architecture()
+                                                             : 0;
+        return CUDA_SUCCESS;
     };
     api.cuKernelGetFunction = [](CUfunction* function, CUkernel kernel) {
         return *function = as<CUfunction>(kernel), CUDA_SUCCESS;
@@ -341,18 +383,20 @@ void put_streams(ingot::runtime::driver_api& api) {
         return on_stream(s, [&](const emulator::stream* known) { *id = known != nullptr ? known->number : 1; });
     };
     api.cuStreamSynchronize = [](CUstream s) {
-        return on_stream(s, [](emulator::stream* known) { all_streams().finish(known); });
+        return now_on_stream(s, [](emulator::stream* known) { all_streams().finish(known); });
     };
     api.cuStreamQuery = [](CUstream s) {
         if (!is_alive(s)) return CUDA_ERROR_INVALID_HANDLE;
+        if (is_recording(s)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         return all_streams().is_done(stream_of(s)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     };
     api.cuStreamWaitEvent = [](CUstream s, CUevent e, unsigned) {
+        if (is_recording(s)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // of an event that was not recorded
         return on_stream(s, [&](emulator::stream* known) { all_streams().wait(known, as<emulator::event*>(e)); });
     };
     api.cuEventCreate = [](CUevent* made, unsigned) { return *made = as<CUevent>(new emulator::event), CUDA_SUCCESS; };
     api.cuEventRecord = [](CUevent e, CUstream s) {
-        return on_stream(s, [&](emulator::stream* known) { all_streams().record(as<emulator::event*>(e), known); });
+        return now_on_stream(s, [&](emulator::stream* known) { all_streams().record(as<emulator::event*>(e), known); });
     };
     api.cuEventQuery = [](CUevent e) {
         return all_streams().is_done(as<emulator::event*>(e)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -368,12 +412,59 @@ void put_streams(ingot::runtime::driver_api& api) {
     };
 }
 
+void put_graphs(ingot::runtime::driver_api& api) {
+    api.cuStreamBeginCapture = [](CUstream s, CUstreamCaptureMode) {
+        return now_on_stream(s, [](emulator::stream* known) { known->recording = new emulator::graph; });
+    };
+    api.cuStreamBeginCaptureToGraph = [](CUstream s, CUgraph g, const CUgraphNode*, const CUgraphEdgeData*, std::size_t,
+                                         CUstreamCaptureMode) {
+        return now_on_stream(s, [&](emulator::stream* known) { known->recording = as<emulator::graph*>(g); });
+    };
+    api.cuStreamEndCapture = [](CUstream s, CUgraph* g) {
+        if (!is_recording(s)) return CUDA_ERROR_ILLEGAL_STATE;
+        return *g = as<CUgraph>(std::exchange(stream_of(s)->recording, nullptr)), CUDA_SUCCESS;
+    };
+    api.cuStreamGetCaptureInfo = [](CUstream s, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* g,
+                                    const CUgraphNode** nodes, std::size_t* count) {
+        *status = is_recording(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+        return *g = as<CUgraph>(stream_of(s)->recording), *nodes = nullptr, *count = 0, CUDA_SUCCESS;
+    };
+    api.cuStreamUpdateCaptureDependencies = [](CUstream, CUgraphNode*, std::size_t, unsigned) { return CUDA_SUCCESS; };
+    api.cuGraphConditionalHandleCreate = [](CUgraphConditionalHandle* handle, CUgraph, CUcontext, unsigned value,
+                                            unsigned) {
+        return *handle = as<CUgraphConditionalHandle>(new unsigned(value)), CUDA_SUCCESS;  // of a graph, which stands
+    };
+    api.cuGraphAddNode = [](CUgraphNode* node, CUgraph g, const CUgraphNode*, const CUgraphEdgeData*, std::size_t,
+                            CUgraphNodeParams* of) {
+        if (of->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || of->conditional.type != CU_GRAPH_COND_TYPE_WHILE)
+            return CUDA_ERROR_NOT_SUPPORTED;
+        const auto* const condition = as<const unsigned*>(of->conditional.handle);
+        auto* const body = new emulator::graph;
+        of->conditional.phGraph_out = new CUgraph(as<CUgraph>(body));
+        as<emulator::graph*>(g)->steps.emplace_back([=] {
+            while (*condition != 0) body->run();
+        });
+        return *node = as<CUgraphNode>(body), CUDA_SUCCESS;
+    };
+    api.cuGraphInstantiateWithFlags = [](CUgraphExec* made, CUgraph g, unsigned long long) {
+        return *made = as<CUgraphExec>(g), CUDA_SUCCESS;
+    };
+    api.cuGraphLaunch = [](CUgraphExec g, CUstream s) {
+        return now_on_stream(s, [&](emulator::stream* known) {
+            all_streams().add(known, [recorded = as<emulator::graph*>(g)] { recorded->run(); });
+        });
+    };
+    api.cuGraphExecDestroy = [](CUgraphExec) { return CUDA_SUCCESS; };
+    api.cuGraphDestroy = [](CUgraph g) { return delete as<emulator::graph*>(g), CUDA_SUCCESS; };
+}
+
 const ingot::runtime::driver_api& table() {
     static const ingot::runtime::driver_api made = [] {
         ingot::runtime::driver_api api = bench::stub_driver();
         put_memory(api);
         put_kernels(api);
         put_streams(api);
+        put_graphs(api);
         bench::claimed_gpu = {"emulated", architecture(), static_cast<int>(number_from("EMULATED_PROCESSORS", 132))};
         return api;
     }();

@@ -63,9 +63,9 @@ struct cluster {
 struct block {
     cluster* of = nullptr;
     std::vector<thread> threads;
-    std::vector<char> image;  // its shared memory while another block runs
-    unsigned int number = 0, alive = 0, at_barrier = 0;
-    bool any_comes = false, any_came = false;  // to this barrier, to the last one, with true
+    std::vector<char> image;                                         // its shared memory while another block runs
+    unsigned int number = 0, alive = 0, at_barrier = 0, halted = 0;  // for so many turns
+    bool any_comes = false, any_came = false;                        // to this barrier, to the last one, with true
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
     shared_traces traces;
@@ -429,8 +429,10 @@ private:
         return progress;
     }
 
-    /// Until all threads of a block wait, or look without seeing what they look for.
+    /// Until all threads of a block wait, or look without seeing what they look for; or some way towards that, for a
+    /// GPU halts a block wherever it likes.
     bool advance(block& b) {
+        if (b.halted != 0) return --b.halted, true;
         bool any = false;
         const std::uint32_t warps = static_cast<std::uint32_t>((b.threads.size() + lanes_of_warp - 1) / lanes_of_warp);
         for (bool progress = true; progress && b.alive != 0;) {
@@ -441,6 +443,10 @@ private:
                 progress = advance(b, warp * lanes_of_warp) || progress;
             }
             any = any || progress;
+            if (progress && random_.below(stops_) == 0) {
+                b.halted = random_.below(32);
+                break;
+            }
         }
         return any;
     }
@@ -467,7 +473,8 @@ private:
     launch_number number_;
     memory_watch watch_;
     random_order random_;
-    std::vector<bool> known_arrays_;  // those that were touched, and what the static ones hold together
+    std::uint32_t stops_ = 1u << random_.below(8);  // every so many rounds of a block's threads, on average
+    std::vector<bool> known_arrays_;                // those that were touched, and what the static ones hold together
     std::size_t static_shared_ = 0;
     thread* current_ = nullptr;
     std::vector<unsigned int> order_;  // of the clusters, and which of them begins next

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 struct _nvrtcProgram {
     std::string source, name, log, image;
+    std::deque<std::pair<std::string, std::string>> named{};  // an expression and the name that it gets; they stay
 };
 
 namespace {
@@ -46,18 +48,21 @@ private:
 };
 
 /// Loaded by name: how to run each kernel, what it was, and where shared memory is.
-std::string entries_of(const emulator::translation& t, const std::string& source) {
+std::string entries_of(const emulator::translation& t, const _nvrtcProgram& program) {
     std::string out;
     const auto add = [&](const std::string& text) {
         out += "extern \"C\" __attribute__((visibility(\"default\"))) " + text + "\n";
     };
-    for (const emulator::kernel_name& k : t.kernels) {
-        const std::string kernel = "&" + k.namespaces + k.name;
-        add("void emulated_" + k.name + "(void** arguments) { emulator::call(" + kernel + ", arguments); }");
-        add("const std::size_t* emulated_sizes_" + k.name + "() { return emulator::sizes(" + kernel + "); }");
-    }
+    const auto add_kernel = [&](const std::string& name, const std::string& kernel) {
+        add("void emulated_" + name + "(void** arguments) { emulator::call(" + kernel + ", arguments); }");
+        add("const std::size_t* emulated_sizes_" + name + "() { return emulator::sizes(" + kernel + "); }");
+    };
+    // Who names kernels names all of them; a text's own conditions and comments are not read here.
+    if (program.named.empty())
+        for (const emulator::kernel_name& k : t.kernels) add_kernel(k.name, "&" + k.namespaces + k.name);
+    for (const auto& [expression, name] : program.named) add_kernel(name, "&" + expression);
     out += "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n";
-    add("const char emulated_source[] = R\"____(" + source + ")____\";");
+    add("const char emulated_source[] = R\"____(" + program.source + ")____\";");
     add("char* emulated_shared(bool end) { return end ? _end : __bss_start; }");
     return out;
 }
@@ -79,7 +84,7 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     const temporary_folder folder;
     std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"
                                          << t.text << '\n'
-                                         << entries_of(t, program.source);
+                                         << entries_of(t, program);
     const std::string command =
         EMULATOR_COMPILER
         " -std=c++20 -O1 -march=native -ffp-contract=fast -fno-strict-aliasing -fwrapv -w -fPIC "
@@ -94,9 +99,7 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     return NVRTC_SUCCESS;
 }
 
-nvrtcResult copy(const std::string& text, char* to) {
-    return std::memcpy(to, text.c_str(), text.size()), NVRTC_SUCCESS;
-}
+nvrtcResult copy(const std::string& text, char* to) { return std::memcpy(to, text.data(), text.size()), NVRTC_SUCCESS; }
 
 }  // namespace
 
@@ -121,6 +124,15 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
     delete *program;
     *program = nullptr;
     return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression) {
+    program->named.emplace_back(expression, "named_" + std::to_string(program->named.size()));
+    return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, const char** name) {
+    for (const auto& [known, lowered] : program->named)
+        if (known == expression) return *name = lowered.c_str(), NVRTC_SUCCESS;
+    return NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
 }
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) try {
     return compile(*program, count, options);

@@ -16,6 +16,14 @@ namespace emulator {
 
 class stream;
 
+/// What was recorded, in its order: there is one stream to each.
+struct graph {
+    std::vector<std::function<void()>> steps;
+    void run() {
+        for (auto& step : steps) step();
+    }
+};
+
 struct event {
     std::uint64_t recorded = 0, passed = 0;  // how often it was put into a stream, and which of these is behind
     stream* on = nullptr;                    // where it was put last
@@ -31,6 +39,7 @@ public:
     bool is_destroyed = false;      // what it has to do it does all the same
     const void* context = nullptr;  // in which it was made
     std::uint64_t number = 0;
+    graph* recording = nullptr;  // what is put on it goes there
 
 private:
     friend class streams;
@@ -60,6 +69,7 @@ public:
             finish_blocking();
             return work();
         }
+        if (s->recording != nullptr) return s->recording->steps.push_back(std::move(work));
         s->tasks_.push_back({.work = std::move(work)});
         run_some();
     }

@@ -159,16 +159,41 @@ std::string namespaces_at(const std::string& text, std::size_t at) {
 
 }  // namespace
 
+namespace {
+
+/// __device__ before a variable as __constant__: it is no function, so that nothing opens before it ends.
+std::string with_variables_marked(std::string text) {
+    constexpr std::string_view word = "__device__", mark = "__constant__";
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
+        const std::size_t end = text.find_first_of("(;={[", at);
+        const bool is_whole = (at == 0 || !in_name(text[at - 1])) && !in_name(text[at + word.size()]);
+        const bool is_variable = is_whole && end != std::string::npos && text[end] != '(' && text[end] != '{' &&
+                                 text.substr(at, end - at).find("operator") == std::string::npos;
+        if (is_variable) text.replace(at, word.size(), mark);
+        at += is_variable ? mark.size() : word.size();
+    }
+    return text;
+}
+
+/// Whether template<...> stands before what begins here.
+bool is_template_at(const std::string& text, std::size_t at) {
+    const std::size_t end = text.find_last_not_of(" \t\n", at == 0 ? 0 : at - 1);
+    return at != 0 && end != std::string::npos && text[end] == '>';
+}
+
+}  // namespace
+
 translation translate(const std::string& source) {
     static const std::regex dynamic(R"(extern\s+__shared__\s+([\w: ]+?)\s+(\w+)\[\];)"),
         aligned(R"(__shared__\s+alignas\((\d+)\))"),
-        kernel(R"(__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\()");
+        kernel(R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\()");
     translation out;
-    out.text = without_assembly(source);
+    out.text = with_variables_marked(without_assembly(source));
     out.text = std::regex_replace(out.text, dynamic, "alignas(128) static $1 $2[emulator::most_dynamic / sizeof($1)];");
     out.text = std::regex_replace(out.text, aligned, "alignas($1) __shared__");
     for (std::sregex_iterator at(out.text.begin(), out.text.end(), kernel), end; at != end; ++at)
-        out.kernels.push_back({(*at)[1], namespaces_at(out.text, static_cast<std::size_t>(at->position()))});
+        if (const auto begin = static_cast<std::size_t>(at->position()); !is_template_at(out.text, begin))
+            out.kernels.push_back({(*at)[1], namespaces_at(out.text, begin)});
     return out;
 }
 

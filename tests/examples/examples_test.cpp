@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -176,6 +177,31 @@ TEST_CASE("the example of a Gaussian process: closer to the function than its sa
     CHECK(off < 0.6 * noise);
     CHECK(off > 0);
     CHECK(numbers_after(text, "its own guess").at(0) == doctest::Approx(off).epsilon(0.6));
+}
+
+TEST_CASE("the example of Poisson's equation: by transforms what gradients come to") {
+    const std::string text = example("poisson 48");
+    CHECK(numbers_after(text, "iterations of the latter:").at(0) > 20);
+    CHECK(numbers_after(text, "residual of the former:").at(0) < 1e-12);
+    CHECK(numbers_after(text, "largest difference:").at(0) < 1e-6);
+    CHECK(numbers_after(text, "potential from").at(0) < 0);
+    CHECK(text.find("library calls") != text.npos);
+}
+
+TEST_CASE("the example of a spectrogram: the loudest frequency is the one played, and a picture") {
+    const ingot::test::scratch_directory scratch;
+    const std::string file = scratch.path() / "s.pgm";
+    const std::string text = example("spectrogram " + file);
+    CHECK(numbers_after(text, "by").at(0) <= 2);
+    CHECK(numbers_after(text, "from what was played:").at(0) < 20);
+    std::ifstream picture(file, std::ios::binary);
+    std::string kind;
+    int width = 0, height = 0, white = 0;
+    picture >> kind >> width >> height >> white;
+    CHECK(kind == "P5");
+    CHECK(height == 257);
+    CHECK(white == 255);
+    CHECK(std::filesystem::file_size(file) > static_cast<std::uintmax_t>(width) * 257);
 }
 
 TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solution") {

@@ -71,3 +71,49 @@ TEST_CASE("a text that is no C++ says so with its log, and a call that does not 
     CHECK(holds(add(array<float>{1, 2}, 3), {2}, {4, 5}));
     CHECK_THROWS_AS((elementwise_kernel<"T x", "T z">("z = x", "not a name")), error);
 }
+
+TEST_CASE("CuPy's documented examples run, their text unchanged") {
+    const array<float> x = reshape(arange<float>(10), {2, 5}), y = arange<float>(5);
+    const auto expected = (x - y) * (x - y);
+    const elementwise_kernel<"float32 x, float32 y", "float32 z"> squared_diff("z = (x - y) * (x - y)", "squared_diff");
+    const elementwise_kernel<"T x, T y", "T z"> squared_diff_generic(R"(
+        T diff = x - y;
+        z = diff * diff;
+    )",
+                                                                     "squared_diff_generic");
+    const elementwise_kernel<"X x, Y y", "Z z"> squared_diff_super_generic("z = (x - y) * (x - y)",
+                                                                           "squared_diff_super_generic");
+    const elementwise_kernel<"T x, raw T y", "T z"> add_reverse("z = x + y[_ind.size() - i - 1]", "add_reverse");
+    const reduction_kernel<"T x", "T y"> l2norm_kernel("x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
+    CHECK(all(squared_diff(x, y) == expected).item());
+    CHECK(all(squared_diff(x, 5) == (x - 5) * (x - 5)).item());
+    CHECK(all(squared_diff_generic(x, y) == expected).item());
+    CHECK(all(squared_diff_generic(astype<double>(x), 5) == (astype<double>(x) - 5) * (astype<double>(x) - 5)).item());
+    array<double> z = empty({2, 5});
+    CHECK(launches([&] { squared_diff_super_generic(x, astype<int>(y), out(z)); }) == 1);
+    CHECK(all(z == expected).item());
+    CHECK(all(add_reverse(y, y) == 4).item());
+    CHECK(allclose(l2norm_kernel(x, 1), sqrt(sum(x * x, 1))).item());
+    // The type of Z only an output decides.
+    static_assert(!std::is_invocable_v<decltype(squared_diff_super_generic), array<float>, array<float>>);
+}
+
+TEST_CASE("where all arrays are raw a size says how many elements there are") {
+    const elementwise_kernel<"raw T x, raw T y, T by", "T z, int64 w"> pairs(
+        "z = x[2 * i] + by * y[i]; w = _ind.size();", "pairs");
+    const array<double> x = arange<double>(12), y = ones<double>(6);
+    auto [z, w] = eval(pairs(x, y, 3, of_size(5)));
+    CHECK(holds(z, {5}, {3, 5, 7, 9, 11}));
+    CHECK(holds(w, {5}, {5, 5, 5, 5, 5}));
+    array<double> to = zeros<double>(6);
+    array<float> narrow = zeros<float>(6);
+    pairs(x, y, 0, out(to), out(narrow), of_size(6));
+    CHECK(all(to == 2 * arange<double>(6)).item());
+    CHECK(all(narrow == 6).item());
+    using kernel = decltype(pairs);
+    static_assert(!std::is_invocable_v<kernel, array<double>, array<double>, int>);  // no size
+    const elementwise_kernel<"T x, raw T y", "T z"> mixed("z = x + y[i]", "mixed");
+    static_assert(!std::is_invocable_v<decltype(mixed), array<double>, array<double>, of_size>);
+    CHECK_THROWS_AS(of_size(-1), shape_error);
+    CHECK(eval(std::get<0>(pairs(x, y, 3, of_size(0)))).size() == 0);
+}

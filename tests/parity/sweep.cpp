@@ -227,13 +227,16 @@ bool same_number(std::complex<P> got, std::complex<P> wanted, bool any_zero) {
     return same_number(got.real(), wanted.real(), any_zero) && same_number(got.imag(), wanted.imag(), any_zero);
 }
 
-/// The distance in units of T's last place at `size`, and at no subnormal's.
+template <class T, class Wide>
+const Wide beyond_all = std::ldexp(Wide(1), std::numeric_limits<T>::max_exponent);
+
+/// The distance in units of T's last place at `size`, and at no subnormal's. A scale may lie beyond T's numbers.
 template <class T, class Wide>
 double in_last_places(Wide off, Wide size) {
     using limits = std::numeric_limits<T>;
-    const int exponent = size == 0 ? limits::min_exponent : std::max(std::ilogb(size) + 1, limits::min_exponent);
-    return static_cast<double>(std::abs(off) /
-                               std::ldexp(Wide(1), std::min(exponent, limits::max_exponent) - limits::digits));
+    int exponent = size == 0 ? limits::min_exponent : std::max(std::ilogb(size) + 1, limits::min_exponent);
+    if (size == beyond_all<T, Wide>) exponent = limits::max_exponent;
+    return static_cast<double>(std::abs(off) / std::ldexp(Wide(1), exponent - limits::digits));
 }
 
 /// Beyond the largest number comes 2^max_exponent in infinity's stead.
@@ -241,7 +244,7 @@ template <class T, class Wide>
 double distance(T given, Wide wanted, Wide scale) {
     if (given != given || wanted != wanted)
         return (given != given) == (wanted != wanted) ? 0 : std::numeric_limits<double>::infinity();
-    const Wide top = std::ldexp(Wide(1), std::numeric_limits<T>::max_exponent);
+    const Wide top = beyond_all<T, Wide>;
     const Wide got = std::clamp<Wide>(static_cast<Wide>(given), -top, top);
     wanted = std::clamp<Wide>(wanted, -top, top);
     if (wanted == 0 && got == 0) return std::signbit(got) == std::signbit(wanted) || scale != 0 ? 0 : 1e9;
@@ -270,14 +273,16 @@ bool same_special(std::complex<P> got, std::complex<P> wanted, bool open) {
 template <class P, class Wide>
 double complex_distance(std::complex<P> got, std::complex<Wide> wanted, Wide scale, std::complex<P> own, bool open) {
     if (scale != scale) return 0;  // left open
-    const Wide size = std::abs(wanted);
-    if (size > 0 && size <= std::numeric_limits<P>::max() / 4 && std::isfinite(std::abs(got))) {
-        const std::complex<Wide> off(got.real() - wanted.real(), got.imag() - wanted.imag());
-        return in_last_places<P>(std::abs(off), std::max(size, scale));
-    }
+    const Wide size = std::abs(wanted), top = beyond_all<P, Wide>;
+    const auto within = [&](Wide part) { return std::clamp(part, -top, top); };
+    double off = std::numeric_limits<double>::infinity();
+    if (size > 0 && std::isfinite(size) && got.real() == got.real() && got.imag() == got.imag())
+        off = in_last_places<P>(std::abs(std::complex<Wide>(within(got.real()) - within(wanted.real()),
+                                                            within(got.imag()) - within(wanted.imag()))),
+                                std::max(size, scale));
+    if (size > 0 && size <= std::numeric_limits<P>::max() / 4 && std::isfinite(std::abs(got))) return off;
     const std::complex<P> rounded(static_cast<P>(wanted.real()), static_cast<P>(wanted.imag()));
-    return same_special(got, own, open) || same_special(got, rounded, open) ? 0
-                                                                            : std::numeric_limits<double>::infinity();
+    return same_special(got, own, open) || same_special(got, rounded, open) ? 0 : off;
 }
 
 bool is_open(const sweep_group& g, const sweep_case& c, std::size_t i) {

@@ -38,3 +38,15 @@ TEST_CASE("a result that blocks share has the same bits in whatever order they b
     check_any_order(sum(wave({8000, 71}), 0), columns);
     check_any_order(sum(wave({2, 5000, 12}), 1), columns);
 }
+
+TEST_CASE("no piece of a long row is folded twice or left to the next kernel, whichever block finishes") {
+    if (!current_device().is_cuda()) return ingot::test::untested("there is no GPU here");
+    // Long enough for the last rounds to be dealt on a GPU of few multiprocessors, the emulated one.
+    array<std::int8_t> x = zeros<std::int8_t>(7 * 2048 * 16 * 16 + 5);
+    x.fill(1);
+    CHECK(explain(sum(x)).kernels[0].reason.find("the last of it dealt") != std::string::npos);
+    for (int turn = 0; turn < 30; ++turn) {
+        CHECK(max(x).item() == 1);  // leaves its scratch to the sum
+        CHECK(sum(x).item() == x.size());
+    }
+}

@@ -189,7 +189,11 @@ void cuda_fold::write_meeting() {
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds) share(f);
     write_gather();
-    if (frame_.split->counts_pieces) out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
+    if (frame_.split->counts_pieces) {
+        out.line(
+            "__syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces");
+        out.line("if (threadIdx.x == 0) ", counters(""), "[1] = 0;");
+    }
     const bool alike = joins_blocks_alike();
     for (std::vector<fold_writer>& folds : folds_)
         for (fold_writer& f : folds) {

@@ -1,0 +1,291 @@
+// cuFFT as a typed table. Plans are kept, for one takes long to make, and belong to one stream; of their number and of
+// what they may hold there is a bound. Their work areas are of Ingot's pool, for the time of a call.
+#include "runtime/fft/transform.hpp"
+
+#include <ingot/error.hpp>
+
+#if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cufft.h>)
+
+#include <cufft.h>
+
+#include <algorithm>
+#include <iterator>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <ingot/buffer.hpp>
+
+#include "runtime/dynamic_library.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/pool.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+using direction = transform::direction;
+
+struct cufft_api {
+    decltype(&::cufftCreate) create;
+    decltype(&::cufftDestroy) destroy;
+    decltype(&::cufftSetAutoAllocation) set_auto_allocation;
+    decltype(&::cufftSetStream) set_stream;
+    decltype(&::cufftSetWorkArea) set_work_area;
+    decltype(&::cufftMakePlanMany64) make_plan;
+    decltype(&::cufftExecC2C) c2c;
+    decltype(&::cufftExecR2C) r2c;
+    decltype(&::cufftExecC2R) c2r;
+    decltype(&::cufftExecZ2Z) z2z;
+    decltype(&::cufftExecD2Z) d2z;
+    decltype(&::cufftExecZ2D) z2d;
+};
+
+/// Opened once, for ever. Throws library_error.
+const cufft_api& cufft() {
+    static const cufft_api& api = *[]() -> const cufft_api* {
+        const auto path = find_cuda_library("cufft", {12, 11});
+        if (!path)
+            throw library_error(
+                "[fft] libcufft.so.12 or .11 was not found (from NVIDIA's repository: libcufft-13-0); CUDA_HOME can "
+                "name where it is");
+        dynamic_library library(path->string());
+        auto made = std::make_unique<cufft_api>();
+        library.get(made->create, "cufftCreate");
+        library.get(made->destroy, "cufftDestroy");
+        library.get(made->set_auto_allocation, "cufftSetAutoAllocation");
+        library.get(made->set_stream, "cufftSetStream");
+        library.get(made->set_work_area, "cufftSetWorkArea");
+        library.get(made->make_plan, "cufftMakePlanMany64");
+        library.get(made->c2c, "cufftExecC2C");
+        library.get(made->r2c, "cufftExecR2C");
+        library.get(made->c2r, "cufftExecC2R");
+        library.get(made->z2z, "cufftExecZ2Z");
+        library.get(made->d2z, "cufftExecD2Z");
+        library.get(made->z2d, "cufftExecZ2D");
+        library.keep_loaded();
+        return made.release();
+    }();
+    return api;
+}
+
+std::string name_of(cufftResult status) {
+    switch (status) {
+        case CUFFT_ALLOC_FAILED:
+            return "there is not enough memory";
+        case CUFFT_INVALID_SIZE:
+            return "it has no transform of this size";
+        case CUFFT_NOT_SUPPORTED:
+        case CUFFT_NOT_IMPLEMENTED:
+            return "it does not do this";
+        default:
+            return "status " + std::to_string(static_cast<int>(status));
+    }
+}
+void check(cufftResult status, const transform& t) {
+    if (status != CUFFT_SUCCESS) throw library_error("[fft] cuFFT: " + name_of(status) + ", of " + t.text());
+}
+
+cufftType type_of(const transform& t) {
+    const bool single = t.part == dtype::f4;
+    switch (t.how) {
+        case direction::to_complex:
+            return single ? CUFFT_R2C : CUFFT_D2Z;
+        case direction::to_real:
+            return single ? CUFFT_C2R : CUFFT_Z2D;
+        default:
+            return single ? CUFFT_C2C : CUFFT_Z2Z;
+    }
+}
+
+/// One array as cuFFT's advanced layout has it: element (i, j, k) of transform b is number b * distance + ((i *
+/// embed[1] + j) * embed[2] + k) * step.
+struct lattice {
+    long long embed[3], step, distance;
+
+    lattice(const transform& t, index_t transform::axis::*stride, index_t last_extent, index_t between) {
+        const std::size_t rank = t.own.size();
+        const auto extent = [&](std::size_t k) { return k + 1 == rank ? last_extent : t.own[k].extent; };
+        step = extent(rank - 1) == 1 ? 1 : t.own.back().*stride;
+        long long inner = step;
+        for (std::size_t k = rank - 1; k > 0; --k) {
+            const long long outer = t.own[k - 1].*stride;
+            embed[k] = outer / inner;
+            if (outer % inner != 0 || embed[k] < extent(k))
+                throw library_error("[fft] the strides of an operand are not as cuFFT takes them, of " + t.text());
+            inner = outer;
+        }
+        embed[0] = extent(0);
+        distance = between != 0 ? between : inner * extent(0);
+    }
+};
+
+struct layout_of_plan {
+    cufftType type;
+    std::vector<long long> extents;
+    lattice from, to;
+    long long times;
+
+    layout_of_plan(const transform& t, std::size_t along)
+        : type(type_of(t)),
+          from(t, &transform::axis::from, t.last_from(), along < t.batch.size() ? t.batch[along].from : 0),
+          to(t, &transform::axis::to, t.last_to(), along < t.batch.size() ? t.batch[along].to : 0),
+          times(along < t.batch.size() ? t.batch[along].extent : 1) {
+        for (const transform::axis& a : t.own) extents.push_back(a.extent);
+    }
+    std::vector<long long> key() const {
+        std::vector<long long> k{type, times, from.step, from.distance, to.step, to.distance};
+        for (std::size_t j = 0; j < extents.size(); ++j)
+            k.insert(k.end(), {extents[j], j == 0 ? 0 : from.embed[j], j == 0 ? 0 : to.embed[j]});
+        return k;
+    }
+};
+
+struct plan {
+    std::vector<long long> key;
+    cufftHandle handle = CUFFT_PLAN_NULL;
+    std::size_t work_bytes = 0;
+    std::size_t table_bytes = 0;  // as many as a table of roots for each axis takes
+};
+
+/// A stream's plans, the latest used first. One thread uses them at a time.
+class plan_cache {
+public:
+    explicit plan_cache(stream_state& stream) : stream_(stream) {}
+
+    std::mutex mutex;
+
+    const plan& find(const transform& t, const layout_of_plan& wanted) {
+        const std::vector<long long> key = wanted.key();
+        for (auto p = plans_.begin(); p != plans_.end(); ++p)
+            if (p->key == key) {
+                plans_.splice(plans_.begin(), plans_, p);
+                return plans_.front();
+            }
+        plan made{key};
+        for (const transform::axis& a : t.own)
+            made.table_bytes += static_cast<std::size_t>(a.extent) * 2 * detail::size_of(t.part);
+        while (!plans_.empty() && (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes)) drop_last();
+        cufftResult status = make(made, wanted);
+        if (status == CUFFT_ALLOC_FAILED) {  // once more, with what is kept for later given back
+            while (!plans_.empty()) drop_last();
+            stream_.pool->free_all_blocks();
+            status = make(made, wanted);
+        }
+        check(status, t);
+        bytes_ += made.table_bytes;
+        plans_.push_front(std::move(made));
+        return plans_.front();
+    }
+
+private:
+    static constexpr std::size_t most_plans = 32, most_bytes = std::size_t{512} << 20;
+
+    cufftResult make(plan& p, const layout_of_plan& l) {
+        const cufft_api& api = cufft();
+        lattice from = l.from, to = l.to;
+        std::vector<long long> extents = l.extents;
+        cufftResult status = api.create(&p.handle);
+        if (status != CUFFT_SUCCESS) return status;
+        const auto next = [&](auto step) {
+            if (status == CUFFT_SUCCESS) status = step();
+        };
+        next([&] { return api.set_auto_allocation(p.handle, 0); });
+        next([&] {
+            return api.make_plan(p.handle, static_cast<int>(extents.size()), extents.data(), from.embed, from.step,
+                                 from.distance, to.embed, to.step, to.distance, l.type, l.times, &p.work_bytes);
+        });
+        if (status != CUFFT_SUCCESS) api.destroy(std::exchange(p.handle, CUFFT_PLAN_NULL));
+        return status;
+    }
+    /// Its last call may still run.
+    void drop_last() {
+        stream_.backend->synchronize(stream_.native);
+        cufft().destroy(plans_.back().handle);
+        bytes_ -= plans_.back().table_bytes;
+        plans_.pop_back();
+    }
+
+    stream_state& stream_;
+    std::list<plan> plans_;
+    std::size_t bytes_ = 0;
+};
+
+plan_cache& plans_of(stream_state& stream) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<const stream_state*, plan_cache>;  // leaked, as streams are
+    const std::lock_guard lock(mutex);
+    return all.try_emplace(&stream, stream).first->second;
+}
+
+cufftResult execute(const transform& t, cufftHandle plan, void* from, void* to) {
+    const cufft_api& api = cufft();
+    const int way = t.how == direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+    switch (type_of(t)) {
+        case CUFFT_R2C:
+            return api.r2c(plan, static_cast<cufftReal*>(from), static_cast<cufftComplex*>(to));
+        case CUFFT_D2Z:
+            return api.d2z(plan, static_cast<cufftDoubleReal*>(from), static_cast<cufftDoubleComplex*>(to));
+        case CUFFT_C2R:
+            return api.c2r(plan, static_cast<cufftComplex*>(from), static_cast<cufftReal*>(to));
+        case CUFFT_Z2D:
+            return api.z2d(plan, static_cast<cufftDoubleComplex*>(from), static_cast<cufftDoubleReal*>(to));
+        case CUFFT_C2C:
+            return api.c2c(plan, static_cast<cufftComplex*>(from), static_cast<cufftComplex*>(to), way);
+        default:
+            return api.z2z(plan, static_cast<cufftDoubleComplex*>(from), static_cast<cufftDoubleComplex*>(to), way);
+    }
+}
+
+buffer_ref room(std::size_t bytes, stream_state& stream) {
+    buffer_ref made = allocate_buffer(std::max<std::size_t>(bytes, 1), stream.device, stream);
+    order_write(*made, stream);
+    return made;
+}
+
+void run(const transform& t, stream_state& stream) {
+    const cufft_api& api = cufft();
+    plan_cache& plans = plans_of(stream);
+    const std::size_t along = t.longest_of_batch();
+    const layout_of_plan wanted(t, along);
+    const std::lock_guard lock(plans.mutex);
+    stream.backend->bind_thread();
+    const plan& p = plans.find(t, wanted);
+    const buffer_ref work = room(p.work_bytes, stream);
+    check(api.set_stream(p.handle, reinterpret_cast<cudaStream_t>(stream.native)), t);
+    check(api.set_work_area(p.handle, work->data), t);
+    for_each_of_batch(t, along, [&](void* from, void* to) { check(execute(t, p.handle, from, to), t); });
+}
+
+}  // namespace
+
+void call_cufft(const transform& t, stream_state& stream) {
+    // Real numbers are written in pairs.
+    const auto address = reinterpret_cast<std::uintptr_t>(t.to);
+    if (t.how != direction::to_real || address % (2 * detail::size_of(t.part)) == 0) return run(t, stream);
+    std::size_t bytes = t.bytes_to();  // a result has no gaps
+    for (const auto* axes : {&t.own, &t.batch})
+        for (const transform::axis& a : *axes) bytes *= static_cast<std::size_t>(a.extent);
+    const buffer_ref aligned = room(bytes, stream);
+    transform elsewhere = t;
+    elsewhere.to = aligned->data;
+    run(elsewhere, stream);
+    stream.backend->copy(t.to, aligned->data, bytes, copy_direction::within, stream.native);
+}
+
+}  // namespace ingot::runtime
+
+#else
+
+namespace ingot::runtime {
+
+void call_cufft(const transform&, stream_state&) {
+    throw library_error(
+        "[fft] Ingot was built without the headers of cuFFT (from NVIDIA's repository: libcufft-dev-13-0)");
+}
+
+}  // namespace ingot::runtime
+
+#endif

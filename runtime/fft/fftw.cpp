@@ -1,0 +1,209 @@
+// FFTW as a typed table. Plans are made under a lock, for its planner is one for all threads, and are executed by any
+// number of threads: a batch is cut into pieces that Ingot's workers take.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <ingot/error.hpp>
+
+#include "runtime/dynamic_library.hpp"
+#include "runtime/fft/transform.hpp"
+#include "runtime/host_workers.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+// The interface's own numbers, and its functions as its guru interface of 64 bits has them.
+constexpr unsigned destroy_input = 1u << 0, unaligned = 1u << 1, preserve_input = 1u << 4, estimate = 1u << 6;
+struct dimension {
+    std::ptrdiff_t n, is, os;
+};
+struct fftw_plan_s;
+using fftw_plan = fftw_plan_s*;
+
+template <class R>
+struct fftw_api {
+    fftw_plan (*plan_dft)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, void* out,
+                          int sign, unsigned flags);
+    fftw_plan (*plan_r2c)(int rank, const dimension*, int batch_rank, const dimension* batch, R* in, void* out,
+                          unsigned flags);
+    fftw_plan (*plan_c2r)(int rank, const dimension*, int batch_rank, const dimension* batch, void* in, R* out,
+                          unsigned flags);
+    void (*execute_dft)(fftw_plan, void* in, void* out);
+    void (*execute_r2c)(fftw_plan, R* in, void* out);
+    void (*execute_c2r)(fftw_plan, void* in, R* out);
+    void (*destroy_plan)(fftw_plan);
+    int (*alignment_of)(R*);
+};
+
+/// Opened once, for ever. Throws library_error.
+template <class R>
+const fftw_api<R>& fftw() {
+    static const fftw_api<R>& api = *[]() -> const fftw_api<R>* {
+        const bool single = sizeof(R) == 4;
+        const char* const file = single ? "libfftw3f.so.3" : "libfftw3.so.3";
+        try {
+            dynamic_library library(file);
+            auto made = std::make_unique<fftw_api<R>>();
+            const auto get = [&](auto& function, const char* name) {
+                library.get(function, ((single ? "fftwf_" : "fftw_") + std::string(name)).c_str());
+            };
+            get(made->plan_dft, "plan_guru64_dft");
+            get(made->plan_r2c, "plan_guru64_dft_r2c");
+            get(made->plan_c2r, "plan_guru64_dft_c2r");
+            get(made->execute_dft, "execute_dft");
+            get(made->execute_r2c, "execute_dft_r2c");
+            get(made->execute_c2r, "execute_dft_c2r");
+            get(made->destroy_plan, "destroy_plan");
+            get(made->alignment_of, "alignment_of");
+            library.keep_loaded();
+            return made.release();
+        } catch (const library_error&) {
+            throw library_error("[fft] " + std::string(file) + " is wanted on the host and was not found (Debian: " +
+                                (single ? "libfftw3-single3" : "libfftw3-double3") + ")");
+        }
+    }();
+    return api;
+}
+
+std::mutex& planner() {
+    static std::mutex& mutex = *new std::mutex;
+    return mutex;
+}
+
+/// Plans of one precision, the latest used first.
+template <class R>
+class plan_cache {
+public:
+    using key = std::vector<index_t>;
+    using plan_ref = std::shared_ptr<fftw_plan_s>;
+
+    /// Throws library_error where FFTW does not do this.
+    plan_ref find(const transform& t, bool aligned) {
+        const key wanted = key_of(t, aligned);
+        plan_ref found, dropped;  // what destroys a plan locks the planner: these go when it is unlocked
+        const std::lock_guard lock(planner());
+        const auto known = plans_.find(wanted);
+        if (known != plans_.end()) {
+            order_.splice(order_.begin(), order_, known->second.place);
+            return known->second.plan;
+        }
+        found = plan_ref(plan_of(t, aligned), [](fftw_plan p) {
+            const std::lock_guard last(planner());
+            fftw<R>().destroy_plan(p);
+        });
+        if (plans_.size() >= most_plans) {
+            dropped = std::move(plans_.find(order_.back())->second.plan);
+            plans_.erase(order_.back());
+            order_.pop_back();
+        }
+        order_.push_front(wanted);
+        plans_[wanted] = {found, order_.begin()};
+        return found;
+    }
+
+private:
+    static constexpr std::size_t most_plans = 128;
+    struct entry {
+        plan_ref plan;
+        std::list<key>::iterator place;
+    };
+
+    static key key_of(const transform& t, bool aligned) {
+        key k{static_cast<index_t>(t.how), aligned, static_cast<index_t>(t.own.size())};
+        for (const auto* axes : {&t.own, &t.batch})
+            for (const transform::axis& a : *axes) k.insert(k.end(), {a.extent, a.from, a.to});
+        return k;
+    }
+    static fftw_plan plan_of(const transform& t, bool aligned) {
+        const auto dimensions = [](const std::vector<transform::axis>& axes) {
+            std::vector<dimension> all;
+            for (const transform::axis& a : axes) all.push_back({a.extent, a.from, a.to});
+            return all;
+        };
+        const std::vector<dimension> own = dimensions(t.own), batch = dimensions(t.batch);
+        const int rank = static_cast<int>(own.size()), batch_rank = static_cast<int>(batch.size());
+        const unsigned flags = estimate | (aligned ? 0 : unaligned);
+        const fftw_api<R>& api = fftw<R>();
+        fftw_plan made = nullptr;
+        if (t.how == transform::direction::to_complex)
+            made = api.plan_r2c(rank, own.data(), batch_rank, batch.data(), static_cast<R*>(t.from), t.to,
+                                flags | preserve_input);
+        else if (t.how == transform::direction::to_real)
+            made = api.plan_c2r(rank, own.data(), batch_rank, batch.data(), t.from, static_cast<R*>(t.to),
+                                flags | destroy_input);
+        else
+            made = api.plan_dft(rank, own.data(), batch_rank, batch.data(), t.from, t.to,
+                                t.how == transform::direction::forward ? -1 : 1, flags | preserve_input);
+        if (made == nullptr) throw library_error("[fft] FFTW has no plan for " + t.text());
+        return made;
+    }
+
+    std::map<key, entry> plans_;
+    std::list<key> order_;
+};
+
+template <class R>
+plan_cache<R>& plans() {
+    static auto& all = *new plan_cache<R>;
+    return all;
+}
+
+template <class R>
+void execute(fftw_plan plan, const transform& t, std::byte* from, std::byte* to) {
+    const fftw_api<R>& api = fftw<R>();
+    if (t.how == transform::direction::to_complex)
+        api.execute_r2c(plan, reinterpret_cast<R*>(from), to);
+    else if (t.how == transform::direction::to_real)
+        api.execute_c2r(plan, from, reinterpret_cast<R*>(to));
+    else
+        api.execute_dft(plan, from, to);
+}
+
+/// Transforms that are worth a worker of their own: as many as take some tens of microseconds.
+index_t worth_a_piece(const transform& t, index_t times) {
+    double operations = 5;
+    for (const transform::axis& a : t.own) operations *= static_cast<double>(a.extent);
+    operations *= std::log2(std::max(operations, 2.0));
+    const double wanted = 1e5 / (operations * static_cast<double>(times));
+    return static_cast<index_t>(std::clamp(std::ceil(wanted), 1.0, 1e9));
+}
+
+template <class R>
+void run_in(const transform& t) {
+    const std::size_t cut = t.longest_of_batch();
+    const index_t extent = t.batch.empty() ? 1 : t.batch[cut].extent;
+    index_t times = 1;
+    for (std::size_t j = 0; j < t.batch.size(); ++j) times *= j == cut ? 1 : t.batch[j].extent;
+    const auto pieces_wanted = static_cast<index_t>(worker_count() == 1 ? 1 : 4 * worker_count());
+    const index_t each = std::max((extent + pieces_wanted - 1) / pieces_wanted, worth_a_piece(t, times));
+    const index_t pieces = (extent + each - 1) / each;
+    run_on_workers(static_cast<std::size_t>(pieces), [&](std::size_t begin, std::size_t end) {
+        for (auto p = static_cast<index_t>(begin); p < static_cast<index_t>(end); ++p) {
+            transform piece = t;
+            const index_t first = p * each;
+            if (!t.batch.empty()) {
+                const transform::axis& along = t.batch[cut];
+                piece.batch[cut].extent = std::min(each, extent - first);
+                piece.from = static_cast<std::byte*>(t.from) + first * along.from * static_cast<index_t>(t.bytes_from());
+                piece.to = static_cast<std::byte*>(t.to) + first * along.to * static_cast<index_t>(t.bytes_to());
+            }
+            const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };
+            const auto plan = plans<R>().find(piece, is_aligned(piece.from) && is_aligned(piece.to));
+            execute<R>(plan.get(), piece, static_cast<std::byte*>(piece.from), static_cast<std::byte*>(piece.to));
+        }
+    });
+}
+
+}  // namespace
+
+void call_fftw(const transform& t) { t.part == dtype::f4 ? run_in<float>(t) : run_in<double>(t); }
+
+}  // namespace ingot::runtime

@@ -1,0 +1,68 @@
+// Fourier transforms of trees (libraries.def): cuFFT on a GPU, FFTW on the host, each opened on first use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/library_functions.hpp"
+
+namespace ingot::runtime {
+
+/// The functions behind the rows of each name, whatever their number of axes. None is scaled. Throw library_error where
+/// the library is not there, or says that it failed.
+void fft(const library_arguments&);
+void ifft(const library_arguments&);
+/// From real numbers, of whose spectrum the last axis has the first half; and back, where that is taken to be all that
+/// there is to know, and the operand is overwritten.
+void rfft(const library_arguments&);
+void irfft(const library_arguments&);
+
+/// What a library is asked: a transform along all of `own` for each point of `batch`.
+struct transform {
+    enum class direction : std::uint8_t { forward, inverse, to_complex, to_real };
+    /// Strides are in elements of the array that they are of.
+    struct axis {
+        index_t extent, from, to;
+    };
+
+    direction how;
+    dtype part;               // float32 or float64
+    std::vector<axis> own;    // the last one's extent is that of the real numbers, where there are any
+    std::vector<axis> batch;  // of extents above 1; what lies as one axis is one
+    void* from;
+    void* to;
+
+    std::size_t bytes_from() const {
+        return detail::size_of(part) * (how == direction::to_complex ? 1 : 2);
+    }
+    std::size_t bytes_to() const { return detail::size_of(part) * (how == direction::to_real ? 1 : 2); }
+    /// The last axis of each array, of which one may have half as many.
+    index_t last_from() const { return how == direction::to_real ? own.back().extent / 2 + 1 : own.back().extent; }
+    index_t last_to() const { return how == direction::to_complex ? own.back().extent / 2 + 1 : own.back().extent; }
+    /// The longest axis of the batch; the batch's size where there is none.
+    std::size_t longest_of_batch() const;
+    /// "a transform of (4096, 4096), 3 times"
+    std::string text() const;
+};
+void call_fftw(const transform&);
+void call_cufft(const transform&, stream_state&);
+
+/// f(from, to) for each point of the batch but its axis `without`: where the arrays begin there.
+template <class F>
+void for_each_of_batch(const transform& t, std::size_t without, F&& f) {
+    index_t points = 1;
+    for (std::size_t j = 0; j < t.batch.size(); ++j) points *= j == without ? 1 : t.batch[j].extent;
+    for (index_t i = 0; i < points; ++i) {
+        index_t from = 0, to = 0, left = i;
+        for (std::size_t j = t.batch.size(); j-- > 0;) {
+            if (j == without) continue;
+            const index_t digit = left % t.batch[j].extent;
+            left /= t.batch[j].extent;
+            from += digit * t.batch[j].from, to += digit * t.batch[j].to;
+        }
+        f(static_cast<std::byte*>(t.from) + from * static_cast<index_t>(t.bytes_from()),
+          static_cast<std::byte*>(t.to) + to * static_cast<index_t>(t.bytes_to()));
+    }
+}
+
+}  // namespace ingot::runtime

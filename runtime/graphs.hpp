@@ -1,0 +1,86 @@
+// Work that is recorded in place of being done, to be launched as one. A capture has a stream of its own, on which the
+// body of the capture works, over a pool of its own: what it takes stays with the graph. On a GPU the driver records
+// what is put on the stream; on a host Ingot does, where it would otherwise run something.
+//
+// Memory that was there before is noted when a statement is ordered: it is neither waited for nor marked, which launches
+// do. The graph holds it as somebody's handle on it would (buffer::exports), so that arrays go on being written in place,
+// and their copies are deep from then on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <ingot/buffer.hpp>
+#include "runtime/stream.hpp"
+
+namespace ingot::runtime {
+
+/// A reference that does not ask others' writes to split.
+class held_buffer {
+public:
+    explicit held_buffer(buffer& b) noexcept : buffer_(&b) {
+        b.references.fetch_add(1, std::memory_order_relaxed);
+        b.exports.fetch_add(1, std::memory_order_acq_rel);
+    }
+    held_buffer(held_buffer&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+    held_buffer& operator=(held_buffer other) noexcept {
+        std::swap(buffer_, other.buffer_);
+        return *this;
+    }
+    ~held_buffer() {
+        if (buffer_ == nullptr) return;
+        buffer_->exports.fetch_sub(1, std::memory_order_acq_rel);
+        buffer_ref::adopt(buffer_);
+    }
+    buffer& operator*() const noexcept { return *buffer_; }
+    /// Whether others hold it as well.
+    bool is_shared() const noexcept {
+        settle_references();
+        return buffer_->references.load(std::memory_order_acquire) > buffer_->exports.load(std::memory_order_acquire);
+    }
+
+private:
+    buffer* buffer_;
+};
+
+struct touched_buffer {
+    held_buffer memory;
+    bool is_written;
+};
+
+/// Something that a host does.
+using host_step = std::function<void()>;
+
+class graph_capture {
+public:
+    explicit graph_capture(stream_state& on) noexcept : stream(on), steps(&all_steps) {}
+
+    /// Of a statement that reads or writes memory from before the capture.
+    void touch(buffer&, bool writes);
+    /// Memory of the capture's own pool.
+    void note(buffer& b) { own_.push_back(&b); }
+    void record(host_step step) { steps->push_back(std::move(step)); }
+
+    /// Own memory that is in use now.
+    std::vector<held_buffer> own_in_use() const;
+
+    stream_state& stream;
+    std::vector<host_step> all_steps;
+    std::vector<host_step>* steps;  // where the next goes
+    std::size_t size = 0;           // kernels and library calls
+    std::unordered_map<buffer*, touched_buffer> touched;
+
+private:
+    std::vector<buffer*> own_;
+};
+
+/// The capture of the calling thread; null where there is none.
+graph_capture* capture_of_thread() noexcept;
+/// Of a stream of which one is under way, in the thread whose it is: what cannot be recorded throws device_error.
+[[noreturn]] void throw_not_recorded(const char* what);
+void check_not_recorded(const stream_state&, const char* what);
+
+}  // namespace ingot::runtime

@@ -1,0 +1,687 @@
+// User's kernels: kept, compiled, checked and launched.
+#include <ingot/raw_kernels.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include <ingot/error.hpp>
+
+#include "runtime/counters.hpp"
+#include "runtime/device.hpp"
+#include "runtime/device_facts.hpp"
+#include "runtime/driver.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/graphs.hpp"
+#include "runtime/host_workers.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/raw_kernels.hpp"
+
+namespace ingot {
+
+namespace runtime {
+
+namespace {
+
+using detail::raw_argument;
+using detail::raw_kind;
+
+std::string in(const raw_function& f) { return "[" + f.name + "] "; }
+std::string in(const raw_program& p) { return "[" + std::string(p.operation) + "] "; }
+
+// ---- Programs.
+
+const raw_program& keep_program(const char* operation, std::string_view text, const std::vector<std::string>& options,
+                                std::vector<std::string> kernels, std::span<const std::byte> image,
+                                std::string_view label) {
+    std::string key = std::string(operation) + '\0' + std::string(text) + '\0';
+    for (const std::vector<std::string>* list : {&options, &std::as_const(kernels)}) {
+        for (const std::string& word : *list) key += word + '\0';
+        key += '\0';
+    }
+    key.append(reinterpret_cast<const char*>(image.data()), image.size());
+    static std::mutex& mutex = *new std::mutex;
+    static auto& kept = *new std::map<std::string, std::unique_ptr<raw_program>>;  // leaked: kernels name them
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<raw_program>& found = kept[std::move(key)];
+    if (!found) {
+        found = std::make_unique<raw_program>();
+        found->operation = operation;
+        found->text = text;
+        found->options = options;
+        found->kernels = std::move(kernels);
+        found->image.assign(image.begin(), image.end());
+        found->label = label;
+    }
+    return *found;
+}
+
+const raw_function& keep_function(const raw_program& program, std::string_view name) {
+    const std::lock_guard lock(program.mutex);
+    raw_function& f = program.functions[std::string(name)];
+    f.of = &program;
+    f.name = name;
+    return f;
+}
+
+std::string architecture_name(device_id device) {
+    return device.is_cuda() ? "sm_" + std::to_string(architecture_of(device)) : host_architecture();
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+    return out;
+}
+
+[[noreturn]] void throw_no_kernel(const raw_program& program, std::string_view name) {
+    std::string text = in(program) + "there is no kernel '" + std::string(name) + "'";
+    if (!program.image.empty()) text += " in " + program.label;
+    const std::vector<std::string> there = program.text.empty() ? program.kernels : kernels_in(program.text);
+    if (!there.empty()) text += "; there are " + list_of(there);
+    throw error(text);
+}
+
+/// Whether the first thing that the compiler did not like is a kernel's name behind the user's text.
+bool is_about_names(const std::string& log) {
+    const std::size_t first = log.find("error");
+    if (first == log.npos) return false;
+    const std::size_t line = log.rfind('\n', first);
+    return log.substr(line == log.npos ? 0 : line + 1, first).find(names_file) != log.npos &&
+           log.find(names_file) < first;
+}
+
+std::shared_ptr<const kernel_module> load_program(const raw_program& program, device_id device) {
+    if (!program.image.empty()) {
+        if (!device.is_cuda())
+            throw device_error(in(program) + program.label + " is code for GPUs, and the current device is " +
+                               to_string(device));
+        return std::make_shared<const kernel_module>(target::cuda, program.label, program.image);
+    }
+    source_text source;
+    source.where = device.is_cuda() ? target::cuda : target::host;
+    source.architecture = architecture_name(device);
+    source.kernels = program.kernels;
+    if (device.is_cuda()) {
+        source.text = cuda_text(program.text, program.kernels);
+        source.options = program.options;
+        source.name_expressions = program.kernels;
+    } else {
+        source.text = host_text(program.text, program.kernels);
+        source.options = host_compiler_options(program.options);
+    }
+    try {
+        return load(source);
+    } catch (const compiler_unavailable& e) {
+        throw library_error(in(program) + "a kernel's text needs the host's compiler: " + e.what());
+    } catch (const compile_error& e) {
+        if (is_about_names(e.log()))
+            throw error(in(program) + "the text has not all of the kernels " + list_of(program.kernels) +
+                        (kernels_in(program.text).empty() ? "" : "; it has " + list_of(kernels_in(program.text))) +
+                        "\n" + e.log());
+        std::string listing = numbered(program.text);
+        throw compile_error(in(program) + (device.is_cuda() ? "NVRTC" : "the host compiler") +
+                                " rejected the text of " + list_of(program.kernels) + "\n" + e.log() + "\n" + listing,
+                            e.log(), std::move(listing));
+    }
+}
+
+const kernel_module& module_of(const raw_program& program, device_id device) {
+    const std::string architecture = architecture_name(device);
+    {
+        const std::lock_guard lock(program.mutex);
+        const auto known = program.loaded.find(architecture);
+        if (known != program.loaded.end()) return *known->second.module;
+    }
+    auto fresh = load_program(program, device);  // outside the lock; of two the first stays
+    const std::lock_guard lock(program.mutex);
+    return *program.loaded.try_emplace(architecture, loaded_program{std::move(fresh)}).first->second.module;
+}
+
+/// The words on the parameters that stand in a variable of the module.
+std::vector<raw_parameter> parameters_from(std::span<const std::byte> words) {
+    std::vector<raw_parameter> parameters;
+    for (std::size_t at = 8; at + 8 < words.size() + 0; at += 8) {  // the last is no parameter
+        std::uint64_t word = 0;
+        std::memcpy(&word, words.data() + at, sizeof word);
+        parameters.emplace_back(word);
+    }
+    return parameters;
+}
+
+void load_on_host(const raw_function& f, const kernel_module& module, std::size_t index, loaded_function& made) {
+    if (index == f.of->kernels.size()) throw_no_kernel(*f.of, f.name);
+    made.on_host = reinterpret_cast<raw_runner>(module.host_function(runner_symbol(index)));
+    made.parameters = parameters_from(module.host_variable(parameters_symbol(index)));
+    made.is_described = made.is_counted = true;
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t index, device_id device,
+                 loaded_function& made) {
+    device_state& d = state_of(device);
+    d.backend->bind_thread();
+    const bool is_listed = index < module.names().size();
+    try {
+        made.on_gpu = module.kernel(is_listed ? module.names()[index] : f.name);
+    } catch (const device_error&) {
+        throw_no_kernel(*f.of, f.name);
+    }
+    if (is_listed) {
+        if (const std::span<std::byte> words = module.variable(parameters_symbol(index)); !words.empty()) {
+            std::vector<std::byte> read(words.size());
+            d.backend->copy(read.data(), words.data(), words.size(), copy_direction::to_host, d.default_stream->native);
+            d.backend->synchronize(d.default_stream->native);
+            made.parameters = parameters_from(read);
+            made.is_described = made.is_counted = true;
+            return;
+        }
+    }
+    const auto tell = driver()->cuKernelGetParamInfo;
+    if (tell == nullptr) return;
+    constexpr std::size_t most = 4096;  // bytes, and so parameters, before CUDA 12.1; 32,764 since
+    std::size_t offset = 0, bytes = 0;
+    while (made.parameters.size() < 8 * most &&
+           tell(static_cast<CUkernel>(made.on_gpu), made.parameters.size(), &offset, &bytes) == CUDA_SUCCESS)
+        made.parameters.emplace_back(std::uint64_t{bytes} << 8);
+    made.is_counted = true;
+}
+#endif
+
+const loaded_function& loaded_on(const raw_function& f, device_id device) {
+    const raw_program& program = *f.of;
+    const std::string architecture = architecture_name(device);
+    {
+        const std::lock_guard lock(program.mutex);
+        if (const auto known = f.loaded.find(architecture); known != f.loaded.end()) return *known->second;
+    }
+    const kernel_module& module = module_of(program, device);
+    const auto index = static_cast<std::size_t>(std::ranges::find(program.kernels, f.name) - program.kernels.begin());
+    auto made = std::make_unique<loaded_function>();
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (device.is_cuda())
+        load_on_gpu(f, module, index, device, *made);
+    else
+#endif
+        load_on_host(f, module, index, *made);
+    const std::lock_guard lock(program.mutex);
+    return *f.loaded.try_emplace(architecture, std::move(made)).first->second;
+}
+
+// ---- Arguments.
+
+std::string type_text(raw_kind kind, std::size_t bytes) {
+    const std::string bits = std::to_string(8 * bytes);
+    switch (kind) {
+        case raw_kind::boolean:
+            return "bool";
+        case raw_kind::signed_integer:
+            return "int" + bits;
+        case raw_kind::unsigned_integer:
+            return "uint" + bits;
+        case raw_kind::floating:
+            return "float" + bits;
+        case raw_kind::complex:
+            return "complex" + bits;
+        case raw_kind::other:
+            break;
+    }
+    return "a type of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+std::string type_text(const raw_parameter& p) {
+    if (!p.is_pointer) return type_text(p.kind, p.bytes);
+    return std::string("a pointer to ") + (p.is_const ? "const " : "") +
+           (p.is_void ? "void" : type_text(p.kind, p.bytes));
+}
+std::string type_text(const raw_argument& a) {
+    using role = raw_argument::role;
+    const std::string elements = "an array of " + std::string(name(a.type));
+    switch (a.how) {
+        case role::value:
+            return type_text(a.kind, a.bytes);
+        case role::pointer:
+            return std::string("a pointer to ") + (a.is_const ? "const " : "") +
+                   (a.bytes == 0 ? "void" : type_text(a.kind, a.bytes));
+        case role::input:
+            return elements;
+        case role::output:
+            return elements + " as out(x)";
+        default:
+            return elements + " as inout(x)";
+    }
+}
+
+raw_kind kind_of_elements(dtype type) {
+    switch (detail::kind_of(type)) {
+        case detail::kind::boolean:
+            return raw_kind::boolean;
+        case detail::kind::integer:
+            return detail::is_signed(type) ? raw_kind::signed_integer : raw_kind::unsigned_integer;
+        case detail::kind::floating:
+            return raw_kind::floating;
+        default:
+            return raw_kind::complex;
+    }
+}
+
+/// Whether a pointer may point at elements: at their type, at nothing said, at structs of them (float4, complex), and
+/// of the small floats at their bits.
+bool points_at(const raw_parameter& p, raw_kind kind, std::size_t bytes) {
+    if (p.is_void || bytes == 0) return true;
+    if (p.kind == raw_kind::other || kind == raw_kind::other) return p.bytes % bytes == 0;
+    if (kind == raw_kind::floating && bytes == 2 && p.kind == raw_kind::unsigned_integer) return p.bytes == 2;
+    return p.kind == kind && p.bytes == bytes;
+}
+
+bool is_array(const raw_argument& a) {
+    return a.how != raw_argument::role::value && a.how != raw_argument::role::pointer;
+}
+bool is_written(const raw_argument& a) {
+    return a.how == raw_argument::role::output || a.how == raw_argument::role::inout;
+}
+
+[[noreturn]] void throw_wrong(const raw_function& f, std::size_t i, std::size_t of, const std::string& wanted,
+                              const raw_argument& given, const char* hint = "") {
+    throw dtype_error(in(f) + "argument " + std::to_string(i + 1) + " of " + std::to_string(of) + " is " +
+                      type_text(given) + ", and the parameter is " + wanted + hint);
+}
+
+void check_argument(const raw_function& f, const loaded_function& loaded, std::size_t i, std::size_t of,
+                    const raw_argument& a) {
+    const raw_parameter& p = loaded.parameters[i];
+    if (!loaded.is_described) {
+        const std::size_t bytes = a.how == raw_argument::role::value ? a.bytes : sizeof(void*);
+        if (p.bytes != bytes) throw_wrong(f, i, of, "of " + std::to_string(p.bytes) + " bytes", a);
+        return;
+    }
+    const auto wrong = [&](const char* hint = "") { throw_wrong(f, i, of, type_text(p), a, hint); };
+    if (a.how == raw_argument::role::value) {
+        const bool is_struct = p.kind == raw_kind::other || a.kind == raw_kind::other;
+        if (p.is_pointer || p.bytes != a.bytes || (p.kind != a.kind && !is_struct)) wrong();
+        return;
+    }
+    if (!p.is_pointer) wrong();
+    if (a.how == raw_argument::role::pointer) {
+        if (!points_at(p, a.kind, a.bytes) || (a.is_const && !p.is_const)) wrong();
+        return;
+    }
+    if (!points_at(p, kind_of_elements(a.type), detail::size_of(a.type))) wrong();
+    if (is_written(a) && p.is_const) wrong(", through which the kernel cannot write");
+    if (!is_written(a) && !p.is_const) wrong(", through which the kernel may write: give out(x) or inout(x)");
+}
+
+void check_extent(const raw_function& f, const char* of, const launch_extent& given, const launch_extent& most,
+                  std::uint64_t most_together) {
+    const auto text = [](const launch_extent& e) {
+        return "(" + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ")";
+    };
+    const std::uint64_t together = std::uint64_t{given.x} * given.y * given.z;
+    if (together == 0 || given.x > most.x || given.y > most.y || given.z > most.z || together > most_together)
+        throw shape_error(in(f) + "a " + of + " of " + text(given) + " was given; from 1 to " + text(most) +
+                          (most_together < 0xffffffffu ? ", and " + std::to_string(most_together) + " together," : "") +
+                          " can be had");
+}
+
+bool is_in_c_order(const detail::layout& l) {
+    index_t expected = 1;
+    for (int j = l.rank() - 1; j >= 0; --j) {
+        if (l.shape()[j] == 0) return true;
+        if (l.shape()[j] != 1 && l.strides()[j] != expected) return false;
+        expected *= l.shape()[j];
+    }
+    return true;
+}
+
+device_id device_of_arguments(const raw_function& f, std::span<const raw_argument> arguments) {
+    std::optional<device_id> found;
+    for (const raw_argument& a : arguments) {
+        if (!is_array(a) || !*a.memory) continue;
+        const device_id here = (*a.memory)->device;
+        if (found && *found != here)
+            throw device_error(in(f) + "arguments on " + to_string(*found) + " and " + to_string(here) +
+                               "; move one with .to(device)");
+        found = here;
+    }
+    return found ? *found : current().device;
+}
+
+/// Pointers to what the kernel is given, and what that is.
+class packed_arguments {
+public:
+    packed_arguments(const raw_function& f, std::span<const raw_argument> all, stream_state& stream)
+        : values_(all.size()), pointers_(all.size()), held_(2 * all.size()) {
+        for (std::size_t i = 0; i < all.size(); ++i)  // before anything is written
+            if (all[i].how == raw_argument::role::input) held_[i] = read(all[i], stream);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const raw_argument& a = all[i];
+            pointers_[i] = const_cast<void*>(a.value);
+            if (!is_array(a)) continue;
+            if (is_written(a)) write(f, a, all.first(i), stream);
+            const buffer_ref& memory = is_written(a) ? *a.memory : held_[i];
+            const index_t offset = is_written(a) || memory.get() == a.memory->get() ? a.where->offset : 0;
+            values_[i] =
+                memory ? static_cast<std::byte*>(memory->data) + offset * static_cast<index_t>(detail::size_of(a.type))
+                       : nullptr;
+            pointers_[i] = &values_[i];
+        }
+    }
+    void** pointers() noexcept { return pointers_.data(); }
+
+private:
+    static buffer_ref read(const raw_argument& a, stream_state& stream) {
+        if (!*a.memory) return {};
+        buffer_ref memory = *a.memory;
+        if (!is_in_c_order(*a.where)) {
+            detail::layout where;
+            memory = {};
+            detail::copy_elements(*a.memory, *a.where, {a.type, memory, where});
+        }
+        order_read(*memory, stream);
+        return memory;
+    }
+    static void write(const raw_function& f, const raw_argument& a, std::span<const raw_argument> before,
+                      stream_state& stream) {
+        for (const raw_argument& b : before)
+            if (is_written(b) && b.memory == a.memory) throw error(in(f) + "one array is given twice to be written");
+        if (!is_in_c_order(*a.where))
+            throw shape_error(in(f) + "an array that is written is not in C order: shape " +
+                              detail::to_text(a.where->extents()));
+        buffer_ref& memory = const_cast<buffer_ref&>(*a.memory);
+        if (!memory) return;
+        if (a.how == raw_argument::role::inout)
+            detail::make_unique(memory);
+        else if (!memory->unowned && !memory.unique())
+            memory = allocate_buffer(memory->bytes, memory->device, stream);
+        order_write(*memory, stream);
+    }
+
+    std::vector<void*> values_, pointers_;
+    std::vector<buffer_ref> held_;
+};
+
+// ---- Launches.
+
+/// A launch that a graph keeps: the kernel with its arguments.
+class kept_launch_on_host {
+public:
+    kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, void** arguments)
+        : kernel_(kernel), grid_(grid) {
+        for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+            const raw_parameter& p = kernel.parameters[i];
+            const std::size_t bytes = p.is_pointer ? sizeof(void*) : p.bytes;
+            values_.emplace_back((bytes + sizeof(aligned_bytes) - 1) / sizeof(aligned_bytes));
+            std::memcpy(values_.back().data(), arguments[i], bytes);
+        }
+    }
+    void operator()() {
+        std::vector<void*> pointers;
+        for (auto& value : values_) pointers.push_back(value.data());
+        run_on_workers(std::size_t{grid_.grid[0]} * grid_.grid[1] * grid_.grid[2],
+                       [&](std::size_t begin, std::size_t end) {
+                           kernel_.on_host(pointers.data(), &grid_, begin, end);
+                       });
+    }
+
+private:
+    struct alignas(64) aligned_bytes {
+        std::byte bytes[64];
+    };
+    const loaded_function& kernel_;
+    raw_grid grid_;
+    std::vector<std::vector<aligned_bytes>> values_;
+};
+
+void run_on_host(const loaded_function& kernel, const launch_settings& how, void** arguments, graph_capture* capture) {
+    const raw_grid grid{{how.grid.x, how.grid.y, how.grid.z}, {how.block.x, how.block.y, how.block.z}};
+    if (capture != nullptr) return capture->record(kept_launch_on_host(kernel, grid, arguments));
+    run_on_workers(std::size_t{how.grid.x} * how.grid.y * how.grid.z,
+                   [&](std::size_t begin, std::size_t end) { kernel.on_host(arguments, &grid, begin, end); });
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+CUfunction function_on_gpu(const loaded_function& kernel, device_id device) {
+    state_of(device).backend->bind_thread();
+    CUfunction function = nullptr;
+    check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)),
+          "finding a kernel's function");
+    return function;
+}
+
+int attribute(CUfunction function, CUfunction_attribute which) {
+    int value = 0;
+    check(driver()->cuFuncGetAttribute(&value, which, function), "asking a kernel's attribute");
+    return value;
+}
+
+void allow_shared_bytes(const raw_function& f, CUfunction function, std::size_t bytes) {
+    const auto asked = static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
+    const CUresult status =
+        driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked);
+    check(status, (f.name + ": asking for " + std::to_string(bytes) + " bytes of shared memory").c_str());
+}
+
+void run_on_gpu(const raw_function& f, const loaded_function& kernel, const launch_settings& how, void** arguments,
+                const stream_state& stream) {
+    const CUfunction function = function_on_gpu(kernel, stream.device);
+    if (how.shared_bytes > 0 && how.shared_bytes > static_cast<std::size_t>(attribute(
+                                                       function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)))
+        allow_shared_bytes(f, function, how.shared_bytes);
+    const std::uint32_t cluster = how.cluster.x * how.cluster.y * how.cluster.z;
+    constexpr std::uint32_t portable_cluster = 8;
+    if (cluster > portable_cluster)
+        check(driver()->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+              "asking for large clusters");
+    CUlaunchAttribute attributes[2]{};
+    unsigned n = 0;
+    if (cluster > 1) {
+        attributes[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attributes[n++].value.clusterDim = {how.cluster.x, how.cluster.y, how.cluster.z};
+    }
+    if (how.cooperative) {
+        attributes[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        attributes[n++].value.cooperative = 1;
+    }
+    const CUlaunchConfig config{how.grid.x,
+                                how.grid.y,
+                                how.grid.z,
+                                how.block.x,
+                                how.block.y,
+                                how.block.z,
+                                static_cast<unsigned>(how.shared_bytes),
+                                reinterpret_cast<CUstream>(stream.native),
+                                attributes,
+                                n};
+    check(driver()->cuLaunchKernelEx(&config, function, arguments, nullptr), ("launch " + f.name).c_str());
+}
+
+#endif
+
+void check_launch(const raw_function& f, const launch_settings& how, device_id device) {
+    constexpr std::uint32_t most_blocks = 0x7fffffff, most_beside = 65535, most_threads = 1024, most_deep = 64;
+    check_extent(f, "grid", how.grid, {most_blocks, most_beside, most_beside}, ~std::uint64_t{0});
+    check_extent(f, "block", how.block, {most_threads, most_threads, most_deep}, most_threads);
+    const std::uint64_t cluster = std::uint64_t{how.cluster.x} * how.cluster.y * how.cluster.z;
+    if (cluster != 1) {
+        if (device.is_host()) throw device_error(in(f) + to_string(device) + " has no clusters of blocks");
+        if (cluster == 0 || how.grid.x % how.cluster.x != 0 || how.grid.y % how.cluster.y != 0 ||
+            how.grid.z % how.cluster.z != 0)
+            throw shape_error(in(f) + "the grid is no multiple of the cluster");
+    }
+    if (device.is_host() && (how.cooperative || how.shared_bytes != 0))
+        throw device_error(in(f) + to_string(device) + " has no " +
+                           (how.cooperative ? "cooperative launches" : "shared memory"));
+}
+
+}  // namespace
+
+}  // namespace runtime
+
+namespace detail {
+
+void launch_raw(const runtime::raw_function& f, const launch_settings& how, std::span<const raw_argument> arguments) {
+    using namespace runtime;
+    const device_id device = device_of_arguments(f, arguments);
+    check_launch(f, how, device);
+    const loaded_function& kernel = loaded_on(f, device);
+    if (kernel.is_counted && kernel.parameters.size() != arguments.size())
+        throw error(in(f) + std::to_string(arguments.size()) + " arguments were given, and the kernel has " +
+                    std::to_string(kernel.parameters.size()) + " parameters");
+    if (kernel.is_counted)
+        for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
+    stream_state& stream = *context_on(device).stream;
+    packed_arguments packed(f, arguments, stream);
+    graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (device.is_cuda())
+        run_on_gpu(f, kernel, how, packed.pointers(), stream);
+    else
+#endif
+        run_on_host(kernel, how, packed.pointers(), capture);
+    if (capture != nullptr)
+        ++capture->size;
+    else
+        add(counter::kernel_launches);
+}
+
+module_variable variable_of(const runtime::raw_program& program, std::string_view name, dtype type) {
+    using namespace runtime;
+    const device_id device = current().device;
+    const kernel_module& module = module_of(program, device);
+    std::span<std::byte> bytes;
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (device.is_cuda()) {
+        state_of(device).backend->bind_thread();
+        bytes = module.variable(name);
+    } else
+#endif
+        bytes = module.host_variable(name);
+    if (bytes.empty()) throw error(in(program) + "there is no variable '" + std::string(name) + "'");
+    if (bytes.size() % size_of(type) != 0)
+        throw dtype_error(in(program) + "the " + std::to_string(bytes.size()) + " bytes of '" + std::string(name) +
+                          "' are no whole number of " + std::string(ingot::name(type)));
+    return {unowned_buffer(bytes.data(), bytes.size(), device), static_cast<index_t>(bytes.size() / size_of(type))};
+}
+
+}  // namespace detail
+
+namespace {
+
+void check_name(const char* operation, std::string_view name, const char* of) {
+    if (name.find_first_not_of(" \t\n") == name.npos)
+        throw error("[" + std::string(operation) + "] the " + of + " is empty");
+}
+
+}  // namespace
+
+raw_kernel::raw_kernel(std::string_view source, std::string_view name, const std::vector<std::string>& options) {
+    check_name("raw_kernel", source, "source");
+    check_name("raw_kernel", name, "kernel's name");
+    const auto& program = runtime::keep_program("raw_kernel", source, options, {std::string(name)}, {}, {});
+    function_ = &runtime::keep_function(program, name);
+}
+
+void raw_kernel::compile() const { runtime::loaded_on(*function_, runtime::current().device); }
+
+std::string_view raw_kernel::name() const noexcept { return function_->name; }
+
+kernel_attributes raw_kernel::attributes() const {
+    const device_id device = runtime::current().device;
+    [[maybe_unused]] const runtime::loaded_function& kernel = runtime::loaded_on(*function_, device);
+    kernel_attributes a;
+    a.max_threads_per_block = 1024;
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (device.is_cuda()) {
+        const CUfunction function = runtime::function_on_gpu(kernel, device);
+        const auto ask = [&](CUfunction_attribute which) { return runtime::attribute(function, which); };
+        const auto bytes = [&](CUfunction_attribute which) { return static_cast<std::size_t>(ask(which)); };
+        a.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
+        a.shared_bytes = bytes(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+        a.const_bytes = bytes(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+        a.local_bytes = bytes(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+        a.max_threads_per_block = ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+        a.max_dynamic_shared_bytes = bytes(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+        a.ptx_version = ask(CU_FUNC_ATTRIBUTE_PTX_VERSION);
+        a.binary_version = ask(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+    }
+#endif
+    return a;
+}
+
+void raw_kernel::set_max_dynamic_shared_bytes([[maybe_unused]] std::size_t bytes) const {
+    const device_id device = runtime::current().device;
+    [[maybe_unused]] const runtime::loaded_function& kernel = runtime::loaded_on(*function_, device);
+    if (!device.is_cuda())
+        throw device_error("[" + function_->name + "] " + to_string(device) + " has no shared memory");
+#ifdef INGOT_HAS_CUDA_HEADERS
+    runtime::allow_shared_bytes(*function_, runtime::function_on_gpu(kernel, device), bytes);
+#endif
+}
+
+raw_module::raw_module(std::string_view source, const std::vector<std::string>& options,
+                       const std::vector<std::string>& name_expressions) {
+    check_name("raw_module", source, "source");
+    std::vector<std::string> kernels = runtime::kernels_in(source);
+    for (const std::string& name : name_expressions) {
+        check_name("raw_module", name, "name expression");
+        if (std::ranges::find(kernels, name) == kernels.end()) kernels.push_back(name);
+    }
+    program_ = &runtime::keep_program("raw_module", source, options, std::move(kernels), {}, {});
+}
+
+namespace {
+
+/// A whole ELF file, where it is one; ended by a zero, as PTX has to be.
+std::vector<std::byte> checked_image(std::vector<std::byte> image, const std::string& label) {
+    const auto number = [&](std::size_t at, std::size_t bytes) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, image.data() + at, bytes);
+        return value;
+    };
+    constexpr std::size_t header = 64, sections_at = 0x28, section_bytes = 0x3a, section_count = 0x3c;
+    if (image.empty()) throw file_error("[raw_module] " + label + " is empty");
+    const bool is_elf = image.size() >= 4 && std::memcmp(image.data(), "\177ELF", 4) == 0;
+    if (is_elf && (image.size() < header ||
+                   number(sections_at, 8) + number(section_bytes, 2) * number(section_count, 2) > image.size()))
+        throw file_error("[raw_module] " + label + " is cut short");
+    image.push_back(std::byte{0});
+    return image;
+}
+
+}  // namespace
+
+raw_module raw_module::from_file(std::string_view path) {
+    const std::string name(path);
+    errno = 0;
+    std::ifstream file(name, std::ios::binary);
+    std::vector<char> bytes;
+    if (file) bytes.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file || file.bad()) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
+    const auto image = std::as_bytes(std::span(bytes));
+    return raw_module(
+        runtime::keep_program("raw_module", {}, {}, {}, checked_image({image.begin(), image.end()}, name), name));
+}
+
+raw_module raw_module::from_image(std::span<const std::byte> image) {
+    return raw_module(runtime::keep_program("raw_module", {}, {}, {},
+                                            checked_image({image.begin(), image.end()}, "the image"), "the image"));
+}
+
+raw_kernel raw_module::get_function(std::string_view name) const {
+    check_name("raw_module", name, "kernel's name");
+    const device_id device = runtime::current().device;
+    if (!program_->text.empty() && device.is_host() &&
+        std::ranges::find(program_->kernels, name) == program_->kernels.end())
+        runtime::throw_no_kernel(*program_, name);
+    const runtime::raw_function& f = runtime::keep_function(*program_, name);
+    runtime::loaded_on(f, device);
+    return raw_kernel(f);
+}
+
+void raw_module::compile() const { runtime::module_of(*program_, runtime::current().device); }
+
+}  // namespace ingot

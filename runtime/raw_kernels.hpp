@@ -1,0 +1,53 @@
+// Programs that users wrote, as the runtime keeps them: each text or file once, for good, with what was loaded of it
+// for each kind of device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/kernel_module.hpp"
+#include "runtime/raw_source.hpp"
+
+namespace ingot::runtime {
+
+/// A program for one architecture. Immutable.
+struct loaded_program {
+    std::shared_ptr<const kernel_module> module;
+};
+
+/// A kernel of a program as loaded for one architecture.
+struct loaded_function {
+    raw_runner on_host = nullptr;
+    void* on_gpu = nullptr;  // a CUkernel
+    bool is_described = false;
+    std::vector<raw_parameter> parameters;  // of a described one; of another at most the sizes, as numbers
+    bool is_counted = false;                // whether their number is known
+};
+
+struct raw_program;
+
+struct raw_function {
+    const raw_program* of;
+    std::string name;
+    mutable std::map<std::string, std::unique_ptr<const loaded_function>> loaded;  // by architecture, under the mutex
+};
+
+struct raw_program {
+    const char* operation;             // "raw_kernel" or "raw_module"
+    std::string text;                  // empty of a file
+    std::vector<std::string> options;  // NVRTC's
+    std::vector<std::string> kernels;  // that can be found by name, and the name expressions
+    std::vector<std::byte> image;
+    std::string label;  // of a file: its name
+
+    mutable std::mutex mutex;
+    mutable std::map<std::string, loaded_program> loaded;   // by architecture
+    mutable std::map<std::string, raw_function> functions;  // by name; they stay where they are
+};
+
+}  // namespace ingot::runtime

@@ -1,0 +1,466 @@
+#include "runtime/raw_source.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include <ingot/kernel_text.hpp>
+
+namespace ingot::runtime {
+
+namespace {
+
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The next word or sign of a text, past blanks, comments and literals. Directives are told by their #if and #endif.
+class token_reader {
+public:
+    explicit token_reader(std::string_view text) : text_(text) {}
+
+    std::string_view next() {
+        while (at_ < text_.size()) {
+            const char c = text_[at_];
+            const bool at_line_start = line_start_;
+            if (c == '\n') {
+                line_start_ = true;
+                ++at_;
+            } else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '\\') {
+                ++at_;
+            } else if (text_.substr(at_, 2) == "//") {
+                at_ = std::min(text_.find('\n', at_), text_.size());
+            } else if (text_.substr(at_, 2) == "/*") {
+                at_ = past(text_.find("*/", at_ + 2), 2);
+            } else if (c == '#' && at_line_start) {
+                skip_directive();
+            } else {
+                line_start_ = false;
+                if (c == '"') return literal("\"\"", '"');
+                if (c == '\'') return literal("''", '\'');
+                const std::size_t begin = at_;
+                if (!in_name(c)) return text_.substr(at_++, 1);
+                while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+                if (at_ < text_.size() && text_[at_] == '"' && text_[at_ - 1] == 'R') return raw_literal();
+                return text_.substr(begin, at_ - begin);
+            }
+        }
+        return {};
+    }
+
+    bool in_condition() const noexcept { return conditions_ > 0; }
+
+private:
+    std::size_t past(std::size_t found, std::size_t length) const {
+        return found == text_.npos ? text_.size() : std::min(found + length, text_.size());
+    }
+    std::string_view literal(std::string_view as, char quote) {
+        for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_)
+            if (text_[at_] == '\\') ++at_;
+        at_ = std::min(at_ + 1, text_.size());
+        return as;
+    }
+    std::string_view raw_literal() {
+        const std::size_t open = std::min(text_.find('(', at_), text_.size());
+        const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+        at_ = past(text_.find(close, open), close.size());
+        return "\"\"";
+    }
+    void skip_directive() {
+        std::size_t word = at_ + 1;
+        while (word < text_.size() && (text_[word] == ' ' || text_[word] == '\t')) ++word;
+        if (text_.substr(word, 2) == "if") ++conditions_;
+        if (text_.substr(word, 5) == "endif") --conditions_;
+        do {
+            at_ = std::min(text_.find('\n', at_ + 1), text_.size());
+        } while (at_ < text_.size() && text_[at_ - 1] == '\\');
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int conditions_ = 0;
+    bool line_start_ = true;
+};
+
+void skip_parentheses(token_reader& tokens) {
+    int depth = 1;
+    for (std::string_view t; depth > 0 && !(t = tokens.next()).empty();) depth += t == "(" ? 1 : t == ")" ? -1 : 0;
+}
+
+/// The name of the function that is declared here: the last word before its parameters.
+std::string_view name_before_parameters(token_reader& tokens) {
+    std::string_view name;
+    for (std::string_view t; !(t = tokens.next()).empty();) {
+        if (t == ";" || t == "{" || t == "}") return {};
+        if (t != "(") {
+            name = t;
+        } else if (name.starts_with("__") && name.ends_with("__")) {
+            skip_parentheses(tokens);  // __launch_bounds__(256)
+        } else if (name == "alignas") {
+            skip_parentheses(tokens);
+        } else {
+            skip_parentheses(tokens);
+            return detail::is_identifier(name) ? name : std::string_view{};
+        }
+    }
+    return {};
+}
+
+constexpr std::string_view parameter_words = R"(namespace ingot_raw {
+template <class T> struct kind { enum { value = 0 }; };
+template <> struct kind<bool> { enum { value = 1 }; };
+template <> struct kind<char> { enum { value = 2 }; };
+template <> struct kind<signed char> { enum { value = 2 }; };
+template <> struct kind<short> { enum { value = 2 }; };
+template <> struct kind<int> { enum { value = 2 }; };
+template <> struct kind<long> { enum { value = 2 }; };
+template <> struct kind<long long> { enum { value = 2 }; };
+template <> struct kind<unsigned char> { enum { value = 3 }; };
+template <> struct kind<unsigned short> { enum { value = 3 }; };
+template <> struct kind<unsigned int> { enum { value = 3 }; };
+template <> struct kind<unsigned long> { enum { value = 3 }; };
+template <> struct kind<unsigned long long> { enum { value = 3 }; };
+template <> struct kind<float> { enum { value = 4 }; };
+template <> struct kind<double> { enum { value = 4 }; };
+template <class T> struct value_word { enum : unsigned long long { word = kind<T>::value | sizeof(T) << 8 }; };
+template <> struct value_word<void> { enum : unsigned long long { word = 64 }; };
+template <class T> struct target_word { enum : unsigned long long { word = 16 | value_word<T>::word }; };
+template <class T> struct target_word<const T> { enum : unsigned long long { word = 32 | target_word<T>::word }; };
+template <class T> struct target_word<volatile T> { enum : unsigned long long { word = target_word<T>::word }; };
+template <class T> struct target_word<const volatile T> {
+    enum : unsigned long long { word = 32 | target_word<T>::word };
+};
+template <class T> struct parameter { enum : unsigned long long { word = value_word<T>::word }; };
+template <class T> struct parameter<const T> { enum : unsigned long long { word = value_word<T>::word }; };
+template <class T> struct parameter<T*> { enum : unsigned long long { word = target_word<T>::word }; };
+template <class T> struct parameter<T* const> { enum : unsigned long long { word = target_word<T>::word }; };
+template <unsigned n> struct words { unsigned long long count, word[n + 1]; };
+template <class F> struct signature;
+template <class... P> struct signature<void (*)(P...)> {
+    static __device__ constexpr words<sizeof...(P)> all() {
+        return {sizeof...(P), {static_cast<unsigned long long>(parameter<P>::word)..., 0}};
+    }
+};
+}
+)";
+
+constexpr std::string_view complex_words = R"(namespace ingot_raw {
+template <class T> struct kind<thrust::complex<T>> { enum { value = 5 }; };
+}
+)";
+
+// What <cupy/complex.cuh> gives: Thrust's complex under its own name.
+constexpr std::string_view complex_text = R"(namespace thrust {
+template <class T> struct alignas(2 * sizeof(T)) complex {
+    typedef T value_type;
+    T re, im;
+    complex() = default;
+    __host__ __device__ complex(T r, T i = T()) : re(r), im(i) {}
+    template <class U> __host__ __device__ explicit complex(const complex<U>& z) : re(T(z.real())), im(T(z.imag())) {}
+    __host__ __device__ T real() const { return re; }
+    __host__ __device__ T imag() const { return im; }
+    __host__ __device__ void real(T r) { re = r; }
+    __host__ __device__ void imag(T i) { im = i; }
+    __host__ __device__ complex& operator+=(complex z) { re += z.re; im += z.im; return *this; }
+    __host__ __device__ complex& operator-=(complex z) { re -= z.re; im -= z.im; return *this; }
+    __host__ __device__ complex& operator*=(complex z) { return *this = *this * z; }
+    __host__ __device__ complex& operator/=(complex z) { return *this = *this / z; }
+    friend __host__ __device__ complex operator+(complex a, complex b) { return complex(a.re + b.re, a.im + b.im); }
+    friend __host__ __device__ complex operator-(complex a, complex b) { return complex(a.re - b.re, a.im - b.im); }
+    friend __host__ __device__ complex operator*(complex a, complex b) {
+        return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+    }
+    friend __host__ __device__ complex operator/(complex a, complex b) {
+        // Smith's way, which does not overflow on the way.
+        const bool by_real = (b.re < 0 ? -b.re : b.re) >= (b.im < 0 ? -b.im : b.im);
+        const T r = by_real ? b.im / b.re : b.re / b.im, d = by_real ? b.re + b.im * r : b.im + b.re * r;
+        return by_real ? complex((a.re + a.im * r) / d, (a.im - a.re * r) / d)
+                       : complex((a.re * r + a.im) / d, (a.im * r - a.re) / d);
+    }
+    friend __host__ __device__ complex operator+(complex z) { return z; }
+    friend __host__ __device__ complex operator-(complex z) { return complex(-z.re, -z.im); }
+    friend __host__ __device__ bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
+    friend __host__ __device__ bool operator!=(complex a, complex b) { return !(a == b); }
+};
+template <class T> __host__ __device__ T real(const complex<T>& z) { return z.re; }
+template <class T> __host__ __device__ T imag(const complex<T>& z) { return z.im; }
+template <class T> __host__ __device__ complex<T> conj(const complex<T>& z) { return complex<T>(z.re, -z.im); }
+template <class T> __host__ __device__ T norm(const complex<T>& z) { return z.re * z.re + z.im * z.im; }
+__host__ __device__ inline float abs(const complex<float>& z) { return hypotf(z.re, z.im); }
+__host__ __device__ inline double abs(const complex<double>& z) { return hypot(z.re, z.im); }
+__host__ __device__ inline float arg(const complex<float>& z) { return atan2f(z.im, z.re); }
+__host__ __device__ inline double arg(const complex<double>& z) { return atan2(z.im, z.re); }
+__host__ __device__ inline complex<float> polar(float r, float t) { return {r * cosf(t), r * sinf(t)}; }
+__host__ __device__ inline complex<double> polar(double r, double t) { return {r * cos(t), r * sin(t)}; }
+__host__ __device__ inline complex<float> exp(const complex<float>& z) { return polar(expf(z.re), z.im); }
+__host__ __device__ inline complex<double> exp(const complex<double>& z) { return polar(::exp(z.re), z.im); }
+}
+using thrust::complex;
+using thrust::real;
+using thrust::imag;
+using thrust::conj;
+using thrust::norm;
+using thrust::arg;
+using thrust::polar;
+)";
+
+// CUDA's words on a CPU. A block's threads run one after the other, so they cannot wait for each other.
+constexpr std::string_view host_prelude = R"(#include <math.h>
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __shared__ _Pragma("GCC error \"shared memory needs a GPU: on the host a block's threads run in turn\"")
+#define __syncthreads() _Pragma("GCC error \"__syncthreads needs a GPU: on the host a block's threads run in turn\"")
+#define __syncwarp(...) _Pragma("GCC error \"__syncwarp needs a GPU: on the host a block's threads run in turn\"")
+#define INGOT_VECTORS(T, name)                                                          \
+    struct name##1 { T x; };                                                            \
+    struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                  \
+    struct name##3 { T x, y, z; };                                                      \
+    struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; };       \
+    static inline name##1 make_##name##1(T x) { return {x}; }                           \
+    static inline name##2 make_##name##2(T x, T y) { return {x, y}; }                   \
+    static inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }           \
+    static inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+INGOT_VECTORS(signed char, char)
+INGOT_VECTORS(unsigned char, uchar)
+INGOT_VECTORS(short, short)
+INGOT_VECTORS(unsigned short, ushort)
+INGOT_VECTORS(int, int)
+INGOT_VECTORS(unsigned int, uint)
+INGOT_VECTORS(long long, longlong)
+INGOT_VECTORS(unsigned long long, ulonglong)
+INGOT_VECTORS(float, float)
+INGOT_VECTORS(double, double)
+#undef INGOT_VECTORS
+typedef uint3 dim3;
+static thread_local uint3 threadIdx, blockIdx, blockDim, gridDim;
+static constexpr int warpSize = 32;
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() {}
+static inline void __threadfence_system() { __threadfence(); }
+template <class T> static inline T __ldg(const T* from) { return *from; }
+static inline float rsqrtf(float a) { return 1 / sqrtf(a); }
+static inline float rsqrt(float a) { return 1 / sqrtf(a); }
+static inline double rsqrt(double a) { return 1 / sqrt(a); }
+#define __expf expf
+#define __logf logf
+#define __sinf sinf
+#define __cosf cosf
+#define __powf powf
+static inline float __fdividef(float a, float b) { return a / b; }
+static inline int __clz(int v) { return v ? __builtin_clz(unsigned(v)) : 32; }
+static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+namespace ingot_raw {
+template <class T> struct same { typedef T type; };
+template <bool, class A, class B> struct pick { typedef A type; };
+template <class A, class B> struct pick<false, A, B> { typedef B type; };
+}
+#define INGOT_LEAST_AND_MOST(T)                                          \
+    static inline T min(T a, T b) { return b < a ? b : a; }              \
+    static inline T max(T a, T b) { return a < b ? b : a; }
+INGOT_LEAST_AND_MOST(int)
+INGOT_LEAST_AND_MOST(unsigned int)
+INGOT_LEAST_AND_MOST(long)
+INGOT_LEAST_AND_MOST(unsigned long)
+INGOT_LEAST_AND_MOST(long long)
+INGOT_LEAST_AND_MOST(unsigned long long)
+#undef INGOT_LEAST_AND_MOST
+static inline float min(float a, float b) { return fminf(a, b); }
+static inline float max(float a, float b) { return fmaxf(a, b); }
+static inline double min(double a, double b) { return fmin(a, b); }
+static inline double max(double a, double b) { return fmax(a, b); }
+template <class T> static inline T atomicCAS(T* at, typename ingot_raw::same<T>::type expected,
+                                             typename ingot_raw::same<T>::type value) {
+    __atomic_compare_exchange(at, &expected, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
+#define INGOT_ATOMIC(name, result)                                                                 \
+    template <class T> static inline T name(T* at, typename ingot_raw::same<T>::type value) {      \
+        T old, made;                                                                               \
+        __atomic_load(at, &old, __ATOMIC_SEQ_CST);                                                 \
+        do {                                                                                       \
+            made = result;                                                                         \
+        } while (!__atomic_compare_exchange(at, &old, &made, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        return old;                                                                                \
+    }
+INGOT_ATOMIC(atomicAdd, old + value)
+INGOT_ATOMIC(atomicSub, old - value)
+INGOT_ATOMIC(atomicMin, value < old ? value : old)
+INGOT_ATOMIC(atomicMax, old < value ? value : old)
+INGOT_ATOMIC(atomicExch, value)
+INGOT_ATOMIC(atomicAnd, old & value)
+INGOT_ATOMIC(atomicOr, old | value)
+INGOT_ATOMIC(atomicXor, old ^ value)
+INGOT_ATOMIC(atomicInc, old >= value ? T(0) : T(old + 1))
+#undef INGOT_ATOMIC
+)";
+
+constexpr std::string_view host_runner = R"(namespace ingot_raw {
+struct grid_of_blocks { unsigned grid[3], block[3]; };
+template <unsigned... i> struct numbers {};
+template <unsigned n, unsigned... i> struct count : count<n - 1, n - 1, i...> {};
+template <unsigned... i> struct count<0, i...> { typedef numbers<i...> type; };
+template <class... P, unsigned... i>
+inline void run(void (*kernel)(P...), numbers<i...>, void** arguments, const grid_of_blocks* g,
+                unsigned long long begin, unsigned long long end) {
+    blockDim.x = g->block[0], blockDim.y = g->block[1], blockDim.z = g->block[2];
+    gridDim.x = g->grid[0], gridDim.y = g->grid[1], gridDim.z = g->grid[2];
+    for (unsigned long long b = begin; b < end; ++b) {
+        blockIdx.x = unsigned(b % g->grid[0]);
+        blockIdx.y = unsigned(b / g->grid[0] % g->grid[1]);
+        blockIdx.z = unsigned(b / g->grid[0] / g->grid[1]);
+        for (unsigned z = 0; z < g->block[2]; ++z)
+            for (unsigned y = 0; y < g->block[1]; ++y)
+                for (unsigned x = 0; x < g->block[0]; ++x) {
+                    threadIdx.x = x, threadIdx.y = y, threadIdx.z = z;
+                    kernel(*static_cast<P*>(arguments[i])...);
+                }
+    }
+}
+template <class... P>
+inline void run_blocks(void (*kernel)(P...), void** arguments, const grid_of_blocks* g, unsigned long long begin,
+                       unsigned long long end) {
+    run(kernel, typename count<sizeof...(P)>::type(), arguments, g, begin, end);
+}
+}
+)";
+
+/// The text without its line that includes CuPy's complex numbers, whose number of lines it keeps.
+bool take_complex_include(std::string& text) {
+    for (std::size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1) {
+        std::size_t at = text.find_first_not_of(" \t", line);
+        if (at == text.npos || text[at] != '#') continue;
+        at = text.find_first_not_of(" \t", at + 1);
+        if (at == text.npos || text.compare(at, 7, "include") != 0) continue;
+        at = text.find_first_not_of(" \t", at + 7);
+        constexpr std::string_view file = "<cupy/complex.cuh>";
+        if (at == text.npos || text.compare(at, file.size(), file) != 0) continue;
+        text.replace(line, at + file.size() - line, "");
+        return true;
+    }
+    return false;
+}
+
+std::string first_line_of(std::string_view file) { return "\n#line 1 \"" + std::string(file) + "\"\n"; }
+
+}  // namespace
+
+std::vector<std::string> kernels_in(std::string_view text) {
+    token_reader tokens(text);
+    std::vector<std::string> around;  // of each open brace: its namespace, nothing of extern "C", "{" of all others
+    std::map<std::string, int> found;
+    std::vector<std::string> in_order;
+    std::string space;
+    bool in_template = false, in_namespace = false, after_literal = false;
+    for (std::string_view t; !(t = tokens.next()).empty();) {
+        const bool is_linkage = std::exchange(after_literal, t == "\"\"");
+        if (t == "{") {
+            around.push_back(in_namespace ? space : is_linkage ? "" : "{");
+        } else if (t == "}") {
+            if (!around.empty()) around.pop_back();
+        } else if (t == "namespace") {
+            in_namespace = true;
+            space.clear();
+            continue;
+        } else if (t == "template") {
+            in_template = true;
+            continue;
+        } else if (t == "__global__") {
+            const bool is_conditional = tokens.in_condition();
+            std::string name(name_before_parameters(tokens)), scopes;
+            bool is_reachable = !name.empty() && !in_template && !is_conditional;
+            for (const std::string& scope : around) {
+                is_reachable = is_reachable && scope != "{";
+                if (!scope.empty()) scopes += scope + "::";
+            }
+            if (is_reachable && found[scopes + name]++ == 0) in_order.push_back(scopes + name);
+        } else if (in_namespace) {
+            if (t != "inline") space += t;
+            continue;
+        } else if (t != ";") {
+            continue;
+        }
+        in_template = in_namespace = false;
+    }
+    std::erase_if(in_order, [&](const std::string& name) { return found[name] > 1; });
+    return in_order;
+}
+
+std::string parameters_symbol(std::size_t i) { return "ingot_parameters_" + std::to_string(i); }
+std::string runner_symbol(std::size_t i) { return "ingot_run_" + std::to_string(i); }
+
+std::string cuda_text(std::string_view text, const std::vector<std::string>& kernels) {
+    std::string own(text), out;
+    const bool has_complex = take_complex_include(own);
+    if (has_complex) out += std::string(complex_text) + first_line_of("ingot_kernel.cu");
+    out += own + first_line_of(names_file);
+    // A kernel that is not there is an error of the first lines.
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
+    out += parameter_words;
+    if (has_complex) out += complex_words;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        out += "extern \"C\" __device__ auto " + parameters_symbol(i) + " = ingot_raw::signature<ingot_kernel_" +
+               std::to_string(i) + ">::all();\n";
+    return out;
+}
+
+std::string host_text(std::string_view text, const std::vector<std::string>& kernels) {
+    std::string own(text), out(host_prelude);
+    const bool has_complex = take_complex_include(own);
+    if (has_complex) out += complex_text;
+    out += first_line_of("ingot_kernel.cu") + own + first_line_of(names_file);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
+    out += parameter_words;
+    if (has_complex) out += complex_words;
+    out += host_runner;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        out += "extern \"C\" { extern const decltype(ingot_raw::signature<ingot_kernel_" + std::to_string(i) +
+               ">::all()) " + parameters_symbol(i) + "; const decltype(ingot_raw::signature<ingot_kernel_" +
+               std::to_string(i) + ">::all()) " + parameters_symbol(i) + " = ingot_raw::signature<ingot_kernel_" +
+               std::to_string(i) + ">::all();\n";
+        out += "void " + runner_symbol(i) +
+               "(void** arguments, const ingot_raw::grid_of_blocks* g, unsigned long long begin, unsigned long long "
+               "end) {\n    ingot_raw::run_blocks(&" +
+               kernels[i] + ", arguments, g, begin, end);\n} }\n";
+    }
+    return out;
+}
+
+std::vector<std::string> host_compiler_options(const std::vector<std::string>& options) {
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        const std::string& o = options[i];
+        const auto with_value = [&](std::string_view longer, const char* letter) {
+            if (o == longer || o == letter) {
+                if (i + 1 < options.size()) known.push_back(letter + options[++i]);
+            } else if (o.starts_with(std::string(longer) + "=")) {
+                known.push_back(letter + o.substr(longer.size() + 1));
+            } else if (o.starts_with(letter)) {
+                known.push_back(o);
+            } else {
+                return false;
+            }
+            return true;
+        };
+        if (with_value("--define-macro", "-D") || with_value("--undefine-macro", "-U") ||
+            with_value("--include-path", "-I"))
+            continue;
+        if (o.starts_with("--std=") || o.starts_with("-std=")) known.push_back("-std=" + o.substr(o.find('=') + 1));
+        if (o == "--fmad=false" || o == "-fmad=false") known.emplace_back("-ffp-contract=off");
+    }
+    return known;
+}
+
+}  // namespace ingot::runtime

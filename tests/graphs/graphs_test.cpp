@@ -1,0 +1,213 @@
+// Work that is recorded once and launched as one, and loops that end by a value on the device.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/untested.hpp"
+#include "tests/walls/count.hpp"
+
+using namespace ingot;
+
+TEST_CASE("a graph does nothing when it is recorded, and with each launch what was recorded") {
+    array<float> x{1, 2, 3}, y = zeros<float>(3);
+    const graph g = capture([&] {
+        y = x * x;
+        x += 1;
+        y += sum(x);
+    });
+    CHECK(holds(x, {3}, {1, 2, 3}));
+    CHECK(holds(y, {3}, {0, 0, 0}));
+    CHECK(g.size() >= 3);
+    CHECK(launches([&] { g.launch(); }) == 1);
+    CHECK(holds(y, {3}, {10, 13, 18}));
+    CHECK(holds(x, {3}, {2, 3, 4}));
+    g.launch();
+    CHECK(holds(y, {3}, {16, 21, 28}));
+    x.fill(0);  // in place
+    g.launch();
+    CHECK(holds(y, {3}, {3, 3, 3}));
+}
+
+TEST_CASE("numbers of a graph are arrays without axes, which are set between launches") {
+    array<double> x = arange<double>(1000), by = full<double>({}, 2.0), r;
+    const graph g = capture([&] { r = sum(x * by); });
+    for (const double factor : {2.0, 3.0, 0.5}) {
+        by.set(std::vector<double>{factor});
+        g.launch();
+        CHECK(r.item() == factor * 499500);
+    }
+}
+
+TEST_CASE("a graph holds what it touches, and what it took is nobody else's while it lives") {
+    graph g;
+    array<double> total;
+    {
+        array<double> x = arange<double>(5000);
+        g = capture([&, scale = full<double>({}, 3.0)] {
+            const array<double> square = x * x, root = sqrt(square) + 0.0 * sum(square);
+            total = sum(root * scale);
+        });
+    }
+    const array<double> others = full<double>(5000, 7.0), more = others + 1;  // memory that is taken anew
+    g.launch();
+    CHECK(total.item() == 3.0 * 4999 * 5000 / 2);
+    CHECK(all(others == 7.0).item());
+    CHECK(all(more == 8.0).item());
+    array<double> copy = total;  // a value: later launches do not change it
+    total.fill(0);
+    g.launch();
+    CHECK(total.item() == copy.item());
+    const array<double> kept = std::move(total);
+    g = graph();  // what it made outlives it
+    const array<double> again = ones<double>(5000) + others;
+    CHECK(kept.item() == copy.item());
+    CHECK(all(again == 8.0).item());
+}
+
+TEST_CASE("launches are in order with other work, on other streams too") {
+    array<int> x = zeros<int>(2000);
+    const graph g = capture([&] { x += 1; });
+    stream one, two;
+    for (int i = 0; i < 5; ++i) {
+        {
+            with_stream in(one);
+            g.launch();
+        }
+        with_stream in(two);
+        x *= 2;
+        g.launch();
+    }
+    CHECK(all(x == 93).item());
+}
+
+TEST_CASE("raw kernels, copies, fills and sorted rows are recorded") {
+    const raw_kernel next("extern \"C\" __global__ void next(const int* x, int* y, int n) { y[threadIdx.x] = x[threadIdx.x] + n; }",
+                          "next");
+    array<int> x{3, 1, 2}, y = zeros<int>(3), sorted, old;
+    const graph g = capture([&] {
+        old = y;
+        next(1, 3, x, out(y), 10);
+        sorted = sort(y);
+        x.fill(5);
+        x(1) = 7;
+    });
+    g.launch();
+    CHECK(holds(sorted, {3}, {11, 12, 13}));
+    CHECK(holds(old, {3}, {0, 0, 0}));
+    CHECK(holds(x, {3}, {5, 7, 5}));
+    g.launch();
+    CHECK(holds(sorted, {3}, {15, 15, 17}));
+    CHECK(holds(old, {3}, {13, 11, 12}));
+}
+
+TEST_CASE("what has to wait for a result cannot be recorded, and leaves everything usable") {
+    array<float> x{1, 2, 3};
+    const auto reading = [&] { return thrown<device_error>([&] { (void)capture([&] { (void)sum(x).item(); }); }); };
+    CHECK(reading() == "[graph] reading on the host waits for a result, which cannot be recorded");
+    CHECK_THROWS_AS((void)capture([&] { (void)x.to_host(); }), device_error);
+    CHECK_THROWS_AS((void)capture([&] { x.set(std::vector<float>{1, 2, 3}); }), device_error);
+    CHECK_THROWS_AS((void)capture([&] { synchronize(); }), device_error);
+    CHECK_THROWS_AS((void)capture([&] { event().record(); }), device_error);
+    CHECK_THROWS_AS((void)capture([&] { (void)capture([&] { x += 1; }); }), device_error);
+    CHECK_THROWS_AS((void)capture([&] { array<float> made{1, 2}; }), device_error);
+    CHECK(thrown<device_error>([&] {
+              const array<float> there = x.to(device::host(1));
+              (void)capture([&] { (void)eval(there + 1); });
+          }) == "[graph] work on another stream or device cannot be recorded");
+    CHECK_THROWS_AS((void)capture([&] {
+                        x += 1;
+                        throw shape_error("mine");
+                    }),
+                    shape_error);
+    CHECK_THROWS_AS(graph().launch(), device_error);
+    const graph g = capture([&] { x += 1; });
+    CHECK_THROWS_AS((void)capture([&] { g.launch(); }), device_error);
+    CHECK(holds(x, {3}, {1, 2, 3}));
+    g.launch();
+    CHECK(holds(x, {3}, {2, 3, 4}));
+    // An array that is given other memory would be read where it was.
+    CHECK(thrown<error>([&] { (void)capture([&] { x = concatenate({x, x}); }); })
+              .starts_with("[graph] what is recorded gave an array other memory"));
+}
+
+TEST_CASE("indices that are out of range are told by whoever waits after a launch") {
+    const array<float> table{1, 2, 3};
+    array<int> i{0, 2};
+    array<float> r;
+    const graph g = capture([&] { r = take(table, i); });
+    g.launch();
+    CHECK(holds(r, {2}, {1, 3}));
+    i.fill(5);
+    g.launch();
+    CHECK_THROWS_AS(synchronize(), index_error);
+    i.fill(1);
+    g.launch();
+    CHECK(holds(r, {2}, {2, 2}));
+}
+
+TEST_CASE("a loop ends by a value on the device, also within what is recorded, and in another loop") {
+    array<double> x = full<double>({}, 1000.0), turns = zeros<double>({});
+    const graph halve = graph::loop([&] { return x > 1; }, [&] {
+        x /= 2;
+        turns += 1;
+    });
+    CHECK(x.item() == 1000);
+    CHECK(launches([&] { halve.launch(); }) == 1);
+    CHECK(x.item() == 1000.0 / 1024);
+    CHECK(turns.item() == 10);
+    halve.launch();  // the condition is false at once
+    CHECK(turns.item() == 10);
+    x.fill(3);
+    halve.launch();
+    CHECK(turns.item() == 12);
+
+    array<int> v = zeros<int>(300), outer = zeros<int>({}), inner = zeros<int>({});
+    const auto nested = [&] {
+        v += 1;
+        loop_while([&] { return outer < 3; }, [&] {
+            inner.fill(0);
+            loop_while([&] { return all(inner < 4 + outer); }, [&] {
+                v += arange<int>(300);
+                inner += 1;
+            });
+            outer += 1;
+        });
+        v *= 2;
+    };
+    const graph g = capture(nested);
+    CHECK(all(v == 0).item());
+    g.launch();
+    CHECK(all(v == 2 + 2 * 15 * arange<int>(300)).item());
+    v.fill(0);
+    outer.fill(1);
+    nested();  // at once: it reads the conditions
+    CHECK(all(v == 2 + 2 * 11 * arange<int>(300)).item());
+}
+
+TEST_CASE("a loop's condition has no axes, and its body writes in place") {
+    array<double> x = full<double>(3, 8.0);
+    CHECK(thrown<shape_error>([&] { (void)graph::loop([&] { return x > 1; }, [&] { x /= 2; }); }) ==
+          "[graph] a loop's condition has no axes, and one of shape (3,) was given; any(...) and all(...) of it have none");
+    CHECK(thrown<error>([&] {
+              (void)capture([&] {
+                  array<double> y = x * 2;
+                  loop_while([&] { return any(y > 1); }, [&] { y = concatenate({y, y}) / 4; });
+              });
+          }).starts_with("[graph] a loop's body gave an array other memory"));
+    const graph g = graph::loop([&] { return any(x > 1); }, [&] { x /= 2; });
+    g.launch();
+    CHECK(all(x == 1).item());
+}
+
+TEST_CASE("a graph that is dropped ends after its launches, and others take its room") {
+    array<double> x = zeros<double>(4000);
+    for (int i = 1; i <= 5; ++i) {
+        const graph g = capture([&] {
+            const array<double> y = x + 1;
+            x = y * 1.0 + 0.0 * sum(y);
+        });
+        g.launch();
+    }
+    CHECK(all(x == 5).item());
+}
