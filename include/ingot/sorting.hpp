@@ -124,8 +124,8 @@ auto descending_keys(const E& e) {
     }
 }
 /// The places in each row, which are in C order, of the `count` greatest elements or the least, those that come first
-/// of equal ones; in no order. They are written to `to`.
-INGOT_API void select_elements(const buffer_ref& from, const layout& where, dtype, index_t count, bool largest,
+/// of equal ones, are written to `to`. Whether they are in order.
+INGOT_API bool select_elements(const buffer_ref& from, const layout& where, dtype, index_t count, bool largest,
                                const buffer_ref& to);
 
 template <class E>
@@ -155,8 +155,9 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     array<T> rows(moveaxis(e, axis, -1));
     const layout& where = rows.as_leaf().where();
     const index_t length = where.shape()[where.rank() - 1];
-    constexpr index_t short_length = 2048, worth_sorting = 8;
-    if (length <= short_length || k > length / worth_sorting || k == 0)
+    constexpr index_t of_a_block = 2048, worth_sorting = 8;
+    const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
+    if (!selects || rows.size() == 0 || k == 0)
         return chosen_elements(rows, array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))),
                                axis);
     const layout whole = contiguous_layout(where.extents());
@@ -168,9 +169,9 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     std::vector<index_t> shape(where.extents().begin(), where.extents().end());
     shape.back() = k;
     array<index_t> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
-    if (places.size() != 0)
-        select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
-                        places.as_leaf().memory());
+    if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
+                        places.as_leaf().memory()))
+        return chosen_elements(rows, places, axis);
     places = array<index_t>(sort(places));
     const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
     const array<index_t> order = order_along(values, -1, largest);

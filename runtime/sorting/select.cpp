@@ -26,6 +26,7 @@
 #include "runtime/ordering.hpp"
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/row_order.hpp"
+#include "runtime/sorting/sort_rows.hpp"
 
 namespace ingot::runtime {
 
@@ -46,11 +47,13 @@ void select_on_host(const selected_rows& s) {
             const T* const row = reinterpret_cast<const T*>(s.from) + static_cast<index_t>(i) * s.length;
             std::iota(places.begin(), places.end(), index_t{0});
             const in_order before;
-            std::ranges::nth_element(places, places.begin() + (s.count - 1), [&](index_t a, index_t b) {
+            const auto wins = [&](index_t a, index_t b) {
                 const T &x = row[a], &y = row[b];
                 if (s.largest ? before(y, x) : before(x, y)) return true;
                 return a < b && !(s.largest ? before(x, y) : before(y, x));
-            });
+            };
+            std::ranges::nth_element(places, places.begin() + (s.count - 1), wins);
+            std::sort(places.begin(), places.begin() + s.count, wins);
             std::copy_n(places.begin(), s.count, s.to + static_cast<index_t>(i) * s.count);
         }
     });
@@ -194,7 +197,7 @@ __device__ void decide(const arguments& a, row_state s, row_state& next, uint64*
     next = s;
 }
 
-extern "C" __global__ void __launch_bounds__(256) count_digits(const __grid_constant__ arguments a) {
+extern "C" __global__ void __launch_bounds__(256, 5) count_digits(const __grid_constant__ arguments a) {
     __shared__ unsigned counts[2048];
     __shared__ uint64 room[8];
     __shared__ bool last;
@@ -250,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(256) count_digits(const __grid_cons
 }
 
 /// With pass 1: what is above the first digit is taken, and what has it copied aside. Else what is wanted is taken.
-extern "C" __global__ void __launch_bounds__(256) take_elements(const __grid_constant__ arguments a) {
+extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_constant__ arguments a) {
     __shared__ uint64 room[8], bases[2];
     const int64 row = blockIdx.y;
     const row_state s = a.state[row];
@@ -341,8 +344,8 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     order_write(*scratch, stream);
     std::byte* const begin = static_cast<std::byte*>(scratch->data);
 
-    // Enough blocks that a processor's threads are all there.
-    const index_t blocks_at_once = index_t{8} * processors_of(stream.device), tiles = (s.length + tile - 1) / tile;
+    // As many blocks as processors hold at once (__launch_bounds__).
+    const index_t blocks_at_once = index_t{5} * processors_of(stream.device), tiles = (s.length + tile - 1) / tile;
     for (index_t first = 0; first < s.rows; first += rows) {
         const index_t now = std::min(rows, s.rows - first);
         arguments a{s.from + static_cast<std::size_t>(first * s.length) * detail::size_of(type),
@@ -424,7 +427,7 @@ void select(const selected_rows& s, dtype type) {
 
 namespace ingot::detail {
 
-void select_elements(const buffer_ref& from, const layout& where, dtype type, index_t count, bool largest,
+bool select_elements(const buffer_ref& from, const layout& where, dtype type, index_t count, bool largest,
                      const buffer_ref& to) {
     runtime::stream_state& stream = *runtime::context_on(from->device).stream;
     const index_t length = where.shape()[where.rank() - 1];
@@ -437,9 +440,21 @@ void select_elements(const buffer_ref& from, const layout& where, dtype type, in
         largest};
     runtime::order_read(*from, stream);
     runtime::order_write(*to, stream);
-    if (!stream.device.is_cuda()) return runtime::select(rows, type);
+    if (!stream.device.is_cuda()) {
+        runtime::select(rows, type);
+        return true;
+    }
     stream.backend->bind_thread();
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (length <= runtime::longest_short_row) {
+        const runtime::sorted_rows all{rows.from, reinterpret_cast<std::byte*>(rows.to), rows.rows, length, length,
+                                       count};
+        runtime::argsort_first_of_short_rows(all, type, largest, count, stream);
+        return true;
+    }
+#endif
     runtime::select_on_gpu(rows, type, stream);
+    return false;
 }
 
 }  // namespace ingot::detail
