@@ -446,7 +446,7 @@ bool select_elements(const buffer_ref& from, const layout& where, dtype type, in
     }
     stream.backend->bind_thread();
 #ifdef INGOT_HAS_CUDA_HEADERS
-    if (length <= runtime::longest_short_row) {
+    if (length <= runtime::longest_short_row(type, true)) {
         const runtime::sorted_rows all{rows.from, reinterpret_cast<std::byte*>(rows.to), rows.rows, length, length,
                                        count};
         runtime::argsort_first_of_short_rows(all, type, largest, count, stream);
