@@ -1,4 +1,5 @@
-// The greatest and the least of long axes, which are selected, against a stable sort by the standard library.
+// The greatest and the least of long axes, which are selected, against a stable sort by the standard library; the
+// different elements of more than a tile.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -108,4 +109,34 @@ TEST_CASE("of a long axis of equal elements the first are selected, and any axis
     const auto [halved, same_places] = topk(astype<double>(x) / 2, 9);
     CHECK(array_equal(halved, astype<double>(values) / 2).item());
     CHECK(array_equal(same_places, places).item());
+}
+
+namespace {
+
+/// A value for each group of equal ones: NaN is one group, and so are both zeros.
+template <class T>
+void check_distinct(std::vector<T> given) {
+    const std::string type(name(ingot::detail::dtype_of<T>));
+    CAPTURE(type);
+    CAPTURE(given.size());
+    const std::vector<T> got = unique(asarray(given)).to_host();
+    std::ranges::sort(given, before<T>);
+    const auto same = [](T a, T b) { return !before(a, b) && !before(b, a); };
+    given.erase(std::unique(given.begin(), given.end(), same), given.end());
+    REQUIRE(got.size() == given.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) wrong += !same(got[i], given[i]);
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("the different elements of several tiles") {
+    for (const std::size_t n : {1u, 8192u, 8193u, 20'000u}) {
+        check_distinct(values_of<float>(n, 1, 5000));
+        check_distinct(values_of<std::int8_t>(n, 2, 256));
+    }
+    check_distinct(values_of<std::uint64_t>(18'000, 3, 1u << 31));
+    check_distinct(values_of<double>(18'000, 4, 7));
+    check_distinct(values_of<bfloat16>(9000, 5, 900));
 }
