@@ -41,6 +41,81 @@ void require_same_elements(const std::vector<T>& given, const std::vector<T>& so
     if (sum != 0 || squares != 0) throw std::runtime_error("other elements than were given");
 }
 
+/// CUB's kernels as CUB launches them, of float32 keys, for what they take beside Ingot's launches of their agents.
+class cub_sort {
+public:
+    cub_sort(std::size_t n, bool pairs)
+        : n_(n),
+          tile_(384 * (pairs ? 23 : 19)),
+          portion_(((std::size_t{1} << 28) - 1) / tile_ * tile_),
+          histogram_("cub_sort.cu", "cub_histogram", options(pairs)),
+          sums_("cub_sort.cu", "cub_sums", options(pairs)),
+          pass_("cub_sort.cu", "cub_pass", options(pairs)),
+          bins_(allocate_buffer((portions() + 1) * 4 * 1028 + 4096)),
+          lookback_(allocate_buffer((std::min(n, portion_) / tile_ + 1) * 1024)),
+          keys_{allocate_buffer(4 * n), allocate_buffer(4 * n)} {
+        if (pairs)
+            for (buffer_ref& values : values_) values = allocate_buffer(4 * n);
+    }
+
+    /// With values 0, 1, ... of which nobody looks at the order.
+    void operator()(const float* from) const {
+        constexpr std::size_t bins_of_pass = 256 * sizeof(unsigned);
+        const std::size_t counters = portions() * 4 * sizeof(int);
+        auto* const begin = static_cast<std::byte*>(bins_->data);
+        const auto clear = [](void* at, std::size_t bytes) {
+            runtime::check(
+                runtime::driver()->cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(at), 0, bytes, bench::native_stream()),
+                "clearing");
+        };
+        std::byte* const bins = begin + (counters + 255) / 256 * 256;
+        clear(begin, static_cast<std::size_t>(bins - begin) + 4 * bins_of_pass);
+        int blocks = 1;
+        runtime::check(
+            runtime::driver()->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(histogram_), 128, 0),
+            "asking for blocks");
+        histogram_(static_cast<std::size_t>(blocks) * runtime::processors_of(current_device()), 128, bins, from,
+                   static_cast<unsigned>(n_));
+        sums_(4, 256, bins);
+        const void* keys = from;
+        for (std::size_t pass = 0; pass < 4; ++pass) {
+            for (std::size_t portion = 0; portion < portions(); ++portion) {
+                const std::size_t first = portion * portion_, length = std::min(portion_, n_ - first),
+                                  tiles = (length + tile_ - 1) / tile_;
+                clear(lookback_->data, tiles * 1024);
+                const bool last = portion + 1 == portions();
+                pass_(tiles, 384, lookback_->data, begin + (portion * 4 + pass) * sizeof(int),
+                      last ? nullptr : bins + ((portion + 1) * 4 + pass) * bins_of_pass,
+                      bins + (portion * 4 + pass) * bins_of_pass, keys_[pass % 2]->data,
+                      static_cast<const float*>(keys) + first, data_of(values_[pass % 2]),
+                      static_cast<const unsigned*>(data_of(values_[(pass + 1) % 2])) + (values_[0] ? first : 0),
+                      static_cast<int>(length), static_cast<int>(pass) * 8, 8);
+            }
+            keys = keys_[pass % 2]->data;
+        }
+    }
+
+private:
+    static std::vector<std::string> options(bool pairs) {
+        const std::string include = std::string("-I") + INGOT_BUILD_CUDA_ROOT + "/include";
+        std::vector<std::string> all{"-std=c++17", "-default-device", include, include + "/cccl"};
+        if (pairs) all.emplace_back("-DPAIRS");
+        return all;
+    }
+    static CUfunction function_of(const bench::hand_kernel& kernel) {
+        CUfunction function = nullptr;
+        runtime::check(runtime::driver()->cuKernelGetFunction(&function, reinterpret_cast<CUkernel>(kernel.function())),
+                       "finding a function");
+        return function;
+    }
+    static void* data_of(const buffer_ref& b) { return b ? b->data : nullptr; }
+    std::size_t portions() const { return (n_ + portion_ - 1) / portion_; }
+
+    std::size_t n_, tile_, portion_;
+    bench::hand_kernel histogram_, sums_, pass_;
+    buffer_ref bins_, lookback_, keys_[2], values_[2];
+};
+
 class table {
 public:
     table(int shrink, std::string_view only) : shrink_(shrink), only_(only) {}
@@ -79,6 +154,16 @@ private:
         std::printf("%-44s FAILED: %s\n", name.c_str(), reason.what());
         ++failures_;
     }
+    /// The same of CUB's own kernels, where the toolkit's headers are.
+    void measure_cub(const std::string& name, const array<float>& x, bool pairs) try {
+        const cub_sort sort(static_cast<std::size_t>(x.size()), pairs);
+        std::vector<double> times = bench::time_in_turn({[&](int) { sort(x.data()); }}, 7)[0];
+        std::ranges::sort(times);
+        std::printf("    %-40s %10.1f us  (least %.1f, most %.1f)\n", name.c_str(), times[3], times.front(),
+                    times.back());
+    } catch (const std::exception& reason) {
+        std::printf("    %-40s not measured: %.300s\n", name.c_str(), reason.what());
+    }
     bool wanted(std::string_view name) const { return name.find(only_) != name.npos; }
 
     template <class T>
@@ -93,6 +178,7 @@ private:
                 require("the order", n - 1, 0, [&](std::size_t i) { return unless(got[i] <= got[i + 1]); });
                 if constexpr (sizeof(T) == 4) require_same_elements(x_host, got);
             });
+        if constexpr (std::same_as<T, float>) measure_cub("CUB's own kernels", x, false);
     }
     void sort_floats() { sort_values<float>("sort 2^28 float32", shrunk(std::size_t{1} << 28), 201); }
     void sort_doubles() { sort_values<double>("sort 2^26 float64", shrunk(std::size_t{1} << 26), 202); }
@@ -117,6 +203,7 @@ private:
                     return unless(a < b || (a == b && got[i] < got[i + 1]));
                 });
             });
+        measure_cub("CUB's own kernels, pairs", x, true);
     }
 
     void sort_rows_of(const char* name, std::size_t rows, std::size_t length, std::uint64_t seed) {

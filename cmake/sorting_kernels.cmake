@@ -18,7 +18,7 @@ set(ingot_own_sorting "GPUs sort by Ingot's own kernels, in more passes than CUB
 if(NOT INGOT_SORTING_ARCHITECTURES)
     message(STATUS "Ingot: ${ingot_own_sorting}, for INGOT_SORTING_ARCHITECTURES is empty")
     return()
-elseif(NOT CUB_INCLUDE_DIR)
+elseif(NOT EXISTS "${CUB_INCLUDE_DIR}/cub/version.cuh")
     message(STATUS "Ingot: ${ingot_own_sorting}, for the toolkit's CCCL headers were not found; "
         "CUB_INCLUDE_DIR can name them")
     return()

@@ -52,7 +52,10 @@ private:
         node n = given;
         for (int a = 0; a < n.arity; ++a) n.arguments[a] = became_[n.arguments[a]];
         if (n.kind == node_kind::library || n.kind == node_kind::store) {
-            for (int a = 0; a < n.arity && is_half(n.type); ++a) n.arguments[a] = narrowed(n.arguments[a], n.type);
+            for (int a = 0; a < n.arity; ++a) {
+                const dtype type = from_.nodes[given.arguments[a]].type;
+                if (is_half(type)) n.arguments[a] = narrowed(n.arguments[a], type);
+            }
             return intern(n);
         }
         if (n.kind == node_kind::scatter) {

@@ -2,10 +2,13 @@
 // reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include <ingot/creation.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/library_nodes.hpp>
@@ -35,22 +38,6 @@ auto sort(E&& e, index_t axis = -1) {
     using T = typename std::remove_cvref_t<E>::value_type;
     checked_axis("sort", axis, e.ndim());
     return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
-}
-
-/// Integers in the order of e's elements: equal for equal ones, both zeros and all NaN among these.
-template <class E>
-auto sort_keys(const E& e) {
-    using T = typename E::value_type;
-    if constexpr (std::same_as<T, std::uint64_t>) {
-        return astype<std::int64_t>(e ^ (std::uint64_t{1} << 63));
-    } else if constexpr (std::integral<T>) {
-        return astype<std::int64_t>(e);
-    } else {
-        const auto wide = astype<double>(e) + 0.0;
-        const auto bits = bit_cast<std::int64_t>(wide);
-        constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-        return where(isnan(wide), greatest, bits ^ ((bits >> 63) & greatest));
-    }
 }
 
 /// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
@@ -119,9 +106,43 @@ auto argpartition(const E& e, index_t kth, index_t axis = -1) {
     return argsort(e, axis);
 }
 
+/// Numbers in the reverse order of e's elements: equal for equal ones, both zeros and all NaN among these.
+template <class E>
+auto descending_keys(const E& e) {
+    using T = typename E::value_type;
+    if constexpr (std::same_as<T, bool>) {
+        return !e;
+    } else if constexpr (std::integral<T>) {
+        return ~e;
+    } else {
+        using number = std::conditional_t<std::same_as<T, double>, double, float>;
+        using bits_of = std::conditional_t<std::same_as<T, double>, std::int64_t, std::int32_t>;
+        constexpr bits_of greatest = std::numeric_limits<bits_of>::max();
+        const auto value = astype<number>(e) + number(0);
+        const auto bits = bit_cast<bits_of>(value);
+        return ~where(isnan(value), greatest, bits ^ ((bits >> (8 * sizeof(bits_of) - 1)) & greatest));
+    }
+}
+/// The places in each row, which are in C order, of the `count` greatest elements or the least, those that come first
+/// of equal ones, are written to `to`. Whether they are in order.
+INGOT_API bool select_elements(const buffer_ref& from, const layout& where, dtype, index_t count, bool largest,
+                               const buffer_ref& to);
+
+template <class E>
+array<index_t> order_along(const E& e, index_t axis, bool descending) {
+    if (descending) return array<index_t>(argsort(descending_keys(e), axis));
+    return array<index_t>(argsort(e, axis));
+}
+/// A result of topk along the last axis.
+template <class T>
+auto chosen_elements(const array<T>& rows, const array<index_t>& places, index_t axis) {
+    return std::tuple(array<T>(moveaxis(take_along_axis<index_mode::unchecked>(rows, places, -1), -1, axis)),
+                      array<index_t>(moveaxis(places, -1, axis)));
+}
+
 /// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
-/// equal ones those that come first; NaN is greater than all numbers. Two arrays, evaluated. Throws shape_error where e
-/// does not have the axis, index_error where it has fewer than k elements.
+/// equal ones those that come first; NaN is greater than all numbers. A long axis is not sorted for a few. Two arrays,
+/// evaluated. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
 ///
 ///     const auto [values, indices] = topk(array<int>{4, 9, 1, 9, 5}, 3);
 ///     std::cout << values << ' ' << indices << ' ' << std::get<0>(topk(array<int>{4, 9, 1}, 2, 0, false));
@@ -129,13 +150,32 @@ auto argpartition(const E& e, index_t kth, index_t axis = -1) {
 template <array_expression E>
     requires(kind_of(dtype_of<typename E::value_type>) != kind::complex)
 auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
+    using T = typename E::value_type;
     check_kth("topk", k == 0 ? 0 : k - 1, shape_of_expression(e).values(), axis);
-    const array<index_t> keys = sort_keys(e);
-    const array<index_t> order =
-        by_rows<library_function::argsort_rows, index_t>("topk", largest ? eval(~keys) : keys, axis);
-    array<index_t> indices = sliced("topk", order, axis, slice(0, k));
-    array<typename E::value_type> values = take_along_axis<index_mode::unchecked>(e, indices, axis);
-    return std::tuple(std::move(values), std::move(indices));
+    array<T> rows(moveaxis(e, axis, -1));
+    const layout& where = rows.as_leaf().where();
+    const index_t length = where.shape()[where.rank() - 1];
+    constexpr index_t of_a_block = 2048, worth_sorting = 8;
+    const bool selects = k <= length / worth_sorting || (rows.device().is_cuda() && length <= of_a_block);
+    if (!selects || rows.size() == 0 || k == 0)
+        return chosen_elements(rows, array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))),
+                               axis);
+    const layout whole = contiguous_layout(where.extents());
+    if (!std::equal(where.strides(), where.strides() + where.rank(), whole.strides())) {
+        array<T> copy(adopted{}, new_leaf<T>("topk", where.extents(), rows.device()));
+        copy(ellipsis) = rows;
+        rows = std::move(copy);
+    }
+    std::vector<index_t> shape(where.extents().begin(), where.extents().end());
+    shape.back() = k;
+    array<index_t> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
+    if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
+                        places.as_leaf().memory()))
+        return chosen_elements(rows, places, axis);
+    places = array<index_t>(sort(places));
+    const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
+    const array<index_t> order = order_along(values, -1, largest);
+    return chosen_elements(rows, array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)), axis);
 }
 
 }  // namespace detail

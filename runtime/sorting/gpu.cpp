@@ -216,7 +216,7 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
 
 void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
     if (detail::kind_of(type) != detail::kind::complex) {
-        if (r.length <= longest_short_row) return sort_short_rows(r, type, places, stream);
+        if (r.length <= longest_short_row(type, places)) return sort_short_rows(r, type, places, stream);
         if (has_radix_sort(stream.device)) return radix_sort_rows(r, type, places, stream);
     }
     const sort_kernels& kernels = kernels_for(type, places, architecture_of(stream.device));

@@ -165,13 +165,10 @@ struct row_pass : pass_agent<Key, Value, Offset> {
         this->LookbackGlobal(bins);
         this->UpdateBinsGlobal(bins, before);
         __syncthreads();
-        if (a.sorted_keys != nullptr) {
-            if (a.maps_out)
-                store_keys<true>();
-            else
-                store_keys<false>();
-        }
-        if constexpr (has_values) move_values(ranks);
+        if (this->full_block)
+            store_tile<true>(ranks);
+        else
+            store_tile<false>(ranks);
     }
 
 private:
@@ -217,7 +214,18 @@ private:
         }
     }
 
-    template <bool Maps>
+    /// Whole tiles want no comparison of an element.
+    template <bool Whole>
+    __device__ void store_tile(int (&ranks)[items]) {
+        if (a.sorted_keys != nullptr) {
+            if (a.maps_out)
+                store_keys<Whole, true>();
+            else
+                store_keys<Whole, false>();
+        }
+        if constexpr (has_values) move_values<Whole>(ranks);
+    }
+    template <bool Whole, bool Maps>
     __device__ void store_keys() {
         const int count = tile_items();
 #pragma unroll
@@ -225,10 +233,11 @@ private:
             const int i = threadIdx.x + u * base::BLOCK_THREADS;
             const Key key = this->s.keys_out[i];
             const Offset to = i + this->s.global_offsets[this->Digit(key)];
-            if (i < count) this->d_keys_out[to] = Maps ? out_of_order(key, a.order) : key;
+            if (Whole || i < count) this->d_keys_out[to] = Maps ? out_of_order(key, a.order) : key;
             __syncwarp(base::WARP_MASK);
         }
     }
+    template <bool Whole>
     __device__ void move_values(int (&ranks)[items]) {
         int of_digit[items];
         this->ComputeKeyDigits(of_digit);
@@ -238,18 +247,18 @@ private:
         this->ScatterValuesShared(values, ranks);
         __syncthreads();
         if (a.wide)
-            store_values(wide_values_, of_digit);
+            store_values<Whole>(wide_values_, of_digit);
         else
-            store_values(this->d_values_out, of_digit);
+            store_values<Whole>(this->d_values_out, of_digit);
     }
-    template <class Stored>
+    template <bool Whole, class Stored>
     __device__ void store_values(Stored* out, const int (&of_digit)[items]) {
         const int count = tile_items();
 #pragma unroll
         for (int u = 0; u < items; ++u) {
             const int i = threadIdx.x + u * base::BLOCK_THREADS;
             const Offset to = i + this->s.global_offsets[of_digit[u]];
-            if (i < count) out[to] = static_cast<Stored>(this->s.values_out[i]);
+            if (Whole || i < count) out[to] = static_cast<Stored>(this->s.values_out[i]);
             __syncwarp(base::WARP_MASK);
         }
     }

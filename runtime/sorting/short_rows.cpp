@@ -3,6 +3,7 @@
 //
 // In this variant the first step of a merge compares i with its mirror, so that every comparison puts the greater one
 // above; what is missing above a row's end counts as greater than all.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,13 +23,13 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr int threads = 256, elements_of_thread = 8;
-static_assert(threads * elements_of_thread == longest_short_row);
+constexpr int elements_of_thread = 8;
 
 struct arguments {
     const void* from;
     void* to;
     long long length, from_stride, to_stride, rows;
+    long long kept;      // of each row's, in order
     int threads_of_row;  // a power of two, of eight elements each
 };
 
@@ -45,7 +46,7 @@ __device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffff
 constexpr std::string_view of_narrow_places = R"(typedef unsigned long long element;
 typedef long long result;
 __device__ bool before(element a, element b) { return a < b; }
-__device__ element element_of(value v, int place) { return element(into_order(v)) << 32 | unsigned(place); }
+__device__ element element_of(value v, int place) { return element(ordered(v)) << 32 | unsigned(place); }
 __device__ result result_of(element e) { return result(e & 0xffffffffu); }
 __device__ element last() { return element(-1); }
 __device__ element exchange(element e, int mask) { return __shfl_xor_sync(0xffffffffu, e, mask); }
@@ -58,7 +59,7 @@ typedef long long result;
 __device__ bool before(const element& a, const element& b) {
     return a.order < b.order || (a.order == b.order && a.place < b.place);
 }
-__device__ element element_of(value v, int place) { return {into_order(v), unsigned(place)}; }
+__device__ element element_of(value v, int place) { return {ordered(v), unsigned(place)}; }
 __device__ result result_of(const element& e) { return result(e.place); }
 __device__ element last() { return {key(-1), 0xffffffffu}; }
 __device__ element exchange(const element& e, int mask) {
@@ -70,7 +71,7 @@ constexpr std::string_view kernel_text = R"(typedef long long int64;
 struct arguments {
     const value* from;
     result* to;
-    int64 length, from_stride, to_stride, rows;
+    int64 length, from_stride, to_stride, rows, kept;
     int threads_of_row;
 };
 
@@ -84,10 +85,10 @@ __device__ void keep(element& mine, const element& other, bool lower) {
     if (before(other, mine) == lower) mine = other;
 }
 
-extern "C" __global__ void __launch_bounds__(256) sort_short_rows(const __grid_constant__ arguments a) {
-    __shared__ element room[256 * 9];
+extern "C" __global__ void __launch_bounds__(block) sort_short_rows(const __grid_constant__ arguments a) {
+    __shared__ element room[block * 9];
     const int self = threadIdx.x, threads = a.threads_of_row, t = self & (threads - 1);
-    const int64 row = int64(blockIdx.x) * (256 / threads) + self / threads;
+    const int64 row = int64(blockIdx.x) * (block / threads) + self / threads;
     element e[8];
     #pragma unroll
     for (int r = 0; r < 8; ++r) {
@@ -121,10 +122,10 @@ extern "C" __global__ void __launch_bounds__(256) sort_short_rows(const __grid_c
             } else {
                 __syncthreads();
                 #pragma unroll
-                for (int r = 0; r < 8; ++r) room[r * 256 + self] = e[r];
+                for (int r = 0; r < 8; ++r) room[r * block + self] = e[r];
                 __syncthreads();
                 #pragma unroll
-                for (int r = 0; r < 8; ++r) other[r] = room[r * 256 + (self ^ mask)];
+                for (int r = 0; r < 8; ++r) other[r] = room[r * block + (self ^ mask)];
             }
             if (mirrored) {
                 #pragma unroll
@@ -149,17 +150,20 @@ extern "C" __global__ void __launch_bounds__(256) sort_short_rows(const __grid_c
     #pragma unroll
     for (int r = 0; r < 8; ++r) {
         const int i = r * threads + t, at = (self - t) * 8 + i;
-        if (row < a.rows && i < a.length) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
+        if (row < a.rows && i < a.kept) a.to[row * a.to_stride + i] = result_of(room[at + at / 8]);
     }
 }
 )";
 
-source_text source_of_short_rows(dtype type, bool places, std::uint32_t architecture) {
+source_text source_of_short_rows(dtype type, bool places, bool descending, int threads, std::uint32_t architecture) {
     source_text source;
     source.where = target::cuda;
     source.architecture = "sm_" + std::to_string(architecture);
     source.kernels = {"sort_short_rows"};
-    source.text = key_order_text(type, places);
+    source.text = "constexpr int block = " + std::to_string(threads) + ";\n" + key_order_text(type, places);
+    if (places)
+        source.text += descending ? "__device__ key ordered(value v) { return value(~into_order(v)); }\n"
+                                  : "__device__ key ordered(value v) { return into_order(v); }\n";
     source.text += !places ? of_values : detail::size_of(type) < 8 ? of_narrow_places : of_wide_places;
     source.text += kernel_text;
     return source;
@@ -170,34 +174,51 @@ struct short_row_kernel {
     std::shared_ptr<const kernel_module> module;
     loaded_kernel sort;
 };
-const loaded_kernel& kernel_for(dtype type, bool places, std::uint32_t architecture) {
+const loaded_kernel& kernel_for(dtype type, bool places, bool descending, int threads, std::uint32_t architecture) {
     static std::mutex& mutex = *new std::mutex;
-    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<short_row_kernel>>;
+    static auto& all =
+        *new std::map<std::tuple<dtype, bool, bool, int, std::uint32_t>, std::unique_ptr<short_row_kernel>>;
     const std::lock_guard lock(mutex);
-    std::unique_ptr<short_row_kernel>& found = all[{type, places, architecture}];
+    std::unique_ptr<short_row_kernel>& found = all[{type, places, descending, threads, architecture}];
     if (!found) {
-        const auto module = load(source_of_short_rows(type, places, architecture));
+        const auto module = load(source_of_short_rows(type, places, descending, threads, architecture));
         found.reset(new short_row_kernel{module, loaded_kernel(module->kernel("sort_short_rows"))});
     }
     return found->sort;
 }
 
-}  // namespace
-
-void sort_short_rows(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
-    const loaded_kernel& kernel = kernel_for(type, places, architecture_of(stream.device));
-    arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, 1};
+void sort(const sorted_rows& r, dtype type, bool places, bool descending, index_t kept, stream_state& stream) {
+    arguments a{r.from, r.to, r.length, r.from_stride, r.to_stride, r.rows, kept, 1};
     while (a.threads_of_row * elements_of_thread < r.length) a.threads_of_row *= 2;
+    const int threads = std::max(a.threads_of_row, 256);
+    const loaded_kernel& kernel = kernel_for(type, places, descending, threads, architecture_of(stream.device));
     const index_t rows_of_block = threads / a.threads_of_row, blocks = (r.rows + rows_of_block - 1) / rows_of_block;
     if (blocks > 0x7fffffff)
         throw library_error("[sort] " + std::to_string(r.rows) + " rows are more blocks than a GPU's grid has");
     codegen::launch step;
-    step.threads = threads;
+    step.threads = static_cast<std::uint32_t>(threads);
     void* parameters[] = {&a};
     check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
-                                   static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
+                                   static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
                                    reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
           "sort");
+}
+
+}  // namespace
+
+index_t longest_short_row(dtype type, bool places) {
+    // What a block has in shared memory is at most 48 KiB.
+    const std::size_t size = detail::size_of(type);
+    if (places) return size < 8 ? 4096 : 2048;
+    return size < 8 ? 8192 : 4096;
+}
+
+void sort_short_rows(const sorted_rows& r, dtype type, bool places, stream_state& stream) {
+    sort(r, type, places, false, r.length, stream);
+}
+void argsort_first_of_short_rows(const sorted_rows& r, dtype type, bool descending, index_t kept,
+                                 stream_state& stream) {
+    sort(r, type, true, descending, kept, stream);
 }
 
 }  // namespace ingot::runtime

@@ -41,7 +41,9 @@ void for_each_block(const library_arguments& given, F&& f) {
 void sort_on_gpu(const sorted_rows&, dtype type, bool places, stream_state&);
 
 /// The same of rows of at most so many real numbers, or bool, each by a block or by a part of one.
-inline constexpr index_t longest_short_row = 2048;
+index_t longest_short_row(dtype type, bool places);
 void sort_short_rows(const sorted_rows&, dtype type, bool places, stream_state&);
+/// The places of the first so many in ascending or descending order; of equal ones those that come first.
+void argsort_first_of_short_rows(const sorted_rows&, dtype type, bool descending, index_t kept, stream_state&);
 
 }  // namespace ingot::runtime

@@ -188,7 +188,13 @@ public:
         else if (!is_own(at))
             watch_.touch(p, bytes, writes, code, present());
     }
-    void touch_ordering(const void* at, std::size_t bytes) override { watch_.touch_ordering(at, bytes); }
+    void touch_ordering(const void* at, std::size_t bytes) override {
+        const char* const p = static_cast<const char*>(at);
+        if (p >= kernel_.shared && p < kernel_.shared + kernel_.shared_bytes)
+            check_shared_room(shared_address(at), bytes);  // atomics race with none of a block
+        else
+            watch_.touch_ordering(at, bytes);
+    }
 
     [[noreturn]] void fault(const char* what) override {
         std::fprintf(stderr, "emulated kernel %s: %s", kernel_.name.c_str(), what);

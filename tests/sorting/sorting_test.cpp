@@ -86,6 +86,7 @@ TEST_CASE_TEMPLATE("rows of every length are sorted, and equal elements of an ar
     if (sizeof(T) == 4 || sizeof(T) == 1) {
         check_rows<T>(2, 2048);
         check_rows<T>(3, 2049);
+        check_rows<T>(2, 5000);
         check_rows<T>(1, 9001);
     }
 }

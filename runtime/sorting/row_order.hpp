@@ -1,0 +1,50 @@
+// The order of values on the host: NaN last, complex numbers by their real parts, then by their imaginary ones.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <utility>
+
+#include <ingot/half.hpp>
+#include <ingot/shape.hpp>
+
+namespace ingot::runtime {
+
+template <class T>
+bool is_nan([[maybe_unused]] T x) {
+    if constexpr (std::floating_point<T>)
+        return x != x;
+    else
+        return false;
+}
+
+struct in_order {
+    template <class T>
+    bool operator()(T a, T b) const {
+        return a < b || (is_nan(b) && !is_nan(a));
+    }
+    /// By real part, then by imaginary part, each with what is not a number last.
+    template <class T>
+    bool operator()(const std::complex<T>& a, const std::complex<T>& b) const {
+        if ((*this)(a.real(), b.real())) return true;
+        if ((*this)(b.real(), a.real())) return false;
+        return (*this)(a.imag(), b.imag());
+    }
+    bool operator()(float16 a, float16 b) const { return rank(a.bits(), 0x7c00) < rank(b.bits(), 0x7c00); }
+    bool operator()(bfloat16 a, bfloat16 b) const { return rank(a.bits(), 0x7f80) < rank(b.bits(), 0x7f80); }
+    /// A key and its place, which no other has: equal keys stay in order.
+    template <class T>
+    bool operator()(const std::pair<T, index_t>& a, const std::pair<T, index_t>& b) const {
+        if ((*this)(a.first, b.first)) return true;
+        return a.second < b.second && !(*this)(b.first, a.first);
+    }
+
+private:
+    /// Halves as integers in their order: both zeros are 0, and NaN the greatest.
+    static int rank(int bits, int infinity) {
+        const int magnitude = bits & 0x7fff;
+        return magnitude > infinity ? 0x8000 : (bits & 0x8000) != 0 ? -magnitude : magnitude;
+    }
+};
+
+}  // namespace ingot::runtime

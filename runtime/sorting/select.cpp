@@ -1,0 +1,460 @@
+// Which elements of long rows are the greatest or the least: selected digit by digit, from the highest, not sorted.
+//
+// A pass counts the digits of what is not decided yet, and the last block to end finds the digit at which the wanted
+// number is reached. Elements are ordered by their keys and then by their places, so that no two are equal and those
+// that come first win. After the first pass what has the digit is copied aside where it is little; so the whole is read
+// twice. Where everything that has a digit is wanted the passes that follow have nothing to do.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <ingot/error.hpp>
+#include <ingot/half.hpp>
+#include <ingot/sorting.hpp>
+
+#include "runtime/device.hpp"
+#include "runtime/device_facts.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/host_workers.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/row_order.hpp"
+#include "runtime/sorting/sort_rows.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+struct selected_rows {
+    const std::byte* from;
+    index_t* to;
+    index_t rows, length, count;
+    bool largest;
+};
+
+template <class T>
+void select_on_host(const selected_rows& s) {
+    run_on_workers(static_cast<std::size_t>(s.rows), [&](std::size_t begin, std::size_t end) {
+        std::vector<index_t> places(static_cast<std::size_t>(s.length));
+        for (std::size_t i = begin; i < end; ++i) {
+            const T* const row = reinterpret_cast<const T*>(s.from) + static_cast<index_t>(i) * s.length;
+            std::iota(places.begin(), places.end(), index_t{0});
+            const in_order before;
+            const auto wins = [&](index_t a, index_t b) {
+                const T &x = row[a], &y = row[b];
+                if (s.largest ? before(y, x) : before(x, y)) return true;
+                return a < b && !(s.largest ? before(x, y) : before(y, x));
+            };
+            std::ranges::nth_element(places, places.begin() + (s.count - 1), wins);
+            std::sort(places.begin(), places.begin() + s.count, wins);
+            std::copy_n(places.begin(), s.count, s.to + static_cast<index_t>(i) * s.count);
+        }
+    });
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+constexpr int threads = 256, tile = 2048, digit_bits = 11, digits = 1 << digit_bits;
+
+/// What the passes so far have decided of a row. A pass reads one and writes the other of two.
+struct row_state {
+    unsigned long long key_prefix, place_prefix, remaining, candidates;
+    int passes, done, aside, unused;
+};
+struct row_counters {
+    unsigned long long taken, kept, ended;  // the last of blocks
+};
+struct arguments {
+    const void* from;
+    long long* to;
+    const void* state;
+    void* next_state;
+    void* counters;
+    unsigned long long* counts;
+    void* keys;  // aside
+    long long* places;
+    long long length, wanted, room;
+    int place_bits, pass;
+};
+
+constexpr std::string_view kernels_text = R"(typedef long long int64;
+typedef unsigned long long uint64;
+constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
+struct row_state {
+    uint64 key_prefix, place_prefix, remaining, candidates;
+    int passes, done, aside, unused;
+};
+struct row_counters {
+    uint64 taken, kept, ended;
+};
+struct arguments {
+    const value* from;
+    int64* to;
+    const row_state* state;
+    row_state* next_state;
+    row_counters* counters;
+    uint64* counts;
+    key* keys;
+    int64* places;
+    int64 length, wanted, room;
+    int place_bits, pass;
+};
+
+/// Bits that lie below the first digits of a number of so many bits.
+__device__ int below(int bits, int passes) { return bits > 11 * passes ? bits - 11 * passes : 0; }
+__device__ key key_of(value v) {
+    const key k = into_order(v);
+    return largest ? k : key(value(~value(k)));
+}
+/// Places in descending order, for the first ones win.
+__device__ uint64 inverse_of(int64 place, int bits) { return (uint64(1) << bits) - 1 - uint64(place); }
+
+/// Whether the digits that are decided are less than the state's (-1), equal, or greater.
+__device__ int compare(const row_state& s, key k, uint64 inverse, int place_bits) {
+    if (s.passes == 0) return 0;
+    const uint64 mine = uint64(k) >> below(key_bits, s.passes);
+    if (mine != s.key_prefix) return mine > s.key_prefix ? 1 : -1;
+    if (s.passes <= key_passes) return 0;
+    const uint64 place = inverse >> below(place_bits, s.passes - key_passes);
+    return place == s.place_prefix ? 0 : place > s.place_prefix ? 1 : -1;
+}
+
+struct place_of_digit {
+    int shift, bits;
+};
+__device__ place_of_digit digit_of(int pass, int place_bits) {
+    const int bits = pass < key_passes ? key_bits : place_bits, own = pass < key_passes ? pass : pass - key_passes;
+    return {below(bits, own + 1), below(bits, own) - below(bits, own + 1)};
+}
+
+/// What a thread's number is added to: the sum of those of the threads before it; `total` of all. 256 threads.
+__device__ uint64 sum_before(uint64 mine, uint64* room, uint64& total) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint64 sum = mine;
+    #pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+        const uint64 lower = __shfl_up_sync(0xffffffffu, sum, d);
+        if (lane >= d) sum += lower;
+    }
+    __syncthreads();
+    if (lane == 31) room[warp] = sum;
+    __syncthreads();
+    uint64 before = sum - mine;
+    total = 0;
+    #pragma unroll
+    for (int w = 0; w < 8; ++w) {
+        const uint64 of_warp = room[w];
+        if (w < warp) before += of_warp;
+        total += of_warp;
+    }
+    return before;
+}
+
+/// Finds the digit with which the wanted number is reached, from the greatest digit down.
+__device__ void decide(const arguments& a, row_state s, row_state& next, uint64* counts, uint64* room) {
+    uint64 mine[8], sum = 0;
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        uint64* const count = counts + (2047 - (int(threadIdx.x) * 8 + i));
+        mine[i] = atomicAdd(count, 0);
+        sum += mine[i];
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) counts[2047 - (int(threadIdx.x) * 8 + i)] = 0;
+    const uint64 wanted = a.pass == 0 ? uint64(a.wanted) : s.remaining;
+    uint64 total, above = sum_before(sum, room, total);
+    if (above >= wanted || above + sum < wanted) return;
+    // One thread gets here.
+    int i = 0;
+    uint64 count = 0;
+    #pragma unroll
+    for (int k = 0; k < 8; ++k) {
+        if (k == i) {
+            count = mine[k];
+            if (above + count < wanted) above += count, ++i;
+        }
+    }
+    const uint64 digit = 2047 - (int(threadIdx.x) * 8 + i);
+    const int bits = digit_of(a.pass, a.place_bits).bits;
+    if (a.pass < key_passes)
+        s.key_prefix = s.key_prefix << bits | digit;
+    else
+        s.place_prefix = s.place_prefix << bits | digit;
+    s.remaining = wanted - above;
+    s.passes = a.pass + 1;
+    s.done = count == wanted - above;
+    if (a.pass == 0) {
+        s.candidates = count;
+        s.aside = !s.done && int64(count) <= a.room;
+    }
+    next = s;
+}
+
+extern "C" __global__ void __launch_bounds__(256, 5) count_digits(const __grid_constant__ arguments a) {
+    __shared__ unsigned counts[2048];
+    __shared__ uint64 room[8];
+    __shared__ bool last;
+    const int64 row = blockIdx.y;
+    const row_state s = a.state[row];
+    if (s.done) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) a.next_state[row] = s;
+        return;
+    }
+    for (int i = threadIdx.x; i < 2048; i += 256) counts[i] = 0;
+    __syncthreads();
+    const bool aside = a.pass != 0 && s.aside;
+    const int64 n = aside ? int64(s.candidates) : a.length;
+    const value* const from = a.from + row * a.length;
+    const key* const keys = a.keys + row * a.room;
+    const int64* const places = a.places + row * a.room;
+    const place_of_digit digit = digit_of(a.pass, a.place_bits);
+    for (int64 begin = int64(blockIdx.x) * 2048; begin < n; begin += int64(gridDim.x) * 2048) {
+        key k[8];
+        int64 place[8];
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const int64 at = begin + i * 256 + threadIdx.x;
+            k[i] = 0, place[i] = -1;
+            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), place[i] = aside ? places[at] : at;
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const uint64 inverse = inverse_of(place[i], a.place_bits);
+            int mine = -1;
+            if (place[i] >= 0 && compare(s, k[i], inverse, a.place_bits) == 0)
+                mine = int((a.pass < key_passes ? uint64(k[i]) : inverse) >> digit.shift) & ((1 << digit.bits) - 1);
+            // A warp whose digits are the same counts them at once.
+            const int first = __shfl_sync(0xffffffffu, mine, 0);
+            if (__all_sync(0xffffffffu, mine == first)) {
+                if (threadIdx.x % 32 == 0 && mine >= 0) atomicAdd(&counts[mine], 32u);
+            } else if (mine >= 0) {
+                atomicAdd(&counts[mine], 1u);
+            }
+        }
+    }
+    __syncthreads();
+    uint64* const all = a.counts + row * 2048;
+    for (int i = threadIdx.x; i < 2048; i += 256)
+        if (counts[i] != 0) atomicAdd(&all[i], uint64(counts[i]));
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(&a.counters[row].ended, 1) % gridDim.x == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    decide(a, s, a.next_state[row], all, room);
+}
+
+/// With pass 1: what is above the first digit is taken, and what has it copied aside. Else what is wanted is taken.
+extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_constant__ arguments a) {
+    __shared__ uint64 room[8], bases[2];
+    const int64 row = blockIdx.y;
+    const row_state s = a.state[row];
+    row_counters& counters = a.counters[row];
+    const bool copies = a.pass == 1;
+    if (copies && !s.aside) return;
+    const bool aside = !copies && s.aside;
+    const int64 n = aside ? int64(s.candidates) : a.length;
+    const value* const from = a.from + row * a.length;
+    key* const keys = a.keys + row * a.room;
+    int64* const places = a.places + row * a.room;
+    int64* const to = a.to + row * a.wanted;
+    for (int64 begin = int64(blockIdx.x) * 2048; begin < n; begin += int64(gridDim.x) * 2048) {
+        key k[8];
+        int64 place[8];
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const int64 at = begin + i * 256 + threadIdx.x;
+            k[i] = 0, place[i] = -1;
+            if (at < n) k[i] = aside ? keys[at] : key_of(from[at]), place[i] = aside ? places[at] : at;
+        }
+        unsigned takes = 0, keeps = 0;
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            if (place[i] < 0) continue;
+            const int order = compare(s, k[i], inverse_of(place[i], a.place_bits), a.place_bits);
+            if (order > 0 || (order == 0 && !copies)) takes |= 1u << i;
+            if (order == 0 && copies) keeps |= 1u << i;
+        }
+        if (!__syncthreads_or((takes | keeps) != 0)) continue;
+        uint64 total;
+        const uint64 before = sum_before(uint64(__popc(takes)) << 32 | uint64(__popc(keeps)), room, total);
+        if (threadIdx.x == 0) {
+            bases[0] = total >> 32 ? atomicAdd(&counters.taken, total >> 32) : 0;
+            bases[1] = total & 0xffffffffu ? atomicAdd(&counters.kept, total & 0xffffffffu) : 0;
+        }
+        __syncthreads();
+        uint64 take = bases[0] + (before >> 32), keep = bases[1] + (before & 0xffffffffu);
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            if (takes >> i & 1) to[take++] = place[i];
+            if (keeps >> i & 1) keys[keep] = k[i], places[keep++] = place[i];
+        }
+    }
+}
+)";
+
+/// Loaded once for each of these, for ever.
+struct select_kernels {
+    std::shared_ptr<const kernel_module> module;
+    loaded_kernel count, take;
+};
+const select_kernels& kernels_for(dtype type, bool largest, std::uint32_t architecture) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<std::tuple<dtype, bool, std::uint32_t>, std::unique_ptr<select_kernels>>;
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<select_kernels>& found = all[{type, largest, architecture}];
+    if (!found) {
+        source_text source;
+        source.where = target::cuda;
+        source.architecture = "sm_" + std::to_string(architecture);
+        source.kernels = {"count_digits", "take_elements"};
+        source.text = key_order_text(type, true);
+        source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+        source.text += kernels_text;
+        const auto module = load(source);
+        found.reset(new select_kernels{module, loaded_kernel(module->kernel("count_digits")),
+                                       loaded_kernel(module->kernel("take_elements"))});
+    }
+    return *found;
+}
+
+void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
+    const select_kernels& kernels = kernels_for(type, s.largest, architecture_of(stream.device));
+    const auto key_bytes = std::max<std::size_t>(detail::size_of(type), 4);
+    const int key_bits = 8 * static_cast<int>(detail::size_of(type)),
+              place_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.length - 1)));
+    const int passes = (key_bits + digit_bits - 1) / digit_bits + (place_bits + digit_bits - 1) / digit_bits;
+    constexpr index_t rows_at_once = 1024;
+    const index_t rows = std::min(s.rows, rows_at_once), room = std::max<index_t>(s.length / 8, 1);
+    const auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+    const auto n = static_cast<std::size_t>(rows);
+    const std::size_t states = aligned(n * sizeof(row_state)),
+                      counters = 2 * states + aligned(n * sizeof(row_counters)),
+                      counts = n * digits * sizeof(std::uint64_t), kept = n * static_cast<std::size_t>(room);
+    const buffer_ref scratch =
+        allocate_buffer(counters + counts + kept * sizeof(std::int64_t) + kept * key_bytes, stream.device, stream);
+    order_write(*scratch, stream);
+    std::byte* const begin = static_cast<std::byte*>(scratch->data);
+
+    // As many blocks as processors hold at once (__launch_bounds__).
+    const index_t blocks_at_once = index_t{5} * processors_of(stream.device), tiles = (s.length + tile - 1) / tile;
+    for (index_t first = 0; first < s.rows; first += rows) {
+        const index_t now = std::min(rows, s.rows - first);
+        arguments a{s.from + static_cast<std::size_t>(first * s.length) * detail::size_of(type),
+                    reinterpret_cast<long long*>(s.to) + first * s.count,
+                    nullptr,
+                    nullptr,
+                    begin + 2 * states,
+                    reinterpret_cast<unsigned long long*>(begin + counters),
+                    begin + counters + counts + kept * sizeof(std::int64_t),
+                    reinterpret_cast<long long*>(begin + counters + counts),
+                    s.length,
+                    s.count,
+                    room,
+                    place_bits,
+                    0};
+        const auto blocks = static_cast<unsigned>(std::clamp<index_t>(blocks_at_once / now, 1, tiles));
+        codegen::launch step;
+        step.threads = threads;
+        const auto launch = [&](const loaded_kernel& kernel, int pass) {
+            a.pass = pass;
+            a.state = begin + (pass % 2 == 0 ? 0 : states);
+            a.next_state = begin + (pass % 2 == 0 ? states : 0);
+            void* parameters[] = {&a};
+            check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)), blocks,
+                                           static_cast<unsigned>(now), 1, threads, 1, 1, 0,
+                                           reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
+                  "topk");
+        };
+        stream.backend->fill(begin, 0, counters + counts, stream.native);
+        launch(kernels.count, 0);
+        launch(kernels.take, 1);
+        for (int pass = 1; pass < passes; ++pass) launch(kernels.count, pass);
+        launch(kernels.take, passes);
+    }
+}
+
+#else
+
+void select_on_gpu(const selected_rows&, dtype, stream_state&) {
+    throw library_error("[topk] Ingot was built without CUDA's headers");
+}
+
+#endif
+
+void select(const selected_rows& s, dtype type) {
+    switch (type) {
+        case dtype::b1:
+        case dtype::u1:
+            return select_on_host<std::uint8_t>(s);
+        case dtype::i1:
+            return select_on_host<std::int8_t>(s);
+        case dtype::i2:
+            return select_on_host<std::int16_t>(s);
+        case dtype::u2:
+            return select_on_host<std::uint16_t>(s);
+        case dtype::i4:
+            return select_on_host<std::int32_t>(s);
+        case dtype::u4:
+            return select_on_host<std::uint32_t>(s);
+        case dtype::i8:
+            return select_on_host<std::int64_t>(s);
+        case dtype::u8:
+            return select_on_host<std::uint64_t>(s);
+        case dtype::f2:
+            return select_on_host<float16>(s);
+        case dtype::bf:
+            return select_on_host<bfloat16>(s);
+        case dtype::f4:
+            return select_on_host<float>(s);
+        case dtype::f8:
+            return select_on_host<double>(s);
+        default:
+            throw library_error("[topk] nothing selects from " + std::string(name(type)));
+    }
+}
+
+}  // namespace
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+bool select_elements(const buffer_ref& from, const layout& where, dtype type, index_t count, bool largest,
+                     const buffer_ref& to) {
+    runtime::stream_state& stream = *runtime::context_on(from->device).stream;
+    const index_t length = where.shape()[where.rank() - 1];
+    const runtime::selected_rows rows{
+        static_cast<const std::byte*>(from->data) + where.offset * static_cast<index_t>(size_of(type)),
+        static_cast<index_t*>(to->data),
+        where.size() / length,
+        length,
+        count,
+        largest};
+    runtime::order_read(*from, stream);
+    runtime::order_write(*to, stream);
+    if (!stream.device.is_cuda()) {
+        runtime::select(rows, type);
+        return true;
+    }
+    stream.backend->bind_thread();
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (length <= runtime::longest_short_row(type, true)) {
+        const runtime::sorted_rows all{rows.from, reinterpret_cast<std::byte*>(rows.to), rows.rows, length, length,
+                                       count};
+        runtime::argsort_first_of_short_rows(all, type, largest, count, stream);
+        return true;
+    }
+#endif
+    runtime::select_on_gpu(rows, type, stream);
+    return false;
+}
+
+}  // namespace ingot::detail
