@@ -458,8 +458,8 @@ auto hfft(const E& e, norm how) {
 
 /// The inverse of `hfft`: the first n / 2 + 1 elements. Throws as `fft`.
 ///
-///     std::cout << fft::ihfft(array<double>{8, -2, 0, -2});
-///     // prints: [1.-0.j 2.-0.j 3.-0.j]
+///     std::cout << real(fft::ihfft(array<double>{8, -2, 0, -2}));
+///     // prints: [1. 2. 3.]
 template <detail::real_expression E>
 auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
     const detail::transformed_axis along = detail::one_axis("ihfft", e, n, axis);
