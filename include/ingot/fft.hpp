@@ -192,8 +192,18 @@ auto real_transform(const char* operation, const E& e, std::span<const transform
                             });
 }
 
+/// n real numbers of the first half of their spectrum, along the last axis. Imaginary parts that no such spectrum has
+/// are taken for zeros: what a library makes of them is its own affair.
+template <class R>
+lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, index_t n) {
+    const index_t middle = n % 2 == 0 ? n / 2 : 0;
+    const auto at = position_along(n / 2 + 1, 0);
+    const lazy<std::complex<R>> taken =
+        complex_of(real(half), where((at == index_t{0}) | (at == middle), R(0), imag(half)));
+    return call_library_making<library_function::irfft1d, R>(operation, n, taken);
+}
+
 /// And back: along the last axis given to as many real numbers as it has points, along the others as of complex ones.
-/// Imaginary parts that the spectrum of real numbers does not have are taken for zeros.
 template <class E>
 auto inverse_real_transform(const char* operation, const E& e, std::span<const transformed_axis> all, fft::norm how) {
     using R = transform_part<E>;
@@ -204,11 +214,7 @@ auto inverse_real_transform(const char* operation, const E& e, std::span<const t
     lazy<C> x = transformed<true>(operation, lazy<C>(e), calls_of_transform(all.first(all.size() - 1), false));
     x = with_points(operation, x, transformed_axis{last.axis, half});
     return with_axes_last(x, std::span(&last, 1), [&](const lazy<C>& spectrum) {
-        const lazy<C> y = spectrum * factor_of_transform(how, all, true);
-        const auto at = position_along(half, 0);
-        const index_t middle = last.points % 2 == 0 ? half - 1 : 0;
-        const lazy<C> halved = complex_of(real(y), where((at == index_t{0}) | (at == middle), R(0), imag(y)));
-        return lazy<R>(call_library_making<library_function::irfft1d, R>(operation, last.points, halved));
+        return reals_of_half<R>(operation, spectrum * factor_of_transform(how, all, true), last.points);
     });
 }
 
@@ -313,13 +319,9 @@ private:
         // Element n - k, and of k = 0, where there is none, a zero.
         const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
         const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
-        const lazy<C> y = turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_)));
-        const index_t middle = n_ % 2 == 0 ? half - 1 : 0;
-        const lazy<C> hermitian = complex_of(real(y), where((at == index_t{0}) | (at == middle), R(0), imag(y)));
-        const lazy<R> order = call_library_making<library_function::irfft1d, R>(operation_, n_, hermitian);
-        if (n_ == 1) return order;
-        // Elements in turn from the front and from the back.
-        return interleaved(order);
+        const lazy<R> order =
+            reals_of_half<R>(operation_, turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_))), n_);
+        return n_ == 1 ? order : interleaved(order);
     }
     lazy<R> fourth() const {
         const double step = pi / static_cast<double>(2 * n_);
@@ -458,8 +460,8 @@ auto hfft(const E& e, norm how) {
 
 /// The inverse of `hfft`: the first n / 2 + 1 elements. Throws as `fft`.
 ///
-///     std::cout << fft::ihfft(array<double>{8, -2, 0, -2});
-///     // prints: [1.-0.j 2.-0.j 3.-0.j]
+///     std::cout << real(fft::ihfft(array<double>{8, -2, 0, -2}));
+///     // prints: [1. 2. 3.]
 template <detail::real_expression E>
 auto ihfft(const E& e, const points& n = none, index_t axis = -1, norm how = norm::backward) {
     const detail::transformed_axis along = detail::one_axis("ihfft", e, n, axis);
