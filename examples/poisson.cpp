@@ -1,5 +1,5 @@
-// Poisson's equation on a torus, solved twice: at once, by Fourier transforms, in which the Laplacian is a division; and
-// by conjugate gradients, whose Laplacian is a sum of rolls. Both solve the same equations, so that they agree.
+// Poisson's equation on a torus, solved twice: at once, by Fourier transforms, in which the Laplacian is a division;
+// and by conjugate gradients, whose Laplacian is a sum of rolls. Both solve the same equations, so that they agree.
 // poisson [N]
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,5 @@
-// A spectrogram: frames of a signal, which are a view of it, times a window, transformed; the power of each frequency in
-// decibels is a picture. The signal is a tone that rises and one that sways, in noise.
-// spectrogram [FILE.pgm]
+// A spectrogram: frames of a signal, which are a view of it, times a window, transformed; the power of each frequency
+// in decibels is a picture. The signal is a tone that rises and one that sways, in noise. spectrogram [FILE.pgm]
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -22,7 +21,8 @@ int main(int argc, char** argv) {
     const auto swaying = 0.3 * sin(2 * pi * 3200 * t + 150 * sin(2 * pi * 0.5 * t));
     const array<float> signal = rising + swaying + 0.02 * random::generator(1).normal<double>({length});
 
-    const auto window = 0.5 - 0.5 * cos(2 * pi / static_cast<double>(frame) * arange<double>(static_cast<double>(frame)));
+    const auto window =
+        0.5 - 0.5 * cos(2 * pi / static_cast<double>(frame) * arange<double>(static_cast<double>(frame)));
     const auto frames = sliding_window_view(signal, frame)(slice(0, none, hop));
     const counter_values before = counters();
     const array<float> power = [&] {

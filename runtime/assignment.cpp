@@ -23,7 +23,13 @@ namespace ingot::detail {
 namespace {
 
 bool in_place(const buffer_ref& memory, std::uint32_t own) {
-    if (!memory || !memory->unowned) return memory && memory.unique(own);
+    if (!memory || !memory->unowned) {
+        const bool is_alone = memory && memory.unique(own);
+        if (const runtime::graph_capture* const capture = runtime::capture_of_thread();
+            capture != nullptr && memory && !is_alone)
+            capture->check_may_move(*memory);
+        return is_alone;
+    }
     if (memory->read_only) runtime::throw_read_only("assign");
     return true;
 }
@@ -93,8 +99,9 @@ device_id device_of_operands(const tree& t, device_id otherwise) {
 /// computed elsewhere. What a lazy reads is not seen here. Launches of a graph would not see the other memory.
 bool had_better_move(const tree& t, const destination& to) {
     const auto is_lazy = [](const operand& o) { return o.kind == operand_kind::lazy; };
-    return runtime::capture_of_thread() == nullptr && to.keeps_rank && to.memory && !to.memory->unowned && !to.memory->externally_visible &&
-           std::ranges::none_of(t.operands, is_lazy) && reads_otherwise(t, to.memory.get(), to.where);
+    return runtime::capture_of_thread() == nullptr && to.keeps_rank && to.memory && !to.memory->unowned &&
+           !to.memory->externally_visible && std::ranges::none_of(t.operands, is_lazy) &&
+           reads_otherwise(t, to.memory.get(), to.where);
 }
 
 /// A selection is of the array as it was when it was made.

@@ -18,7 +18,8 @@ void runtime::release_buffer(buffer& b) noexcept {
 buffer_ref allocate_buffer(std::size_t bytes, device_id device, runtime::stream_state& stream) {
     if (stream.device == device) {
         buffer_ref made = stream.pool->allocate(bytes, stream);
-        if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed)) capture->note(*made);
+        if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
+            capture->note(*made);
         return made;
     }
     runtime::device_state& d = runtime::state_of(device);

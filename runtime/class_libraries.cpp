@@ -10,6 +10,13 @@ using detail::library_facts;
 using detail::word;
 using detail::word_kind;
 
+namespace {
+
+/// Beyond so many along strides of their own, arrays are copied first.
+constexpr index_t few_calls = 16;
+
+}  // namespace
+
 void classifier::find_libraries(const statement& s) {
     constexpr int no_leaf = -1;
     library_uses_.assign(s.operands.size(), {});
@@ -49,12 +56,48 @@ void classifier::find_libraries(const statement& s) {
         library_roots_.push_back(pick == no_leaf ? library_use{} : library_uses_[static_cast<std::size_t>(pick)]);
 }
 
+/// The same of functions that write along any strides that are steps of each other.
+bool classifier::is_written_as_lattice(const statement& s, std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    const library_facts& row = facts(static_cast<detail::library_function>(use.function));
+    const bool of_reals = row.wants == detail::library_layout::consumed;
+    if (!of_reals && row.wants != detail::library_layout::lattice) return false;
+    const index_t *const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output])),
+                         *const out = c_.strides_of(s.operands.size() + output);
+    std::vector<std::size_t> along;  // the axes that the function's own become: one each, or one together
+    index_t batch = 1, longest = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] != 0) continue;
+        const bool of_batch = moves(below_[static_cast<std::size_t>(use.owner - 1)], a);
+        if (of_batch == (pick[a] != 0)) return false;
+        if (!of_batch) {
+            along.push_back(a);
+            continue;
+        }
+        if (out[a] <= 0) return false;
+        batch *= c_.extents[a];
+        longest = std::max(longest, c_.extents[a]);
+    }
+    const std::vector<std::size_t> own = axes_of_owner(use.owner, use.axes);
+    const bool as_one = along.size() == 1;
+    if ((!as_one && along.size() != own.size()) || longest == 0) return false;
+    index_t inner = 1;
+    for (std::size_t k = own.size(); k-- > 0; inner *= c_.extents[own[k]])
+        if (!as_one && (c_.extents[along[k]] != c_.extents[own[k]] || pick[along[k]] != inner)) return false;
+    if (as_one && (c_.extents[along[0]] != inner || pick[along[0]] != 1)) return false;
+    if (!is_lattice(along, out)) return false;
+    const buffer_ref& memory = *s.outputs[output].memory;
+    const std::uintptr_t address = memory ? address_of(*memory, *s.outputs[output].where, use.type) : 0;
+    return batch / longest <= (of_reals ? 1 : few_calls) && (!of_reals || address % vector_bytes == 0);
+}
+
 /// Whether an output is the whole of a library's result, and its elements lie in memory as the function writes them.
 bool classifier::is_written_by_library(const statement& s, std::size_t output) const {
     const library_use& use = library_roots_[output];
     if (use.owner == 0 || use.type != s.outputs[output].type || !s.shapes.empty()) return false;
     const auto pick = static_cast<std::size_t>(library_picks_[output]);
     if (s.operands[pick].where->offset != 0) return false;
+    if (is_written_as_lattice(s, output)) return true;
     index_t inner = 1;
     for (const std::size_t a : axes_of_owner(use.owner, use.axes)) inner *= c_.extents[a];
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
@@ -82,10 +125,8 @@ std::vector<std::size_t> classifier::axes_of_owner(int owner, std::uint32_t mask
     return axes;
 }
 
-/// The axes that a library's function is about, as steps of each other (library_layout).
-bool classifier::is_lattice(std::size_t i, const library_use& use) const {
-    const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);
-    const index_t* strides = c_.strides_of(i);
+/// Axes as steps of each other (library_layout).
+bool classifier::is_lattice(std::span<const std::size_t> axes, const index_t* strides) const {
     index_t step = 1, least = 1;  // of the axis before, and what it is times that axis' extent
     for (std::size_t k = axes.size(); k-- > 0;) {
         const index_t extent = c_.extents[axes[k]], stride = strides[axes[k]];
@@ -118,8 +159,8 @@ bool classifier::suits_library(std::size_t i, const library_use& use, std::uintp
     if (row.wants == detail::library_layout::lattice) {
         // cuFFT reads real numbers in pairs. The calls of more than one run would begin at any of them.
         const bool in_pairs = row.takes == detail::library_operand::real_part;
-        constexpr index_t few_calls = 16;
-        return is_lattice(i, use) && most_calls_of_lattice(i, use) <= (in_pairs ? 1 : few_calls) &&
+        return is_lattice(axes_of_owner(use.owner, use.axes), c_.strides_of(i)) &&
+               most_calls_of_lattice(i, use) <= (in_pairs ? 1 : few_calls) &&
                (!in_pairs || address % vector_bytes == 0);
     }
     const std::vector<std::size_t> axes = axes_of_owner(use.owner, use.axes);

@@ -202,7 +202,8 @@ private:
     }
     std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
     bool suits_library(std::size_t i, const library_use&, std::uintptr_t address) const;
-    bool is_lattice(std::size_t i, const library_use&) const;
+    bool is_lattice(std::span<const std::size_t> axes, const index_t* strides) const;
+    bool is_written_as_lattice(const statement&, std::size_t output) const;
     index_t most_calls_of_lattice(std::size_t i, const library_use&) const;
     index_t largest_of_library(int owner) const;
     bool is_written_by_library(const statement&, std::size_t output) const;

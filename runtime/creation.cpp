@@ -13,6 +13,7 @@
 
 #include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/transfer.hpp"
 
 namespace ingot::detail {
@@ -146,8 +147,13 @@ void create_from_host(buffer_ref& memory, layout& where, std::span<const index_t
                       std::size_t bytes_each) {
     check_extents("array", shape);
     where = contiguous_layout(shape);
-    memory = allocate_buffer(bytes_of(where, bytes_each));
-    runtime::copy_from_host(*memory, 0, bytes_of(where, bytes_each), values, *runtime::current().stream);
+    // Into a graph values go once, at once: it reads them from memory that is not its own.
+    runtime::graph_capture* const capture = runtime::capture_of_thread();
+    runtime::stream_state& stream =
+        capture != nullptr ? *runtime::state_of(runtime::current().device).default_stream : *runtime::current().stream;
+    memory = allocate_buffer(bytes_of(where, bytes_each), stream.device, stream);
+    runtime::copy_from_host(*memory, 0, bytes_of(where, bytes_each), values, stream);
+    if (capture != nullptr) capture->keep(memory);
 }
 
 bool is_contiguous(const layout& where) noexcept {

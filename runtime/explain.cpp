@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include <ingot/compiling.hpp>
 #include <ingot/measure.hpp>
 
 #include "codegen/graph/dot.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/launch.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/plan_steps.hpp"
+#include "runtime/prefetch.hpp"
 
 namespace ingot {
 
@@ -37,6 +39,7 @@ struct part {
     const planned& plan;
     const stream_state& stream;
     bool again;
+    std::span<const std::uint32_t> words;             // its key
     bool empty() const { return classes.size == 0; }  // and has no plan
 };
 
@@ -82,7 +85,7 @@ private:
             p.plan = codegen::make_plan(p.key);
             p.in_memory = is_loaded(words);
         }
-        f_({s, c, p, *where.stream, !is_new});
+        f_({s, c, p, *where.stream, !is_new, known->first});
         for (std::size_t k = 0; k < s.outputs.size(); ++k) {
             const detail::extents_ref shape = s.shapes.empty() ? detail::extents_ref::of(c.shape) : s.shapes[k];
             *s.outputs[k].memory = without_memory(where.stream->device);
@@ -257,6 +260,13 @@ explanation explain_statement(const joint_outputs& trees) {
     }).look_at(trees);
     if (all.pattern.empty()) all.pattern = "nothing to compute: size 0";
     return all;
+}
+
+void prefetch_statement(runtime::prefetch_state& s, const joint_outputs& trees) {
+    using namespace runtime;
+    looker([&](const part& now) {
+        if (!now.empty() && !now.again) s.keys.emplace_back(now.words.begin(), now.words.end());
+    }).look_at(trees);
 }
 
 std::string source_of_statement(const joint_outputs& trees) {

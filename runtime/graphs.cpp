@@ -95,6 +95,14 @@ void graph_capture::touch(buffer& b, bool writes) {
     if (is_new) b.externally_visible = true;
 }
 
+void graph_capture::check_may_move(const buffer& b) const {
+    const auto made = made_at_.find(&b);
+    if (made == made_at_.end() || made->second != depth)
+        throw error(
+            "[graph] an array is written that shares its memory with a copy or an expression from before; that would "
+            "give it other memory, which the next time does not see. Write to it once before it is recorded");
+}
+
 std::vector<held_buffer> graph_capture::own_in_use() const {
     std::vector<buffer*> all = own_;
     std::ranges::sort(all);
@@ -109,6 +117,7 @@ std::vector<held_buffer> graph_capture::own_in_use() const {
 struct graph_state {
     capture_room* room = nullptr;
     std::vector<touched_buffer> touched;
+    std::vector<buffer_ref> constants;
     std::vector<host_step> steps;
     std::size_t size = 0;
     std::mutex mutex;  // of launches
@@ -140,6 +149,7 @@ graph_state::~graph_state() {
 #endif
     steps.clear();
     touched.clear();
+    constants.clear();
     return_room(*room);
 }
 
@@ -160,6 +170,7 @@ public:
         current_capture = &c;
         current().device = c.stream.device;
         current().stream = &c.stream;
+        current().records = true;
     }
     recording(const recording&) = delete;
     /// Without an end that the body came to.
@@ -179,7 +190,8 @@ public:
 #ifdef INGOT_HAS_CUDA_HEADERS
         if (!capture_.stream.device.is_cuda()) return;
         check(driver()->cuStreamEndCapture(cu(capture_.stream.native), &to.recorded), "ending a graph");
-        check(driver()->cuGraphInstantiateWithFlags(&to.executable, to.recorded, 0), "making a graph that can be launched");
+        check(driver()->cuGraphInstantiateWithFlags(&to.executable, to.recorded, 0),
+              "making a graph that can be launched");
 #endif
     }
 
@@ -189,6 +201,7 @@ private:
         current_capture = nullptr;
         current().device = before_.device;
         current().stream = before_.stream;
+        current().records = false;
     }
 
     graph_capture& capture_;
@@ -198,8 +211,8 @@ private:
 
 [[noreturn]] void throw_moved(const char* in) {
     throw error(std::string("[graph] ") + in +
-                " gave an array other memory, which it would not see the next time; write the array in place, x(all) = e "
-                "of its own shape");
+                " gave an array other memory, which it would not see the next time; write the array in place, by "
+                "assign(x, e)");
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -239,7 +252,8 @@ CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunc
     const CUgraphNode* before = nullptr;
     std::size_t count = 0;
     const auto ask = [&] {
-        check(api.cuStreamGetCaptureInfo(cu(s.native), &status, &id, &graph, &before, &count), "asking what is recorded");
+        check(api.cuStreamGetCaptureInfo(cu(s.native), &status, &id, &graph, &before, &count),
+              "asking what is recorded");
     };
     ask();
     CUcontext context = nullptr;
@@ -264,9 +278,9 @@ CUgraph add_loop(const stream_state& s, CUgraphConditionalHandle& handle, CUfunc
 class recording_of_body {
 public:
     recording_of_body(stream_state& s, native_stream inner, CUgraph body) : stream_(s), outer_(s.native) {
-        check(driver()->cuStreamBeginCaptureToGraph(cu(inner), body, nullptr, nullptr, 0,
-                                                    CU_STREAM_CAPTURE_MODE_RELAXED),
-              "beginning a loop's body");
+        check(
+            driver()->cuStreamBeginCaptureToGraph(cu(inner), body, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "beginning a loop's body");
         s.native = inner;
     }
     recording_of_body(const recording_of_body&) = delete;
@@ -289,14 +303,13 @@ private:
     bool is_over_ = false;
 };
 
-constinit thread_local std::size_t depth_of_loops = 0;
 constinit thread_local capture_room* room_of_thread = nullptr;
 
-native_stream stream_of_loop() {
+native_stream stream_of_loop(unsigned depth) {
     auto& all_streams = room_of_thread->of_loops;
-    while (all_streams.size() <= depth_of_loops)
+    while (all_streams.size() <= depth)
         all_streams.push_back(room_of_thread->stream->backend->create_non_blocking_stream());
-    return all_streams[depth_of_loops];
+    return all_streams[depth];
 }
 
 #endif
@@ -304,8 +317,16 @@ native_stream stream_of_loop() {
 /// Calls the body and asks again, and looks whether the memory of arrays from before the loop is still theirs.
 template <class Body>
 void turn(graph_capture& c, Body body) {
-    std::vector<held_buffer> before = c.own_in_use();
-    body();
+    const std::vector<held_buffer> before = c.own_in_use();
+    struct deeper {
+        explicit deeper(unsigned& d) : depth(d) { ++depth; }
+        ~deeper() { --depth; }
+        unsigned& depth;
+    };
+    {
+        const deeper within(c.depth);
+        body();
+    }
     for (const held_buffer& b : before)
         if (!b.is_shared()) throw_moved("a loop's body");
 }
@@ -328,6 +349,8 @@ void check_condition(extents_ref shape) {
 runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
     using namespace runtime;
     if (current_capture != nullptr) throw device_error("[graph] a capture within a capture cannot be recorded");
+    if (const device_id d = current().device; !d.is_cuda() && !d.is_host())
+        throw device_error("[graph] " + to_string(d) + " records nothing");
     auto made = std::make_unique<graph_state>();
     capture_room& room = take_room(state_of(current().device));
     made->room = &room;
@@ -336,12 +359,11 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         recording now(capture);
 #ifdef INGOT_HAS_CUDA_HEADERS
         room_of_thread = &room;
-        depth_of_loops = 0;
 #endif
         body(argument);
         // What the body dropped nobody can change any more, nor see what is written there.
         for (const auto& [memory, touched] : capture.touched)
-            if (!touched.memory.is_shared()) throw_moved("what is recorded");
+            if (!touched.memory.is_shared() && !capture.is_constant(*memory)) throw_moved("what is recorded");
         now.end(*made);
     }
     for (auto& [memory, touched] : capture.touched) made->touched.push_back(std::move(touched));
@@ -349,6 +371,7 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         (*own).externally_visible = true;
         made->touched.push_back({std::move(own), true});
     }
+    made->constants = std::move(capture.constants);
     made->steps = std::move(capture.all_steps);
     made->size = capture.size;
     return made.release();
@@ -387,11 +410,7 @@ void record_loop(void (*condition)(void*, array<bool>&), void* of_condition, voi
         const CUfunction setter = condition_setter(s.device);
         CUgraphConditionalHandle handle{};
         CUgraph repeated = add_loop(s, handle, setter, first);
-        recording_of_body now(s, stream_of_loop(), repeated);
-        struct deeper {
-            deeper() { ++depth_of_loops; }
-            ~deeper() { --depth_of_loops; }
-        } const within;
+        recording_of_body now(s, stream_of_loop(c.depth), repeated);
         turn(c, [&] {
             body(of_body);
             array<bool> once_more;
@@ -419,8 +438,7 @@ void graph::launch() const {
     for (const touched_buffer& t : g.touched) t.is_written ? order_write(*t.memory, s) : order_read(*t.memory, s);
     s.backend->bind_thread();
 #ifdef INGOT_HAS_CUDA_HEADERS
-    if (own.device.is_cuda())
-        check(driver()->cuGraphLaunch(g.executable, cu(s.native)), "launching a graph");
+    if (own.device.is_cuda()) check(driver()->cuGraphLaunch(g.executable, cu(s.native)), "launching a graph");
 #endif
     for (host_step& step : g.steps) step();
     if (!g.is_launched) g.launched = s.backend->create_event(false);

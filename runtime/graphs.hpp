@@ -2,9 +2,9 @@
 // body of the capture works, over a pool of its own: what it takes stays with the graph. On a GPU the driver records
 // what is put on the stream; on a host Ingot does, where it would otherwise run something.
 //
-// Memory that was there before is noted when a statement is ordered: it is neither waited for nor marked, which launches
-// do. The graph holds it as somebody's handle on it would (buffer::exports), so that arrays go on being written in place,
-// and their copies are deep from then on.
+// Memory that was there before is noted when a statement is ordered: it is neither waited for nor marked, which
+// launches do. The graph holds it as somebody's handle on it would (buffer::exports), so that arrays go on being
+// written in place, and their copies are deep from then on.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,23 @@ public:
     /// Of a statement that reads or writes memory from before the capture.
     void touch(buffer&, bool writes);
     /// Memory of the capture's own pool.
-    void note(buffer& b) { own_.push_back(&b); }
+    void note(buffer& b) {
+        own_.push_back(&b);
+        made_at_[&b] = depth;
+    }
+    /// What has its values now, and with every launch.
+    void keep(const buffer_ref& constant) {
+        made_at_[constant.get()] = depth;
+        constants.push_back(constant);
+    }
+    /// Throws error where a write would give an array other memory, which shares this with another: the next launch, or
+    /// the next turn of a loop, would read it here. Not where the array was made in what is recorded.
+    void check_may_move(const buffer&) const;
+    bool is_constant(const buffer& b) const noexcept {
+        for (const buffer_ref& c : constants)
+            if (c.get() == &b) return true;
+        return false;
+    }
     void record(host_step step) { steps->push_back(std::move(step)); }
 
     /// Own memory that is in use now.
@@ -72,9 +88,12 @@ public:
     std::vector<host_step>* steps;  // where the next goes
     std::size_t size = 0;           // kernels and library calls
     std::unordered_map<buffer*, touched_buffer> touched;
+    std::vector<buffer_ref> constants;
+    unsigned depth = 0;  // of loops
 
 private:
     std::vector<buffer*> own_;
+    std::unordered_map<const buffer*, unsigned> made_at_;
 };
 
 /// The capture of the calling thread; null where there is none.

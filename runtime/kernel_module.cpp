@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 
+#include "runtime/cache_bundle.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/fork.hpp"
@@ -19,13 +20,17 @@ namespace {
 /// Goes up with every change in what generated code expects of the runtime.
 constexpr int cache_abi = 1;
 
-cache_key key_of(const source_text& source) {
+/// `compiler`: a line that says which one, or nothing.
+std::string identity_of(const source_text& source, const std::string& compiler) {
     std::string text = "ingot cache " + std::to_string(cache_abi);
     text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
     text += "\narchitecture " + source.architecture + "\noptions";
     for (const std::string& option : compiler_options(source)) text += " " + option;
-    text += "\ncompiler " + compiler_identity(source.where) + "\nsource\n" + source.text;
-    return cache_key(std::move(text));
+    return text + compiler + "\nsource\n" + source.text;
+}
+
+cache_key key_of(const source_text& source) {
+    return cache_key(identity_of(source, "\ncompiler " + compiler_identity(source.where)));
 }
 
 /// The loader knows libraries by the text of their paths, and descriptor numbers are used again: this path spells a
@@ -40,6 +45,8 @@ std::string unique_path(int descriptor) {
 std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
 
 }  // namespace
+
+std::string cache_version() { return std::to_string(cache_abi); }
 
 kernel_module::kernel_module(target where, const std::string& name, std::span<const std::byte> code)
     : names_(names_behind(code)) {
@@ -106,6 +113,19 @@ struct kernel_store::pending_load {
 std::vector<std::byte> kernel_store::code(const source_text& source) { return code(source, key_of(source)); }
 
 std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
+    if (!has_bundles()) return code_without_bundle(source, key);
+    const std::string identity = identity_of(source, "");
+    if (auto found = find_in_bundles(identity)) return *std::move(found);
+    try {
+        std::vector<std::byte> made = code_without_bundle(source, key);
+        add_to_bundle(identity, made);
+        return made;
+    } catch (const library_error& e) {
+        throw library_error(e.what() + kernels_of_bundles(source.architecture));
+    }
+}
+
+std::vector<std::byte> kernel_store::code_without_bundle(const source_text& source, const cache_key& key) {
     if (!cache_) return compile(source);
     const auto cached = [&] {
         auto found = cache_->find(key);

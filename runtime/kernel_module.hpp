@@ -53,6 +53,9 @@ private:
 #endif
 };
 
+/// Of what generated code expects of the runtime, as bundles say it.
+std::string cache_version();
+
 /// Loaded kernels, kept for ever, over an optional disk cache.
 class kernel_store {
 public:
@@ -70,6 +73,7 @@ public:
 private:
     struct pending_load;
     std::vector<std::byte> code(const source_text& source, const cache_key& key);
+    std::vector<std::byte> code_without_bundle(const source_text& source, const cache_key& key);
     std::shared_ptr<const kernel_module> load_now(const source_text& source, const cache_key& key);
 
     std::optional<disk_cache> cache_;

@@ -228,7 +228,8 @@ void run_launch(const launch& step, const loaded_kernel& kernel, const step_cont
     else
 #endif
         if (capture != nullptr)
-        capture->record([of = kernel.on_host(), own = std::vector<std::byte>(arguments, arguments + step.argument_bytes),
+        capture->record([of = kernel.on_host(),
+                         own = std::vector<std::byte>(arguments, arguments + step.argument_bytes),
                          blocks = grid[0] * grid[1] * grid[2],
                          in_order = step.in_order] { run_host(of, own.data(), blocks, in_order); });
     else

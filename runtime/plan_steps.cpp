@@ -48,9 +48,10 @@ private:
     static index_t stride_of(const codegen::library_array& a, const codegen::library_axis& axis,
                              const step_context& with) {
         if (!axis.moves) return 0;
-        if (axis.stride == codegen::no_number) return static_cast<index_t>(points_of(axis.inner, with.c.extents));
+        const auto inner = static_cast<index_t>(points_of(axis.inner, with.c.extents));
+        if (axis.stride == codegen::no_number) return inner;
         const std::size_t row = a.memory == argument_kind::output_pointer ? with.s.operands.size() + a.index : a.index;
-        return with.c.strides_of(row)[axis.stride];
+        return with.c.strides_of(row)[axis.stride] * inner;
     }
 
     std::vector<index_t> extents_, strides_;
@@ -89,8 +90,7 @@ void run_fill(const codegen::fill& step, const step_context& with) {
     std::byte* const to = with.address_of(step.memory, step.index);
     const unsigned char value = step.value;
     graph_capture* const capture = with.stream.capture.load(std::memory_order_relaxed);
-    if (capture != nullptr && with.stream.synchronous)
-        return capture->record([=] { fill_on_host(to, value, bytes); });
+    if (capture != nullptr && with.stream.synchronous) return capture->record([=] { fill_on_host(to, value, bytes); });
     if (with.stream.synchronous) return fill_on_host(to, step.value, bytes);
     with.stream.backend->fill(to, step.value, bytes, with.stream.native);
 }

@@ -43,7 +43,7 @@ inline constexpr std::size_t default_guard_bytes =
 
 struct pool_options {
     bool pinned = false;
-    bool stays = false;  // nothing is given back for want of memory: it is in graphs
+    bool stays = false;                             // nothing is given back for want of memory: it is in graphs
     std::size_t guard_bytes = default_guard_bytes;  // 0, or a multiple of the granule
 };
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include <ingot/error.hpp>
 
+#include "runtime/block_threads.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device_facts.hpp"
@@ -20,6 +20,7 @@
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/raw_kernels.hpp"
+#include "runtime/whole_file.hpp"
 
 namespace ingot {
 
@@ -192,7 +193,7 @@ void load_on_gpu(const raw_function& f, const kernel_module& module, std::size_t
 }
 #endif
 
-const loaded_function& loaded_on(const raw_function& f, device_id device) {
+const loaded_function& find_loaded(const raw_function& f, device_id device) {
     const raw_program& program = *f.of;
     const std::string architecture = architecture_name(device);
     {
@@ -210,6 +211,16 @@ const loaded_function& loaded_on(const raw_function& f, device_id device) {
         load_on_host(f, module, index, *made);
     const std::lock_guard lock(program.mutex);
     return *f.loaded.try_emplace(architecture, std::move(made)).first->second;
+}
+
+/// As a thread does it that launches: without a lock.
+const loaded_function& loaded_on(const raw_function& f, device_id device) {
+    const std::size_t place = device.is_cuda() ? 1 + static_cast<std::size_t>(device.index()) : 0;
+    if (place > remembered_devices) return find_loaded(f, device);
+    if (const loaded_function* const known = f.recent[place].load(std::memory_order_acquire)) return *known;
+    const loaded_function& found = find_loaded(f, device);
+    f.recent[place].store(&found, std::memory_order_release);
+    return found;
 }
 
 // ---- Arguments.
@@ -394,8 +405,10 @@ private:
         if (!memory) return;
         if (a.how == raw_argument::role::inout)
             detail::make_unique(memory);
-        else if (!memory->unowned && !memory.unique())
+        else if (!memory->unowned && !memory.unique()) {
+            if (const graph_capture* const capture = capture_of_thread()) capture->check_may_move(*memory);
             memory = allocate_buffer(memory->bytes, memory->device, stream);
+        }
         order_write(*memory, stream);
     }
 
@@ -405,11 +418,24 @@ private:
 
 // ---- Launches.
 
+/// A range of blocks has shared memory of its own.
+void run_blocks(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes, void** arguments) {
+    struct alignas(128) shared_piece {
+        std::byte bytes[128];
+    };
+    run_on_workers(std::size_t{grid.grid[0]} * grid.grid[1] * grid.grid[2], [&](std::size_t begin, std::size_t end) {
+        std::vector<shared_piece> shared((shared_bytes + sizeof(shared_piece) - 1) / sizeof(shared_piece));
+        raw_grid own = grid;
+        own.shared = shared.data();
+        kernel.on_host(arguments, &own, begin, end);
+    });
+}
+
 /// A launch that a graph keeps: the kernel with its arguments.
 class kept_launch_on_host {
 public:
-    kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, void** arguments)
-        : kernel_(kernel), grid_(grid) {
+    kept_launch_on_host(const loaded_function& kernel, const raw_grid& grid, std::size_t shared_bytes, void** arguments)
+        : kernel_(kernel), grid_(grid), shared_bytes_(shared_bytes) {
         for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
             const raw_parameter& p = kernel.parameters[i];
             const std::size_t bytes = p.is_pointer ? sizeof(void*) : p.bytes;
@@ -420,10 +446,7 @@ public:
     void operator()() {
         std::vector<void*> pointers;
         for (auto& value : values_) pointers.push_back(value.data());
-        run_on_workers(std::size_t{grid_.grid[0]} * grid_.grid[1] * grid_.grid[2],
-                       [&](std::size_t begin, std::size_t end) {
-                           kernel_.on_host(pointers.data(), &grid_, begin, end);
-                       });
+        run_blocks(kernel_, grid_, shared_bytes_, pointers.data());
     }
 
 private:
@@ -432,23 +455,32 @@ private:
     };
     const loaded_function& kernel_;
     raw_grid grid_;
+    std::size_t shared_bytes_;
     std::vector<std::vector<aligned_bytes>> values_;
 };
 
 void run_on_host(const loaded_function& kernel, const launch_settings& how, void** arguments, graph_capture* capture) {
-    const raw_grid grid{{how.grid.x, how.grid.y, how.grid.z}, {how.block.x, how.block.y, how.block.z}};
-    if (capture != nullptr) return capture->record(kept_launch_on_host(kernel, grid, arguments));
-    run_on_workers(std::size_t{how.grid.x} * how.grid.y * how.grid.z,
-                   [&](std::size_t begin, std::size_t end) { kernel.on_host(arguments, &grid, begin, end); });
+    const raw_grid grid{{how.grid.x, how.grid.y, how.grid.z},
+                        {how.block.x, how.block.y, how.block.z},
+                        run_block_threads,
+                        wait_for_block,
+                        nullptr};
+    if (capture != nullptr) return capture->record(kept_launch_on_host(kernel, grid, how.shared_bytes, arguments));
+    run_blocks(kernel, grid, how.shared_bytes, arguments);
 }
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 CUfunction function_on_gpu(const loaded_function& kernel, device_id device) {
     state_of(device).backend->bind_thread();
+    const auto place = static_cast<std::size_t>(device.index());
+    if (place < remembered_devices)
+        if (void* const known = kernel.functions[place].load(std::memory_order_acquire))
+            return static_cast<CUfunction>(known);
     CUfunction function = nullptr;
     check(driver()->cuKernelGetFunction(&function, static_cast<CUkernel>(kernel.on_gpu)),
           "finding a kernel's function");
+    if (place < remembered_devices) kernel.functions[place].store(function, std::memory_order_release);
     return function;
 }
 
@@ -512,9 +544,8 @@ void check_launch(const raw_function& f, const launch_settings& how, device_id d
             how.grid.z % how.cluster.z != 0)
             throw shape_error(in(f) + "the grid is no multiple of the cluster");
     }
-    if (device.is_host() && (how.cooperative || how.shared_bytes != 0))
-        throw device_error(in(f) + to_string(device) + " has no " +
-                           (how.cooperative ? "cooperative launches" : "shared memory"));
+    if (device.is_host() && how.cooperative)
+        throw device_error(in(f) + to_string(device) + " has no cooperative launches");
 }
 
 }  // namespace
@@ -615,10 +646,8 @@ kernel_attributes raw_kernel::attributes() const {
 void raw_kernel::set_max_dynamic_shared_bytes([[maybe_unused]] std::size_t bytes) const {
     const device_id device = runtime::current().device;
     [[maybe_unused]] const runtime::loaded_function& kernel = runtime::loaded_on(*function_, device);
-    if (!device.is_cuda())
-        throw device_error("[" + function_->name + "] " + to_string(device) + " has no shared memory");
 #ifdef INGOT_HAS_CUDA_HEADERS
-    runtime::allow_shared_bytes(*function_, runtime::function_on_gpu(kernel, device), bytes);
+    if (device.is_cuda()) runtime::allow_shared_bytes(*function_, runtime::function_on_gpu(kernel, device), bytes);
 #endif
 }
 
@@ -656,14 +685,9 @@ std::vector<std::byte> checked_image(std::vector<std::byte> image, const std::st
 
 raw_module raw_module::from_file(std::string_view path) {
     const std::string name(path);
-    errno = 0;
-    std::ifstream file(name, std::ios::binary);
-    std::vector<char> bytes;
-    if (file) bytes.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file || file.bad()) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
-    const auto image = std::as_bytes(std::span(bytes));
-    return raw_module(
-        runtime::keep_program("raw_module", {}, {}, {}, checked_image({image.begin(), image.end()}, name), name));
+    auto image = runtime::read_whole_file(name);
+    if (!image) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
+    return raw_module(runtime::keep_program("raw_module", {}, {}, {}, checked_image(*std::move(image), name), name));
 }
 
 raw_module raw_module::from_image(std::span<const std::byte> image) {

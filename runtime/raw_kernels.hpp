@@ -2,6 +2,7 @@
 // for each kind of device.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,10 +21,13 @@ struct loaded_program {
     std::shared_ptr<const kernel_module> module;
 };
 
+inline constexpr std::size_t remembered_devices = 16;  // later ones look up every time
+
 /// A kernel of a program as loaded for one architecture.
 struct loaded_function {
     raw_runner on_host = nullptr;
-    void* on_gpu = nullptr;  // a CUkernel
+    void* on_gpu = nullptr;                                         // a CUkernel
+    mutable std::atomic<void*> functions[remembered_devices] = {};  // the CUfunctions that it has on the devices
     bool is_described = false;
     std::vector<raw_parameter> parameters;  // of a described one; of another at most the sizes, as numbers
     bool is_counted = false;                // whether their number is known
@@ -32,8 +36,9 @@ struct loaded_function {
 struct raw_program;
 
 struct raw_function {
-    const raw_program* of;
+    const raw_program* of = nullptr;
     std::string name;
+    mutable std::atomic<const loaded_function*> recent[1 + remembered_devices] = {};  // of a host, and of each GPU
     mutable std::map<std::string, std::unique_ptr<const loaded_function>> loaded;  // by architecture, under the mutex
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <regex>
 #include <utility>
 
 #include <ingot/kernel_text.hpp>
@@ -203,7 +204,7 @@ using thrust::arg;
 using thrust::polar;
 )";
 
-// CUDA's words on a CPU. A block's threads run one after the other, so they cannot wait for each other.
+// CUDA's words on a CPU. A worker runs a block, so that shared memory is the worker's.
 constexpr std::string_view host_prelude = R"(#include <math.h>
 #define __global__
 #define __device__
@@ -216,9 +217,7 @@ constexpr std::string_view host_prelude = R"(#include <math.h>
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
-#define __shared__ _Pragma("GCC error \"shared memory needs a GPU: on the host a block's threads run in turn\"")
-#define __syncthreads() _Pragma("GCC error \"__syncthreads needs a GPU: on the host a block's threads run in turn\"")
-#define __syncwarp(...) _Pragma("GCC error \"__syncwarp needs a GPU: on the host a block's threads run in turn\"")
+#define __shared__ static thread_local
 #define INGOT_VECTORS(T, name)                                                          \
     struct name##1 { T x; };                                                            \
     struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                  \
@@ -242,6 +241,27 @@ INGOT_VECTORS(double, double)
 typedef uint3 dim3;
 static thread_local uint3 threadIdx, blockIdx, blockDim, gridDim;
 static constexpr int warpSize = 32;
+namespace ingot_raw {
+struct grid_of_blocks {
+    unsigned grid[3], block[3];
+    void (*run_threads)(unsigned threads, void (*body)(void*, unsigned), void* argument);
+    void (*wait)(bool warp);
+    void* shared;
+};
+static thread_local const grid_of_blocks* now;
+static inline void wait(bool warp) {
+    const uint3 mine = threadIdx;
+    now->wait(warp);
+    threadIdx = mine;
+}
+template <class T> struct shared_array {
+    operator T*() const { return static_cast<T*>(now->shared); }
+    template <class U> explicit operator U*() const { return static_cast<U*>(now->shared); }
+    template <class I> T& operator[](I i) const { return static_cast<T*>(now->shared)[i]; }
+};
+}
+static inline void __syncthreads() { ingot_raw::wait(false); }
+static inline void __syncwarp(unsigned = ~0u) { ingot_raw::wait(true); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() {}
 static inline void __threadfence_system() { __threadfence(); }
@@ -306,19 +326,34 @@ INGOT_ATOMIC(atomicInc, old >= value ? T(0) : T(old + 1))
 )";
 
 constexpr std::string_view host_runner = R"(namespace ingot_raw {
-struct grid_of_blocks { unsigned grid[3], block[3]; };
 template <unsigned... i> struct numbers {};
 template <unsigned n, unsigned... i> struct count : count<n - 1, n - 1, i...> {};
 template <unsigned... i> struct count<0, i...> { typedef numbers<i...> type; };
+template <class F, class N> struct call_of_thread;
+template <class... P, unsigned... i> struct call_of_thread<void (*)(P...), numbers<i...>> {
+    void (*kernel)(P...);
+    void** arguments;
+    static void run(void* self, unsigned t) {
+        call_of_thread& c = *static_cast<call_of_thread*>(self);
+        threadIdx.x = t % blockDim.x, threadIdx.y = t / blockDim.x % blockDim.y, threadIdx.z = t / blockDim.x / blockDim.y;
+        c.kernel(*static_cast<P*>(c.arguments[i])...);
+    }
+};
 template <class... P, unsigned... i>
 inline void run(void (*kernel)(P...), numbers<i...>, void** arguments, const grid_of_blocks* g,
                 unsigned long long begin, unsigned long long end) {
+    now = g;
     blockDim.x = g->block[0], blockDim.y = g->block[1], blockDim.z = g->block[2];
     gridDim.x = g->grid[0], gridDim.y = g->grid[1], gridDim.z = g->grid[2];
     for (unsigned long long b = begin; b < end; ++b) {
         blockIdx.x = unsigned(b % g->grid[0]);
         blockIdx.y = unsigned(b / g->grid[0] % g->grid[1]);
         blockIdx.z = unsigned(b / g->grid[0] / g->grid[1]);
+        if (threads_wait) {
+            call_of_thread<void (*)(P...), numbers<i...>> call = {kernel, arguments};
+            g->run_threads(g->block[0] * g->block[1] * g->block[2], &call.run, &call);
+            continue;
+        }
         for (unsigned z = 0; z < g->block[2]; ++z)
             for (unsigned y = 0; y < g->block[1]; ++y)
                 for (unsigned x = 0; x < g->block[0]; ++x) {
@@ -349,6 +384,15 @@ bool take_complex_include(std::string& text) {
         return true;
     }
     return false;
+}
+
+/// extern __shared__ T name[]; is as large as the launch says.
+std::string with_dynamic_shared(const std::string& text) {
+    static const std::regex declared(
+        R"(extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;)");
+    static const std::regex aligned(R"(__shared__\s+(alignas\s*\([^)]*\)))");
+    return std::regex_replace(std::regex_replace(text, declared, "static ingot_raw::shared_array<$1> $2;"), aligned,
+                              "$1 __shared__");
 }
 
 std::string first_line_of(std::string_view file) { return "\n#line 1 \"" + std::string(file) + "\"\n"; }
@@ -419,7 +463,10 @@ std::string host_text(std::string_view text, const std::vector<std::string>& ker
     std::string own(text), out(host_prelude);
     const bool has_complex = take_complex_include(own);
     if (has_complex) out += complex_text;
-    out += first_line_of("ingot_kernel.cu") + own + first_line_of(names_file);
+    out += first_line_of("ingot_kernel.cu") + with_dynamic_shared(own) + first_line_of(names_file);
+    const bool waits = own.find("__sync") != own.npos;
+    out += std::string("namespace ingot_raw { static constexpr bool threads_wait = ") + (waits ? "true" : "false") +
+           "; }\n";
     for (std::size_t i = 0; i < kernels.size(); ++i)
         out += "typedef decltype(&" + kernels[i] + ") ingot_kernel_" + std::to_string(i) + ";\n";
     out += parameter_words;

@@ -48,6 +48,9 @@ struct raw_parameter {
 /// How the host's function of a kernel is called: its blocks from begin to end, each by all its threads in turn.
 struct raw_grid {
     unsigned grid[3], block[3];
+    void (*run_threads)(unsigned threads, void (*body)(void*, unsigned), void* argument);  // block_threads.hpp
+    void (*wait)(bool warp);
+    void* shared;  // dynamic shared memory, the caller's own
 };
 using raw_runner = void (*)(void** arguments, const raw_grid*, unsigned long long begin, unsigned long long end);
 

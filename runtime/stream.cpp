@@ -136,7 +136,8 @@ stream_state& acquire_stream(device_state& device, bool non_blocking) {
 
 stream_state& make_capture_stream(device_state& device, pool& memory) {
     const std::lock_guard lock(table_mutex);
-    stream_state& made = add_entry(device, stream_origin::own, [&] { return device.backend->create_non_blocking_stream(); });
+    stream_state& made =
+        add_entry(device, stream_origin::own, [&] { return device.backend->create_non_blocking_stream(); });
     made.non_blocking = true;
     made.pool = &memory;
     return made;

@@ -184,8 +184,7 @@ void fill(buffer& to, std::size_t offset, std::size_t bytes, unsigned char value
     order_write(to, s);
     char* const target = at(to, offset);
     graph_capture* const capture = s.capture.load(std::memory_order_relaxed);
-    if (capture != nullptr && s.synchronous)
-        return capture->record([=] { fill_on_host(target, value, bytes); });
+    if (capture != nullptr && s.synchronous) return capture->record([=] { fill_on_host(target, value, bytes); });
     s.backend->fill(target, value, bytes, s.native);
 }
 

@@ -431,6 +431,8 @@ private:
         if (const int output = lies ? -1 : output_of(id); output >= 0) {
             array.memory = argument_kind::output_pointer;
             array.index = static_cast<std::uint16_t>(output);
+            array.axes = axes_written(static_cast<std::size_t>(output), loops);
+            if (!array.axes.empty()) return array;
         }
         const std::vector<int> own = lies ? std::vector<int>() : axes_of_temporary(id);
         for (const int loop : loops) {
@@ -446,6 +448,35 @@ private:
             array.axes.push_back(axis);
         }
         return array;
+    }
+
+    /// Of an output that a library's function writes along any strides, these loops with the strides that it has; none
+    /// where they are not known from the key.
+    std::vector<library_axis> axes_written(std::size_t output, const std::vector<int>& loops) const {
+        const node& view = graph_.nodes[graph_.roots[output]];
+        const node& library = graph_.nodes[view.arguments[0]];
+        const library_facts& row = facts(static_cast<library_function>(library.code));
+        if (row.wants != library_layout::lattice && row.wants != library_layout::consumed) return {};
+        std::vector<std::uint16_t> along;  // the key's axes that the function's own are, one each or one together
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (key_.axes[a].owner == 0 && key_.operands[view.pick].strides[a] != stride_class::broadcast)
+                along.push_back(static_cast<std::uint16_t>(a));
+        const std::size_t own = own_loops(library, row.result).size(), batch = loops.size() - own;
+        if (along.size() != own && along.size() != 1) return {};
+        std::vector<library_axis> axes;
+        for (std::size_t j = 0; j < loops.size(); ++j) {
+            library_axis axis{static_cast<std::uint16_t>(loops[j])};
+            axis.moves = true;
+            for (std::size_t a = 0; j < batch && a < key_.axes.size(); ++a)
+                if (key_.axes[a].owner == 0 && loop_of(static_cast<int>(a)) == loops[j])
+                    axis.stride = static_cast<std::uint16_t>(a);
+            if (j >= batch) axis.stride = along.size() == own ? along[j - batch] : along[0];
+            if (axis.stride == no_number) return {};
+            for (std::size_t k = j + 1; j >= batch && along.size() != own && k < loops.size(); ++k)
+                axis.inner |= axis_bit(loops[k]);
+            axes.push_back(axis);
+        }
+        return axes;
     }
 
     void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {

@@ -107,8 +107,8 @@ struct launch {
 /// One axis of an array that a library takes.
 struct library_axis {
     std::uint16_t extent;              // the key's axis that has it
-    std::uint16_t stride = no_number;  // of an operand its axis of the key
-    std::uint64_t inner = 0;           // of others: the stride is the product of these axes' extents
+    std::uint16_t stride = no_number;  // of an operand or an output its axis of the key, else 1
+    std::uint64_t inner = 0;           // times the extents of these axes
     bool moves = false;                // whether it has a stride that is not 0
 };
 

@@ -98,7 +98,9 @@ INGOT_API void copy_elements(const buffer_ref& from, const layout& from_where, d
 /// What a copy of an array has: the same buffer, unless something else may write through it.
 template <class T>
 leaf<T> copied(const leaf<T>& of) {
-    if (!of.memory() || !(of.memory()->externally_visible || of.memory()->unowned)) return of;
+    if (!of.memory() ||
+        !(of.memory()->externally_visible || of.memory()->unowned || runtime::current_of_thread.records))
+        return of;
     leaf<T> own;
     copy_elements(of.memory(), of.where(), {dtype_of<T>, own.memory(), own.where()});
     return own;

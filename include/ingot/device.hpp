@@ -110,6 +110,7 @@ struct current_state {
     device_id device;
     stream_state* stream = nullptr;  // null until the thread first asks
     math_mode math = math_mode::standard;
+    bool records = false;  // a graph, in which a copy of an array is what that holds then
 };
 extern INGOT_API constinit thread_local current_state current_of_thread;
 

@@ -169,8 +169,7 @@ auto complex_transform(const char* operation, const E& e, std::span<const transf
     using C = transform_complex<E>;
     const auto calls = calls_of_transform(all, false);
     if (calls.empty()) return lazy<C>(e);
-    return scaled_transform(with_points(operation, lazy<C>(e), calls.front()),
-                            factor_of_transform(how, all, inverse),
+    return scaled_transform(with_points(operation, lazy<C>(e), calls.front()), factor_of_transform(how, all, inverse),
                             [&](const lazy<C>& x) { return transformed<inverse>(operation, x, calls); });
 }
 
@@ -183,14 +182,14 @@ auto real_transform(const char* operation, const E& e, std::span<const transform
     check_has_axes(operation, all);
     const auto calls = calls_of_transform(all, true);
     const std::vector<transformed_axis>& first = calls.front();
-    return scaled_transform(
-        with_points(operation, lazy<R>(e), first), factor_of_transform(how, all, false), [&](const lazy<R>& x) {
-            const lazy<C> made = with_axes_last(x, first, [&](const lazy<R>& last) {
-                return call_transform<rfft1d, rfft2d, rfft3d, C>(operation, last, first.size(),
-                                                                 first.back().points / 2 + 1);
-            });
-            return transformed<false>(operation, made, std::span(calls).subspan(1));
-        });
+    return scaled_transform(with_points(operation, lazy<R>(e), first), factor_of_transform(how, all, false),
+                            [&](const lazy<R>& x) {
+                                const lazy<C> made = with_axes_last(x, first, [&](const lazy<R>& last) {
+                                    return call_transform<rfft1d, rfft2d, rfft3d, C>(operation, last, first.size(),
+                                                                                     first.back().points / 2 + 1);
+                                });
+                                return transformed<false>(operation, made, std::span(calls).subspan(1));
+                            });
 }
 
 /// And back: along the last axis given to as many real numbers as it has points, along the others as of complex ones.
@@ -313,8 +312,7 @@ private:
         const auto at = position_along(half, 0);
         // Element n - k, and of k = 0, where there is none, a zero.
         const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
-        const lazy<C> turned =
-            complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
+        const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
         const lazy<C> y = turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_)));
         const index_t middle = n_ % 2 == 0 ? half - 1 : 0;
         const lazy<C> hermitian = complex_of(real(y), where((at == index_t{0}) | (at == middle), R(0), imag(y)));
@@ -361,9 +359,9 @@ auto cosine_transformed(const char* operation, const E& e, int type, bool invers
     const int made = inverse ? undone_by[type - 1] : type;
     const double all = cosine_transform<R>::points(type, along.points);
     const fft::norm direction = inverse ? swapped(how) : how;
-    const double factor = how == fft::norm::ortho               ? 1 / std::sqrt(all)
+    const double factor = how == fft::norm::ortho           ? 1 / std::sqrt(all)
                           : direction == fft::norm::forward ? 1 / all
-                                                                : 1.0;
+                                                            : 1.0;
     lazy<R> x = with_points(operation, lazy<R>(e), along);
     if (factor != 1) x = x * factor;
     return with_axes_last(x, std::span(&along, 1), [&](const lazy<R>& last) {
@@ -378,8 +376,8 @@ namespace fft {
 // ---- along one axis ------------------------------------------------------------------------------------------------
 
 /// The discrete Fourier transform along an axis, the last if none is given, of n points. Complex: complex64 of float32,
-/// complex64 and the halves, else complex128. An expression. Throws shape_error where e does not have the axis, or there
-/// are no points.
+/// complex64 and the halves, else complex128. An expression. Throws shape_error where e does not have the axis, or
+/// there are no points.
 ///
 ///     std::cout << fft::fft(array<double>{1, 2, 3, 4}) << ' ' << fft::fft(array<double>{1, 2, 3, 4}, 2) << '\n';
 ///     std::cout << fft::fft(array<double>{{1, 2}, {3, 4}}, none, 0, fft::norm::forward);
@@ -476,8 +474,8 @@ auto ihfft(const E& e, norm how) {
 // ---- along several axes --------------------------------------------------------------------------------------------
 
 /// The transform along several axes: those given, the last as many as s has extents, or all. `s` is how many points
-/// each is to have. Up to three axes are one call of the library. Throws shape_error where e does not have an axis, there
-/// are not as many axes as extents, or there are no points.
+/// each is to have. Up to three axes are one call of the library. Throws shape_error where e does not have an axis,
+/// there are not as many axes as extents, or there are no points.
 ///
 ///     array<double> x{{1, 2}, {3, 4}};
 ///     std::cout << fft::fftn(x) << ' ' << fft::fftn(x, {1, 2}) << ' ' << fft::fftn(x, {4}, {0}).shape();
@@ -677,9 +675,9 @@ auto ifftshift(const E& e, const axes& over) {
 
 // ---- cosine transforms ---------------------------------------------------------------------------------------------
 
-/// scipy.fft's discrete cosine transform of type 1, 2, 3 or 4, of real numbers along an axis, the last if none is given,
-/// of n points; with norm::ortho the matrix of it is orthogonal. float32 or float64; an expression. Throws shape_error
-/// as `fft`, for another type, and for type 1 of fewer than two points.
+/// scipy.fft's discrete cosine transform of type 1, 2, 3 or 4, of real numbers along an axis, the last if none is
+/// given, of n points; with norm::ortho the matrix of it is orthogonal. float32 or float64; an expression. Throws
+/// shape_error as `fft`, for another type, and for type 1 of fewer than two points.
 ///
 ///     std::cout << fft::dct(array<double>{1, 0}, 3) << ' ' << fft::dct(array<double>{1, 2, 3, 4}, 1);
 ///     // prints: [1. 1.] [15. -4.  0. -1.]

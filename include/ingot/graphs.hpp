@@ -1,9 +1,9 @@
 // Work that is recorded once and launched as one, again and again: CUDA's graphs, and loops that end where a value on
 // the device says so, without a read by the host. On the host the same calls record what would be run.
 //
-// What is recorded is which memory is read and written: an array whose elements are changed between launches, by x(all)
-// = e, x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y of
-// another shape say, is not. Launches write in place, so copies of the arrays of a graph are deep.
+// What is recorded is which memory is read and written: an array whose elements are changed between launches, by
+// assign(x, e), x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y
+// of another shape say, is not. Launches write in place, so copies of the arrays of a graph are deep.
 #pragma once
 
 #include <concepts>
@@ -77,9 +77,9 @@ public:
         if (state_) detail::drop_graph(state_);
     }
 
-    /// A graph that is one loop: of body, as long as condition, a function that gives a bool expression without axes, is
-    /// true. It asks before the first turn. On a GPU that is a conditional node: no value comes to the host between the
-    /// turns. Throws device_error where the driver has none (12.4 and newer have), and what capture throws.
+    /// A graph that is one loop: of body, as long as condition, a function that gives a bool expression without axes,
+    /// is true. It asks before the first turn. On a GPU that is a conditional node: no value comes to the host between
+    /// the turns. Throws device_error where the driver has none (12.4 and newer have), and what capture throws.
     ///
     ///     array<double> x = full<double>({}, 1000.0), turns = zeros<double>({});
     ///     graph halve = graph::loop([&] { return x > 1; }, [&] { x /= 2; turns += 1; });
@@ -105,10 +105,10 @@ private:
 
 /// Records what a function does on the current device, and does none of it: the arrays that it makes have memory, which
 /// the launches fill. Kernels are compiled and loaded meanwhile; all memory that it takes stays with the graph. Random
-/// numbers are drawn when their expression is written, so that each launch has the same. Throws device_error of whatever
-/// has to wait for a result (item, to_host, printing, set from the host's memory, synchronize) and of work on another
-/// device; error where an array was given other memory, which the next launch would not see; and what the function
-/// throws. Nothing is recorded then.
+/// numbers are drawn when their expression is written, so that each launch has the same. Throws device_error of
+/// whatever has to wait for a result (item, to_host, printing, set from the host's memory, synchronize) and of work on
+/// another device; error where an array was given other memory, which the next launch would not see; and what the
+/// function throws. Nothing is recorded then.
 ///
 ///     array<float> x{1, 2, 3}, y;
 ///     graph g = capture([&] { y = x * x + 1; });
@@ -124,13 +124,12 @@ private:
 template <std::invocable F>
 graph capture(F&& f) {
     using function = std::remove_reference_t<F>;
-    return graph(detail::record_graph(
-        [](void* body) { static_cast<void>((*static_cast<function*>(body))()); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
+    return graph(detail::record_graph([](void* body) { static_cast<void>((*static_cast<function*>(body))()); },
+                                      const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
 }
 
-/// A loop within a capture, as graph::loop, beside what else is recorded. Outside of one it loops at once, and reads the
-/// condition on the host.
+/// A loop within a capture, as graph::loop, beside what else is recorded. Outside of one it loops at once, and reads
+/// the condition on the host.
 ///
 ///     array<double> x = full<double>({}, 1.0);
 ///     graph g = capture([&] {
@@ -152,11 +151,10 @@ void loop_while(C&& condition, B&& body) {
             body();
         }
     }
-    detail::record_loop(
-        [](void* c, array<bool>& to) { detail::evaluate_condition(*static_cast<asked*>(c), to); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(condition))),
-        [](void* b) { static_cast<void>((*static_cast<repeated*>(b))()); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+    detail::record_loop([](void* c, array<bool>& to) { detail::evaluate_condition(*static_cast<asked*>(c), to); },
+                        const_cast<void*>(static_cast<const void*>(std::addressof(condition))),
+                        [](void* b) { static_cast<void>((*static_cast<repeated*>(b))()); },
+                        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
 template <detail::loop_condition C, std::invocable B>

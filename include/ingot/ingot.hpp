@@ -5,6 +5,7 @@
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
 #include <ingot/building.hpp>
+#include <ingot/compiling.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
@@ -25,6 +26,7 @@
 #include <ingot/host.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/interop.hpp>
+#include <ingot/iterate.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
@@ -38,6 +40,7 @@
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/reshape.hpp>
+#include <ingot/samples.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>

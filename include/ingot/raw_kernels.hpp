@@ -50,7 +50,7 @@ struct launch_extent {
 };
 
 /// How a kernel is launched. `cluster`: blocks that are on one processor group together (sm_90 and newer);
-/// `cooperative`: all blocks run at once and may wait for each other. The host has neither.
+/// `cooperative`: all blocks run at once and may wait for each other. The host has neither of these.
 ///
 ///     const launch_settings how{.grid = 8, .block = {32, 4}, .shared_bytes = 1024};
 ///     std::cout << how.grid.x << ' ' << how.block.y << ' ' << how.shared_bytes << ' ' << how.cluster.x;
@@ -141,10 +141,10 @@ template <class V>
     requires std::is_trivially_copyable_v<V>
 raw_argument describe_argument(const V& v) {
     if constexpr (std::is_pointer_v<V> || std::is_null_pointer_v<V>) {
-        using target = std::conditional_t<std::is_pointer_v<V>, std::remove_pointer_t<V>, void>;
-        using plain = std::remove_cv_t<target>;
+        using pointee = std::conditional_t<std::is_pointer_v<V>, std::remove_pointer_t<V>, void>;
+        using plain = std::remove_cv_t<pointee>;
         raw_argument a{
-            .how = raw_argument::role::pointer, .kind = raw_kind_of<plain>(), .is_const = std::is_const_v<target>};
+            .how = raw_argument::role::pointer, .kind = raw_kind_of<plain>(), .is_const = std::is_const_v<pointee>};
         if constexpr (!std::is_void_v<plain>) a.bytes = sizeof(plain);
         a.value = &v;
         return a;
@@ -171,9 +171,9 @@ INGOT_API module_variable variable_of(const runtime::raw_program&, std::string_v
 
 /// A CUDA kernel from its text. It is compiled on the first call on a kind of device, by NVRTC, and kept in the disk
 /// cache. On the host the same text is C++: blocks run side by side on all cores, the threads of a block one after the
-/// other, so that a kernel with shared memory or __syncthreads() runs on a GPU alone. `name` is that of a kernel, or an
-/// expression for an instance of a template, "scale<float>". Options are NVRTC's; the host takes macros, folders and
-/// the standard of them.
+/// other, and in turns between barriers where it has some, which takes much longer; shuffles and clusters a GPU alone
+/// has. `name` is that of a kernel, or an expression for an instance of a template, "scale<float>". Options are
+/// NVRTC's; the host takes macros, folders and the standard of them.
 ///
 ///     const raw_kernel add(R"(
 ///     extern "C" __global__
@@ -229,10 +229,10 @@ public:
     ///     // prints: 1024 0
     INGOT_API kernel_attributes attributes() const;
     /// Lets a launch on the current device ask for so many bytes of dynamic shared memory. A launch that asks for more
-    /// than it may lets itself. Throws device_error where the device has less.
+    /// than it may lets itself. Throws device_error where the device has less; on the host there is nothing to do.
     ///
     ///     const raw_kernel one("extern \"C\" __global__ void one(int* x) { *x = 1; }", "one");
-    ///     if (current_device().is_cuda()) one.set_max_dynamic_shared_bytes(64 << 10);
+    ///     one.set_max_dynamic_shared_bytes(64 << 10);
     ///     std::cout << (one.attributes().max_dynamic_shared_bytes <= (227 << 10));
     ///     // prints: 1
     INGOT_API void set_max_dynamic_shared_bytes(std::size_t bytes) const;

@@ -42,8 +42,7 @@ std::vector<transformed_axis> axes_of_transform(const char* operation, extents_r
     for (int i = 0; i < count; ++i) {
         const int at = checked_axis(operation, over != nullptr ? (*over)[i] : i - count, shape.rank);
         const bool given = s.is_given() && s[i] != -1;
-        all.push_back(
-            checked(operation, shape, at, given ? s[i] : points_there(shape, at, halved && i == count - 1)));
+        all.push_back(checked(operation, shape, at, given ? s[i] : points_there(shape, at, halved && i == count - 1)));
     }
     return all;
 }

@@ -192,7 +192,8 @@ void run_in(const transform& t) {
             if (!t.batch.empty()) {
                 const transform::axis& along = t.batch[cut];
                 piece.batch[cut].extent = std::min(each, extent - first);
-                piece.from = static_cast<std::byte*>(t.from) + first * along.from * static_cast<index_t>(t.bytes_from());
+                piece.from =
+                    static_cast<std::byte*>(t.from) + first * along.from * static_cast<index_t>(t.bytes_from());
                 piece.to = static_cast<std::byte*>(t.to) + first * along.to * static_cast<index_t>(t.bytes_to());
             }
             const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };

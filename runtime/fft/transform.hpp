@@ -32,9 +32,7 @@ struct transform {
     void* from;
     void* to;
 
-    std::size_t bytes_from() const {
-        return detail::size_of(part) * (how == direction::to_complex ? 1 : 2);
-    }
+    std::size_t bytes_from() const { return detail::size_of(part) * (how == direction::to_complex ? 1 : 2); }
     std::size_t bytes_to() const { return detail::size_of(part) * (how == direction::to_real ? 1 : 2); }
     /// The last axis of each array, of which one may have half as many.
     index_t last_from() const { return how == direction::to_real ? own.back().extent / 2 + 1 : own.back().extent; }

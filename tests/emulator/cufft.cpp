@@ -1,6 +1,7 @@
-// libcufft for tests without a GPU: transforms by their definition, over the emulated GPU's memory, which is the host's.
-// It waits for its stream and then computes. What the real one asks for is asked for: a work area, layouts without
-// overlap in the result, real numbers at the address of a complex one; and it spoils what it makes real numbers of.
+// libcufft for tests without a GPU: transforms by their definition, over the emulated GPU's memory, which is the
+// host's. It waits for its stream and then computes. What the real one asks for is asked for: a work area, layouts
+// without overlap in the result, real numbers at the address of a complex one; and it spoils what it makes real numbers
+// of.
 #include <cufft.h>
 
 #include <cmath>
@@ -97,7 +98,7 @@ cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to, int 
     emulator::wait_for(p->stream);
     std::memset(p->work, 0x7f, work_bytes);
     std::vector<long long> of_from = p->extents, of_to = p->extents;
-    constexpr bool to_complex = sizeof(From) < sizeof(To), to_real = sizeof(From) > sizeof(To);
+    constexpr bool to_complex = sizeof(From)<sizeof(To), to_real = sizeof(From)> sizeof(To);
     if (to_complex) of_to.back() = of_to.back() / 2 + 1;
     if (to_real) of_from.back() = of_from.back() / 2 + 1;
     std::size_t size = 1;

@@ -211,6 +211,16 @@ TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solu
     CHECK(numbers_after(text, "from the solution:").at(0) < 4e-4);
 }
 
+TEST_CASE("the example conjugate gradient as a graph: one launch, and what the loop with reads finds") {
+    const std::string text = example("conjugate_gradient_graph 60");
+    const auto whole = numbers_after(text, "one launch"), reads = numbers_after(text, "with reads");
+    CHECK(whole.at(0) == reads.at(0));
+    CHECK(whole.at(0) < 400);
+    CHECK(whole.at(1) == 1);
+    CHECK(whole.at(3) < 2e-3);
+    CHECK(whole.at(3) == doctest::Approx(reads.at(3)).epsilon(1e-6));
+}
+
 TEST_CASE("the example summary: every array of every dtype in a statement") {
     const ingot::test::scratch_directory scratch;
     const std::string alone = scratch.path() / "alone.npy", several = scratch.path() / "several.npz";

@@ -174,8 +174,7 @@ private:
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("transforms are NumPy's, for every length, axis, layout and norm", T, double,
-                   std::complex<float>) {
+TEST_CASE_TEMPLATE("transforms are NumPy's, for every length, axis, layout and norm", T, double, std::complex<float>) {
     if (!test::has_fft()) return;
     comparison c("transforms.py");
     cases<T> every(c);

@@ -82,7 +82,12 @@ TEST_CASE("an array that lies as the library takes it is given to it") {
     CHECK(steps(fft::fft(x(all, all, slice(0, none, 3)))) == "l");
     CHECK(steps(fft::fft(x(slice(0, none, 2), all, slice(2, 9)))) == "l");
     CHECK(steps(fft::fft(transpose(x(0)))) == "l");
-    CHECK(steps(fft::fft(x, none, 1)) == "lk");  // the result's last axis is the transformed one
+    CHECK(steps(fft::fft(x, none, 1)) == "l");
+    CHECK(steps(fft::fft(x, none, 1) * 2.0f) == "lk");
+    CHECK(steps(fft::fft2(x, none, {0, 1})) == "l");
+    CHECK(steps(fft::fft2(x, none, {0, 2})) == "l");
+    CHECK(steps(fft::irfft(x, none, 0)) == "kl");
+    CHECK(steps(transpose(fft::fft(x(0)))) == "l");
     CHECK(steps(fft::fft2(x(all, slice(1, none, 2), slice(0, none, 2)))) == "l");
     CHECK(steps(fft::fft2(transpose(x(0)))) == "kl");
     CHECK(steps(fft::fft(x(all, all, slice(none, none, -1)))) == "kl");
@@ -139,6 +144,18 @@ TEST_CASE("several transforms in one statement") {
     CHECK(close(y, one));
     assign(y, fft::ifft(y));
     CHECK(close(y, x));
+    assign(y, fft::fft(y, none, 0));
+    CHECK(close(y, transpose(array<complex_f>(fft::fft(array<complex_f>(transpose(x)))))));
+    array<complex_f> wide = zeros<complex_f>({6, 12});
+    wide(slice(1, -1), slice(none, none, -1))(all, slice(1, -1)) = fft::fft(x, none, 0);  // one stride is negative
+    CHECK(close(wide(slice(1, -1), slice(10, 0, -1)), y));
+    wide(slice(1, -1), slice(1, -1)) = fft::ifft2(x + 0.0f);
+    CHECK(close(wide(slice(1, -1), slice(1, -1)), array<complex_f>(fft::ifft2(x))));
+    array<complex_f> spread = zeros<complex_f>({8, 20});
+    spread(slice(0, none, 2), slice(0, none, 2)) = fft::fft(x, none, 0);
+    CHECK(close(spread(slice(0, none, 2), slice(0, none, 2)), y));
+    CHECK(max(abs(spread(slice(1, none, 2)))).item() == 0);
+    CHECK(max(abs(spread(all, slice(1, none, 2)))).item() == 0);
     array<float> odd = zeros<float>({3, 9});
     odd(slice(1, none)) = fft::irfft(x(slice(0, 2), slice(0, 5)), 9);  // 36 bytes from where it begins
     CHECK(close(odd(slice(1, none)), array<float>(fft::irfft(x(slice(0, 2), slice(0, 5)), 9))));

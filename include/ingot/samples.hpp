@@ -1,0 +1,167 @@
+// Random orders and choices: permutations, elements drawn with and without putting them back, evenly or by weights, and
+// normal vectors. Orders come of sorting random numbers, so they are library calls in expressions (sorting.hpp), whose
+// numbers are the same however often they are evaluated.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <ingot/distributions.hpp>
+#include <ingot/gather.hpp>
+#include <ingot/lazy.hpp>
+#include <ingot/linalg.hpp>
+#include <ingot/scans.hpp>
+#include <ingot/searching.hpp>
+#include <ingot/solvers.hpp>
+#include <ingot/sorting.hpp>
+
+namespace ingot {
+namespace detail {
+
+/// n. Throws shape_error of a negative one.
+INGOT_API index_t checked_population(const char* operation, index_t n);
+/// How many there are to choose from: a number, or an expression's slices along its first axis. Throws shape_error of
+/// a negative number, and of what has no axis.
+template <class A>
+index_t population(const char* operation, const A& of) {
+    if constexpr (std::integral<A>) {
+        return checked_population(operation, static_cast<index_t>(of));
+    } else {
+        const shape_like shape = shape_of_expression(of);
+        return checked_population(operation, shape.count() == 0 ? -1 : shape[0]);
+    }
+}
+/// Throws shape_error where more are wanted than there are, or there are no weights for some.
+INGOT_API void check_choice(index_t of, const shape_like& shape, bool replace);
+INGOT_API void check_weights(const shape_like& weights, index_t of);
+INGOT_API void check_covariance(const shape_like& mean, const shape_like& covariance);
+[[noreturn]] INGOT_API void throw_no_covariance(double least, double greatest);
+
+/// The number of elements of a shape.
+INGOT_API index_t points_in(const shape_like& shape);
+
+/// What numbers of slices stand for.
+template <class A>
+auto sampled(const A& of, const lazy<std::int64_t>& numbers) {
+    if constexpr (std::integral<A>)
+        return numbers;
+    else
+        return lazy<typename A::value_type>(take(of, numbers, 0));
+}
+
+/// The first of an order, in a shape.
+inline lazy<std::int64_t> first_of_order(const lazy<std::int64_t>& order, const shape_like& shape) {
+    return reshape(order(slice(0, points_in(shape))), shape);
+}
+
+template <class A>
+concept population_like = (std::integral<A> && !std::same_as<A, bool>) || array_expression<A>;
+
+}  // namespace detail
+
+namespace random {
+
+/// The numbers 0 to n - 1 in random order, int64; of an expression its slices along the first axis in random order.
+/// Every order is as likely. An expression, on the current device. Throws shape_error where n is negative or the
+/// expression has no axis.
+///
+///     random::seed(1);
+///     array<int> cards{2, 3, 5, 7, 11};
+///     std::cout << sort(random::permutation(4)) << ' ' << sum(random::permutation(cards));
+///     // prints: [0 1 2 3] 28
+template <detail::population_like A>
+auto permutation(const A& of, generator& g = default_generator()) {
+    const index_t n = detail::population("permutation", of);
+    return detail::sampled(of, lazy<std::int64_t>(argsort(g.bits<std::uint64_t>({n}))));
+}
+
+/// Puts an array's slices along the first axis in random order, every order as likely. Throws shape_error where it has
+/// no axis.
+///
+///     random::seed(1);
+///     array<int> cards{2, 3, 5, 7, 11};
+///     random::shuffle(cards);
+///     std::cout << sort(cards);
+///     // prints: [ 2  3  5  7 11]
+template <class T>
+void shuffle(array<T>& x, generator& g = default_generator()) {
+    const array<T> shuffled = permutation(x, g);
+    assign(x, shuffled);
+}
+
+/// Of the numbers 0 to n - 1, int64, or of an expression's slices along its first axis, so many as the shape has
+/// elements, each as likely, put back or not. An expression, on the current device. Throws shape_error where n is
+/// negative, there is nothing to choose from, or more are wanted than there are and none is put back.
+///
+///     random::seed(1);
+///     array<double> v{1, 2, 4};
+///     std::cout << sum(random::choice(v, {3}, false)) << ' ' << all(random::choice(6, {100}) < 6);
+///     // prints: 7.0 True
+template <detail::population_like A>
+auto choice(const A& of, const shape_like& shape, bool replace = true, generator& g = default_generator()) {
+    const index_t n = detail::population("choice", of);
+    detail::check_choice(n, shape, replace);
+    if (replace) {
+        const index_t high = n > 0 ? n : 1;  // nothing is wanted of nothing
+        return detail::sampled(of, lazy<std::int64_t>(integers<std::int64_t>(0, high, shape, g)));
+    }
+    const lazy<std::int64_t> order = argsort(g.bits<std::uint64_t>({n}));
+    return detail::sampled(of, detail::first_of_order(order, shape));
+}
+
+/// The same by weights, one for each, not negative: with putting back each is as likely as its share of their sum;
+/// without, the next is drawn by the weights of those that are left (by sorting exponential variates over the weights:
+/// Efraimidis and Spirakis, Information Processing Letters 97, 2006). Throws shape_error where there are not as many
+/// weights as there is to choose from. Weights that are all 0, negative or NaN give anything.
+///
+///     random::seed(1);
+///     std::cout << random::choice(3, {4}, array<double>{0, 1, 0}) << ' '
+///               << random::choice(array<int>{5, 6, 7}, {2}, array<double>{1, 0, 2}, false).shape();
+///     // prints: [1 1 1 1] (2,)
+template <detail::population_like A, array_expression W>
+auto choice(const A& of, const shape_like& shape, const W& weights, bool replace = true,
+            generator& g = default_generator()) {
+    const index_t n = detail::population("choice", of);
+    detail::check_choice(n, shape, replace);
+    detail::check_weights(detail::shape_of_expression(weights), n);
+    const lazy<double> w = astype<double>(weights);
+    if (!replace) {
+        const lazy<std::int64_t> order = argsort(-log1p(-g.uniform<double>({n})) / w);
+        return detail::sampled(of, detail::first_of_order(order, shape));
+    }
+    const array<double> bounds = cumsum(w);
+    const lazy<double> at = g.uniform<double>(shape) * bounds(-1);
+    return detail::sampled(
+        of, lazy<std::int64_t>(minimum(searchsorted(bounds, at, search_side::right), n > 0 ? n - 1 : 0)));
+}
+
+/// Normal vectors of this mean, (n,), and covariance, (n, n), of which the lower triangle is read: the shape's axes,
+/// and behind them one of n; float64. An expression, on the current device. Throws shape_error where mean and
+/// covariance do not fit, linalg_error where an eigenvalue of the covariance is negative (by more than rounding).
+///
+///     random::seed(1);
+///     auto v = random::multivariate_normal(array<double>{1, -1}, array<double>{{1, 0.5}, {0.5, 1}}, {10000});
+///     std::cout << v.shape() << ' ' << all(abs(mean(v, 0) - array<double>{1, -1}) < 0.1);
+///     // prints: (10000, 2) True
+template <array_expression M, array_expression C>
+auto multivariate_normal(const M& mean, const C& covariance, const shape_like& shape = {},
+                         generator& g = default_generator()) {
+    detail::check_covariance(detail::shape_of_expression(mean), detail::shape_of_expression(covariance));
+    const array<double> about = astype<double>(mean);
+    const index_t n = about.size();
+    std::vector<index_t> all_axes(shape.begin(), shape.end());
+    all_axes.push_back(n);
+    if (n == 0) return lazy<double>(g.normal<double>(all_axes));
+    const auto [w, v] = linalg::eigh(astype<double>(covariance));
+    const auto [least, greatest] = eval(ingot::min(w), ingot::max(w));
+    if (!(least.item() >= -1e-8 * greatest.item())) detail::throw_no_covariance(least.item(), greatest.item());
+    const array<double> spread = v * sqrt(maximum(w, 0));  // columns of eigenvectors by deviations
+    const lazy<double> rows = reshape(g.normal<double>(all_axes), {-1, n});
+    return lazy<double>(reshape(matmul(rows, transpose(spread)), all_axes) + about);
+}
+
+}  // namespace random
+}  // namespace ingot

@@ -1,0 +1,22 @@
+// Keys whose kernels are made by threads of their own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace ingot::runtime {
+
+struct prefetch_state {
+    std::atomic<std::uint32_t> references{1};
+    std::vector<std::vector<std::uint32_t>> keys;  // fixed once it is started
+    std::mutex mutex;
+    std::condition_variable all_done;
+    std::size_t next = 0, finished = 0;  // under the mutex, as the error is
+    std::exception_ptr error;
+};
+
+}  // namespace ingot::runtime
