@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <random>
 #include <string>
@@ -65,7 +64,8 @@ void check(const std::vector<T>& given, std::size_t count, std::size_t length, i
             wanted, [&](index_t a, index_t b) { return largest ? before(row[b], row[a]) : before(row[a], row[b]); });
         for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
             const std::size_t here = i * static_cast<std::size_t>(k) + j;
-            wrong += at[here] != wanted[j] || std::memcmp(&got[here], row + wanted[j], sizeof(T)) != 0;
+            const T value = row[wanted[j]];
+            wrong += at[here] != wanted[j] || before(got[here], value) || before(value, got[here]);
         }
     }
     CHECK(wrong == 0);
