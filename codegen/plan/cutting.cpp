@@ -280,12 +280,13 @@ private:
                std::ranges::all_of(roots_of(p), [&](node_id root) { return uses_.are_made_together(root, n); });
     }
     part& part_with(std::uint32_t level, std::uint64_t axes, node_id n) {
+        const bool is_call = graph_.nodes[n].kind == node_kind::library;
         for (part& p : parts_) {
-            if (p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
+            if (is_call || p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
             if (nodes_[n].folds() || nodes_[n].reshapes || nodes_[n].loops) p.folds = n;
             return p;
         }
-        return parts_.emplace_back(part{level, axes, n, {}, {}, graph_.nodes[n].kind == node_kind::library});
+        return parts_.emplace_back(part{level, axes, n, {}, {}, is_call});
     }
 
     void find_parts() {

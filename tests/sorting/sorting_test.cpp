@@ -123,6 +123,16 @@ TEST_CASE("what is before a sort is computed into its rows, what is behind reads
     CHECK(max(i).item() == max(sort(i)(all, -1)).item());
 }
 
+TEST_CASE("a sort of what lies in memory stands beside one of what is computed first") {
+    const array<float> x = asarray(noise<float>(600, 5), {3, 200}), y(transpose(x));
+    const array<float> finite = where(isnan(x), 0.0f, clip(x, -1e6f, 1e6f));
+    const array<float> doubled = sort(finite * 2.0f), sorted = sort(finite);
+    CHECK(array_equal(sort(finite * 2.0f) + sort(finite), doubled + sorted).item());
+    CHECK(array_equal(sort(finite) - sort(finite * 2.0f), sorted - doubled).item());
+    CHECK(array_equal(transpose(argsort(y, 0)), argsort(x)).item());
+    CHECK(array_equal(argsort(y, 0), transpose(argsort(x))).item());
+}
+
 TEST_CASE("bool, halves and complex numbers have NumPy's order") {
     using c = std::complex<float>;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
