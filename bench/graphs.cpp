@@ -1,5 +1,5 @@
-// A graph of 20 small kernels: one by one, as Ingot records it, and as the driver records the same launches by hand. And
-// conjugate gradients' kind of loop, a sum that has to fall below a bound, with a read by the host in each turn and
+// A graph of 20 small kernels: one by one, as Ingot records it, and as the driver records the same launches by hand.
+// And conjugate gradients' kind of loop, a sum that has to fall below a bound, with a read by the host in each turn and
 // without one. On a GPU. graphs [elements]
 #include <algorithm>
 #include <cstdio>
@@ -46,11 +46,12 @@ int main(int argc, char** argv) {
     if (!current_device().is_cuda()) return std::puts("no GPU"), 0;
     const index_t n = argc > 1 ? std::atoll(argv[1]) : 1 << 16;
     array<float> x = ones<float>(n);
-    const raw_kernel step("extern \"C\" __global__ void step(float* x, int n) {\n"
-                          "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                          "    if (i < n) x[i] = x[i] * 0.5f + 1.0f;\n"
-                          "}",
-                          "step");
+    const raw_kernel step(
+        "extern \"C\" __global__ void step(float* x, int n) {\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) x[i] = x[i] * 0.5f + 1.0f;\n"
+        "}",
+        "step");
     const auto blocks = static_cast<std::uint32_t>((n + 255) / 256);
     const auto launches = [&] {
         for (int i = 0; i < kernels; ++i) step(blocks, 256, inout(x), static_cast<int>(n));

@@ -48,14 +48,7 @@ public:
 
     void run() {
         stacks& room = per_thread<stacks>::own();
-        for (std::size_t i = 0; i < threads_.size(); ++i) {
-            ucontext_t& c = threads_[i].context;
-            getcontext(&c);
-            c.uc_stack.ss_sp = room.at(i);
-            c.uc_stack.ss_size = stack_bytes;
-            c.uc_link = &scheduler_;
-            makecontext(&c, &begin, 0);
-        }
+        for (std::size_t i = 0; i < threads_.size(); ++i) prepare(threads_[i].context, room.at(i));
         while (run_ready() || open_barriers()) continue;
         if (!std::ranges::all_of(threads_, [](const block_thread& t) { return t.state == thread_state::ended; }))
             throw error("[raw_kernel] threads of a block wait at a barrier that the others do not come to");
@@ -70,6 +63,14 @@ public:
     static inline constinit thread_local running_block* current = nullptr;
 
 private:
+    /// A function of its own: getcontext may return twice, as far as the compiler knows.
+    void prepare(ucontext_t& c, void* stack) {
+        getcontext(&c);
+        c.uc_stack.ss_sp = stack;
+        c.uc_stack.ss_size = stack_bytes;
+        c.uc_link = &scheduler_;
+        makecontext(&c, &begin, 0);
+    }
     static void begin() {
         running_block& b = *current;
         b.body_(b.argument_, b.now_);

@@ -89,6 +89,19 @@ void check_not_recorded(const stream_state& s, const char* what) {
         throw_not_recorded(what);
 }
 
+source_text condition_source(std::uint32_t architecture) {
+    source_text source;
+    source.where = target::cuda;
+    source.architecture = "sm_" + std::to_string(architecture);
+    source.kernels = {"set_condition"};
+    source.text =
+        "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned int value);\n"
+        "extern \"C\" __global__ void set_condition(unsigned long long handle, const bool* condition) {\n"
+        "    cudaGraphSetConditional(handle, *condition);\n"
+        "}\n";
+    return source;
+}
+
 void graph_capture::touch(buffer& b, bool writes) {
     const auto [at, is_new] = touched.try_emplace(&b, touched_buffer{held_buffer(b), false});
     at->second.is_written |= writes;
@@ -217,19 +230,10 @@ private:
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
-/// The kernel that hands a loop's condition to the driver. cudaGraphSetConditional is the device's own.
 CUfunction condition_setter(device_id device) {
-    source_text source;
-    source.where = target::cuda;
-    source.architecture = "sm_" + std::to_string(architecture_of(device));
-    source.kernels = {"set_condition"};
-    source.text =
-        "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned int value);\n"
-        "extern \"C\" __global__ void set_condition(unsigned long long handle, const bool* condition) {\n"
-        "    cudaGraphSetConditional(handle, *condition);\n"
-        "}\n";
     CUfunction function = nullptr;
-    check(driver()->cuKernelGetFunction(&function, load(source)->kernel("set_condition")),
+    check(driver()->cuKernelGetFunction(&function,
+                                        load(condition_source(architecture_of(device)))->kernel("set_condition")),
           "finding a kernel's function");
     return function;
 }

@@ -18,6 +18,8 @@
 
 namespace ingot::runtime {
 
+struct source_text;
+
 /// A reference that does not ask others' writes to split.
 class held_buffer {
 public:
@@ -95,6 +97,9 @@ private:
     std::vector<buffer*> own_;
     std::unordered_map<const buffer*, unsigned> made_at_;
 };
+
+/// The kernel that hands a loop's condition to the driver; cudaGraphSetConditional is the device's own.
+source_text condition_source(std::uint32_t architecture);
 
 /// The capture of the calling thread; null where there is none.
 graph_capture* capture_of_thread() noexcept;

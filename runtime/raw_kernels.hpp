@@ -55,4 +55,8 @@ struct raw_program {
     mutable std::map<std::string, raw_function> functions;  // by name; they stay where they are
 };
 
+/// A kernel on a device: compiled and loaded by whoever comes first, later found without a lock. Throws compile_error,
+/// and error where the program has no such kernel.
+const loaded_function& loaded_on(const raw_function&, device_id);
+
 }  // namespace ingot::runtime

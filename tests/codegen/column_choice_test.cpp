@@ -23,7 +23,7 @@ std::string shape_of(std::string_view name) {
 }
 
 column_fold_choice choice_of(const key& k) {
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     const cuda_kernel b(k, g);
     const folding f = find_folding(k, g);
     return choose_column_fold(folded_kernel(b, f));

@@ -17,7 +17,7 @@ detail::signature resolved(detail::op o, dtype t) {
 }
 
 /// Nodes of a complex dtype other than operands.
-std::ptrdiff_t complex_nodes(const graph& g) {
+std::ptrdiff_t complex_nodes(const codegen::graph& g) {
     return std::ranges::count_if(g.nodes, [](const node& n) {
         return detail::kind_of(n.type) == detail::kind::complex && n.kind != node_kind::operand;
     });
@@ -43,7 +43,7 @@ TEST_CASE("a row takes complex numbers or does not, and says what it gives") {
 TEST_CASE("what is computed of complex numbers is computed of their parts") {
     key_builder b(detail::target::host);
     b.axes(1).leaf(dtype::c8, "1").leaf(dtype::c8, "1").map("multiply").map("exp").output(dtype::c8, "1");
-    const graph g = lower(b.done(), loops::shared);
+    const codegen::graph g = lower(b.done(), loops::shared);
     CHECK(complex_nodes(g) == 1);  // the result, made of its parts
     CHECK(std::ranges::all_of(g.nodes, [](const node& n) { return n.type == dtype::c8 || n.type == dtype::f4; }));
 

@@ -17,7 +17,7 @@ fold_strips fold_of(std::uint8_t length_class, bool columns) {
     key_builder b(target::host);
     b.axes(1).bound_axis(0, length_class).leaf(dtype::f4, columns ? "1s" : "s1").reduce(fold::sum, dtype::f4);
     const key k = b.output(dtype::f4, "1").done();
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     return choose_fold_strips(kernel_builder(k, g), find_folding(k, g));
 }
 
@@ -30,13 +30,13 @@ scan_strips scan_of(std::uint8_t length_class, bool columns) {
     else
         b.leaf(dtype::f4, "s01").scan(fold::sum, dtype::f4, "01");
     const key k = b.output(dtype::f4, "s1").done();
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     return choose_scan_strips(kernel_builder(k, g), find_scanning(k, g));
 }
 
 std::optional<row_strips> softmax_of(std::uint8_t length_class) {
     const key k = softmax_tree(target::host, dtype::f4, length_class);
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     return choose_row_strips(kernel_builder(k, g), find_row_program(k, g).value());
 }
 

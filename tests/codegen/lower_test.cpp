@@ -13,14 +13,14 @@ namespace {
 
 using detail::target;
 
-std::size_t count(const graph& g, node_kind kind) {
+std::size_t count(const codegen::graph& g, node_kind kind) {
     return static_cast<std::size_t>(
         std::count_if(g.nodes.begin(), g.nodes.end(), [kind](const node& n) { return n.kind == kind; }));
 }
 
 std::string expression(const key_builder& b) {
     const key k = b.done();
-    const graph g = lower(k);
+    const codegen::graph g = lower(k);
     std::string out;
     for (const node_id r : g.roots) out += (out.empty() ? "" : "; ") + text(g, r, k);
     return out;
@@ -29,7 +29,7 @@ std::string expression(const key_builder& b) {
 }  // namespace
 
 TEST_CASE("a view that is written three times is read once") {
-    const graph g = lower(where_tree(target::host, dtype::f4, 1, "1", "1").output(dtype::f4, "1").done());
+    const codegen::graph g = lower(where_tree(target::host, dtype::f4, 1, "1", "1").output(dtype::f4, "1").done());
     CHECK(count(g, node_kind::operand) == 3);
     CHECK(count(g, node_kind::map) == 5);
 }
@@ -37,7 +37,7 @@ TEST_CASE("a view that is written three times is read once") {
 TEST_CASE("a subtree that is written twice is computed once, in two outputs too") {
     key_builder b(target::host);
     b.axes(1).leaf(dtype::f4, "1").map("exp").again(0).map("exp").map("add").again(0).map("exp");
-    const graph g = lower(b.output(dtype::f4, "1").output(dtype::f4, "1").done());
+    const codegen::graph g = lower(b.output(dtype::f4, "1").output(dtype::f4, "1").done());
     CHECK(count(g, node_kind::map) == 2);
     CHECK(g.roots.size() == 2);
 }
@@ -65,7 +65,7 @@ TEST_CASE("the special exponents of power leave no power and no scalar") {
 TEST_CASE("a reference is the value of an earlier word") {
     key_builder b(target::host);
     b.axes(1).leaf(dtype::f4, "1").map("exp").reference(1).map("multiply");
-    const graph g = lower(b.output(dtype::f4, "1").done());
+    const codegen::graph g = lower(b.output(dtype::f4, "1").done());
     CHECK(g.nodes.size() == 3);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a chain of a hundred thousand nodes is lowered without a deep stack")
     b.axes(1).leaf(dtype::f4, "1");
     for (int i = 0; i < 100000; ++i) b.again(0).map("add");
     const key k = b.output(dtype::f4, "1").done();
-    const graph g = lower(k);
+    const codegen::graph g = lower(k);
     CHECK(g.nodes.size() == 100001);
     CHECK(text(g, g.roots[0], k).size() < 400);
 }
@@ -86,7 +86,7 @@ TEST_CASE("two reductions of one row share a loop, and what they read") {
     REQUIRE(tree != trees.end());
     const key k = tree->on(target::host);
     CHECK(count(lower(k, loops::own), node_kind::operand) == 2);
-    const graph shared = lower(k, loops::shared);
+    const codegen::graph shared = lower(k, loops::shared);
     CHECK(count(shared, node_kind::operand) == 1);
     CHECK(shared.loop_axis[2] == 1);
 }
@@ -94,7 +94,7 @@ TEST_CASE("two reductions of one row share a loop, and what they read") {
 TEST_CASE("a reduction broadcast back walks the outputs' loop: the row is one operand, its exponential one node") {
     const key k = softmax_tree(target::host, dtype::f4, 8);
     CHECK(count(lower(k, loops::own), node_kind::operand) == 4);
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     CHECK(g.loop_axis == std::vector<std::uint8_t>{0, 1, 1, 1, 1});
     CHECK(count(g, node_kind::operand) == 1);
     CHECK(count(g, node_kind::reduce) == 2);
@@ -113,14 +113,14 @@ TEST_CASE("nested reductions of equal extents do not share a loop") {
     b.bound_axis(0, 1).bound_axis(1, 1, 1);
     b.leaf(dtype::f4, "10").leaf(dtype::f4, "01").map("add").reduce(detail::fold::sum, dtype::f4);
     b.reduce(detail::fold::sum, dtype::f4);
-    const graph g = lower(b.output(dtype::f4, "").done(), loops::shared);
+    const codegen::graph g = lower(b.output(dtype::f4, "").done(), loops::shared);
     CHECK(g.loop_axis[1] == 1);
     CHECK(count(g, node_kind::reduce) == 2);
 }
 
 TEST_CASE("a node knows the axes along which it changes") {
     const key k = golden_trees()[3].on(target::host);  // x of (s1), y of (01)
-    const graph g = lower(k);
+    const codegen::graph g = lower(k);
     CHECK(g.nodes[g.roots[0]].axes == 3);
     for (const node& n : g.nodes)
         if (n.kind == node_kind::operand && k.operands[n.index].head.kind == detail::operand_kind::scalar)

@@ -17,7 +17,7 @@ using detail::fold;
 using detail::target;
 
 std::optional<row_choice> choice_of(const key& k) {
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     return r ? choose_row(k, g, *r) : std::nullopt;
 }
@@ -31,7 +31,7 @@ std::string shape_of(std::string_view name) {
 std::uint32_t bytes_of_fold(fold f, dtype of, dtype result) {
     key_builder b(target::cuda);
     b.axes(1).bound_axis(0, 5).leaf(of, "s1").reduce(f, result);
-    const graph g = lower(b.output(result, "1").done(), loops::shared);
+    const codegen::graph g = lower(b.output(result, "1").done(), loops::shared);
     const auto reduction = std::ranges::find(g.nodes, node_kind::reduce, &node::kind);
     return fold_traits(g, static_cast<node_id>(reduction - g.nodes.begin())).bytes();
 }

@@ -23,7 +23,7 @@ std::string shape_of(std::string_view name) {
 }
 
 row_fold_choice choice_of(const key& k) {
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     const folding f = find_folding(k, g);
     const cuda_kernel b(k, g);
     return choose_row_fold(folded_kernel(b, f));

@@ -21,7 +21,7 @@ std::optional<row_program> rows_of(const key& k) { return find_row_program(k, lo
 
 TEST_CASE("softmax is a row program of two phases") {
     const key k = softmax_tree(target::host, dtype::f4, 8);
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     REQUIRE(r);
     CHECK(r->kept == std::vector<int>{0});
@@ -62,7 +62,7 @@ TEST_CASE("a fold of a scan along its row is a row program whose first phase sca
     const auto tree = std::ranges::find(golden_trees(), "drawdown_of_rows", &named_tree::name);
     REQUIRE(tree != golden_trees().end());
     const key k = tree->on(target::cuda);
-    const graph g = lower(k, loops::shared);
+    const codegen::graph g = lower(k, loops::shared);
     const auto r = find_row_program(k, g);
     REQUIRE(r);
     CHECK(r->kept == std::vector<int>{0});

@@ -213,12 +213,14 @@ TEST_CASE("the example conjugate gradient: two kernels an iteration, to the solu
 
 TEST_CASE("the example conjugate gradient as a graph: one launch, and what the loop with reads finds") {
     const std::string text = example("conjugate_gradient_graph 60");
-    const auto whole = numbers_after(text, "one launch"), reads = numbers_after(text, "with reads");
-    CHECK(whole.at(0) == reads.at(0));
-    CHECK(whole.at(0) < 400);
-    CHECK(whole.at(1) == 1);
-    CHECK(whole.at(3) < 2e-3);
-    CHECK(whole.at(3) == doctest::Approx(reads.at(3)).epsilon(1e-6));
+    const std::string whole = text.substr(text.find("one launch")), reads = text.substr(text.find("with reads"));
+    const double iterations = numbers_after(whole, "one launch").at(0);
+    CHECK(iterations == numbers_after(reads, "with reads").at(0));
+    CHECK((iterations > 10 && iterations < 400));
+    if (ingot::current_device().is_cuda()) CHECK(numbers_after(whole, "iterations,").at(0) == 1);
+    const double off = numbers_after(whole, "largest difference").at(0);
+    CHECK(off < 2e-3);
+    CHECK(off == doctest::Approx(numbers_after(reads, "largest difference").at(0)).epsilon(1e-6));
 }
 
 TEST_CASE("the example summary: every array of every dtype in a statement") {

@@ -3,6 +3,9 @@
 
 #include <vector>
 
+#include "runtime/compile.hpp"
+#include "runtime/graphs.hpp"
+#include "runtime/nvrtc.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/untested.hpp"
 #include "tests/walls/count.hpp"
@@ -229,6 +232,12 @@ TEST_CASE("a loop's condition has no axes, and its body writes in place") {
     const graph g = graph::loop([&] { return any(x > 1); }, [&] { x /= 2; });
     g.launch();
     CHECK(all(x == 1).item());
+}
+
+TEST_CASE("NVRTC knows how a kernel sets a loop's condition") {
+    if (!runtime::nvrtc_path()) return ingot::test::untested("NVRTC is not here");
+    for (const unsigned architecture : {80u, 90u})
+        CHECK(!runtime::compile(runtime::condition_source(architecture)).empty());
 }
 
 TEST_CASE("a graph that is dropped ends after its launches, and others take its room") {

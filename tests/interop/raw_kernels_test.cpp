@@ -306,12 +306,12 @@ TEST_CASE("a block's threads share memory and wait for each other, and clusters 
     if (thread_sanitizer) return ingot::test::untested("the sanitizer knows nothing of a block's threads");
     const raw_kernel reversed(R"(
 extern "C" __global__ void reversed(const int* x, int* y) {
-    extern __shared__ int all[];
+    extern __shared__ int shared_[];
     __shared__ alignas(16) int one[32];
-    all[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    shared_[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
     one[threadIdx.x] = 1;
     __syncthreads();
-    y[blockIdx.x * blockDim.x + threadIdx.x] = all[blockDim.x - 1 - threadIdx.x] + one[31 - threadIdx.x];
+    y[blockIdx.x * blockDim.x + threadIdx.x] = shared_[blockDim.x - 1 - threadIdx.x] + one[31 - threadIdx.x];
 })",
                               "reversed");
     const array<int> x = arange<int>(128);
