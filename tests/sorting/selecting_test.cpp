@@ -75,7 +75,7 @@ template <class T>
 void check_all(unsigned different) {
     for (const bool largest : {true, false}) {
         check(values_of<T>(3 * 3000, 1, different), 3, 3000, 7, largest);
-        check(values_of<T>(20'011, 2, different), 1, 20'011, 100, largest);
+        check(values_of<T>(9011, 2, different), 1, 9011, 100, largest);
     }
     check(values_of<T>(4100, 3, different), 1, 4100, 1, true);
     check(values_of<T>(4104, 4, different), 1, 4104, 513, false);
@@ -132,11 +132,11 @@ void check_distinct(std::vector<T> given) {
 }  // namespace
 
 TEST_CASE("the different elements of several tiles") {
-    for (const std::size_t n : {1u, 8192u, 8193u, 20'000u}) {
+    for (const std::size_t n : {1u, 8192u, 8193u}) {
         check_distinct(values_of<float>(n, 1, 5000));
         check_distinct(values_of<std::int8_t>(n, 2, 256));
     }
-    check_distinct(values_of<std::uint64_t>(18'000, 3, 1u << 31));
-    check_distinct(values_of<double>(18'000, 4, 7));
+    check_distinct(values_of<std::uint64_t>(9000, 3, 1u << 31));
+    check_distinct(values_of<double>(17'000, 4, 7));
     check_distinct(values_of<bfloat16>(9000, 5, 900));
 }
