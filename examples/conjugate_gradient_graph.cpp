@@ -92,9 +92,10 @@ int main(int argc, char** argv) {
         run();  // compiles
         const auto launched = counters().kernel_launches;
         const double time = milliseconds(run);
+        const auto launches = counters().kernel_launches - launched;
         std::printf("%-12s %6.0f iterations, %8llu launches, %10.2f ms, largest difference %.2e\n", how,
-                    poisson.iterations.item(), static_cast<unsigned long long>(counters().kernel_launches - launched),
-                    time, max(abs(poisson.x - solution)).item());
+                    poisson.iterations.item(), static_cast<unsigned long long>(launches), time,
+                    max(abs(poisson.x - solution)).item());
     };
     report("one launch", [&] { whole.launch(); });
     report("with reads", [&] { poisson.solve(b, guess); });
