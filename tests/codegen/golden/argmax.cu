@@ -243,6 +243,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole0 = argmax_float::join(whole0, s == blockIdx.y ? argmax0 : consume(taken0[u], part, p.rows));
             }
         }
+        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         argmax0 = whole0;
     }

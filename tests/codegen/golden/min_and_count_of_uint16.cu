@@ -270,6 +270,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole1 = count_nonzero_int64::join(whole1, s == blockIdx.y ? count_nonzero1 : consume(taken1[u], part + 1 * uint64(p.rows), p.rows));
             }
         }
+        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         min0 = whole0;
         count_nonzero1 = whole1;

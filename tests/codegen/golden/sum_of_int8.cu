@@ -229,6 +229,7 @@ reduce(const __grid_constant__ arguments p) {
                 whole0 = sum_int64::join(whole0, s + u * 256u == blockIdx.y ? sum0 : consume(taken0[u], part, p.rows));
             }
         }
+        __syncthreads();  // each thread has heard from some blocks only, and the others may still take pieces
         if (threadIdx.x == 0) reinterpret_cast<uint32*>(p.scratch)[1] = 0;
         sum0 = whole0;
     }
