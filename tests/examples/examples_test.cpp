@@ -240,6 +240,28 @@ TEST_CASE("the example summary: every array of every dtype in a statement") {
     CHECK(text.find("float64 (0, 3)") != text.npos);
 }
 
+TEST_CASE("the example option pricing: both prices within their errors, the first by one kernel") {
+    const std::string text = example("option_pricing 200000"), asian = text.substr(text.find("Asian call"));
+    CHECK(std::abs(numbers_after(text, "off by").at(0)) < 4);
+    CHECK(std::abs(numbers_after(asian, "off by").at(0)) < 4);
+    CHECK(numbers_after(text, "exactly").at(0) == doctest::Approx(7.1281));
+    CHECK(numbers_after(text, "standard errors of").at(0) == doctest::Approx(0.028).epsilon(0.1));
+    CHECK(numbers_after(text, "kernels:").at(0) == 1);
+}
+
+TEST_CASE("the example principal components: the plane that the points were made of") {
+    const std::string text = example("principal_components 1000");
+    const auto deviations = numbers_after(text, "first axes:");
+    CHECK(deviations.at(0) == doctest::Approx(5).epsilon(0.1));
+    CHECK(deviations.at(1) == doctest::Approx(2).epsilon(0.1));
+    CHECK(numbers_after(text, "on average:").at(0) == doctest::Approx(0.095).epsilon(0.05));
+    CHECK(numbers_after(text, "between the planes:").at(0) > 0.9999);
+}
+
+TEST_CASE("the example nearest neighbours tells the half circles apart") {
+    CHECK(numbers_after(example("nearest_neighbours 1200"), "right:").at(0) > 0.95);
+}
+
 #ifdef INGOT_TEST_MANDELBROT
 TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {
     const ingot::test::scratch_directory scratch;
