@@ -41,7 +41,7 @@ install_missing() {
 }
 
 # Opened when a program runs.
-run_packages=(libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3)
+run_packages=(libopenblas.so.0=libopenblas0 libfftw3.so.3=libfftw3-double3 libfftw3f.so.3=libfftw3-single3)
 
 build_packages=(c++=g++ cmake=cmake ninja=ninja-build '<boost/hana.hpp>=libboost-dev')
 
