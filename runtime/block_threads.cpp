@@ -120,6 +120,11 @@ void run_block_threads(unsigned threads, void (*body)(void*, unsigned), void* ar
     running_block(threads, body, argument).run();
 }
 
-void wait_for_block(bool warp) { running_block::current->wait(warp); }
+void wait_for_block(bool warp) {
+    if (running_block::current == nullptr)
+        throw error(
+            "[raw_kernel] a barrier that does not stand in the kernel's own text cannot be waited at on the host");
+    running_block::current->wait(warp);
+}
 
 }  // namespace ingot::runtime

@@ -127,6 +127,21 @@ std::vector<held_buffer> graph_capture::own_in_use() const {
     return used;
 }
 
+namespace {
+
+/// However a capture ends: what it made was written by nothing on its stream, which the next capture uses too.
+struct leave_memory_behind {
+    const graph_capture& capture;
+    ~leave_memory_behind() try {
+        const stream_state& present = *state_of(capture.stream.device).default_stream;
+        for (const held_buffer& own : capture.own_in_use())
+            (*own).writer.store(present.index, std::memory_order_relaxed);
+    } catch (...) {  // no memory for the list
+    }
+};
+
+}  // namespace
+
 struct graph_state {
     capture_room* room = nullptr;
     std::vector<touched_buffer> touched;
@@ -359,6 +374,7 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
     capture_room& room = take_room(state_of(current().device));
     made->room = &room;
     graph_capture capture(*room.stream);
+    const leave_memory_behind leaving{capture};
     {
         recording now(capture);
 #ifdef INGOT_HAS_CUDA_HEADERS

@@ -25,7 +25,8 @@ std::string identity_of(const source_text& source, const std::string& compiler) 
     std::string text = "ingot cache " + std::to_string(cache_abi);
     text += source.where == target::cuda ? "\ntarget cuda" : "\ntarget host";
     text += "\narchitecture " + source.architecture + "\noptions";
-    for (const std::string& option : compiler_options(source)) text += " " + option;
+    for (const std::string& option : compiler_options(source))
+        text += " " + std::to_string(option.size()) + ":" + option;
     return text + compiler + "\nsource\n" + source.text;
 }
 
@@ -113,7 +114,7 @@ struct kernel_store::pending_load {
 std::vector<std::byte> kernel_store::code(const source_text& source) { return code(source, key_of(source)); }
 
 std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
-    if (!has_bundles()) return code_without_bundle(source, key);
+    if (source.reads_files || !has_bundles()) return code_without_bundle(source, key);
     const std::string identity = identity_of(source, "");
     if (auto found = find_in_bundles(identity)) return *std::move(found);
     try {
@@ -126,7 +127,7 @@ std::vector<std::byte> kernel_store::code(const source_text& source, const cache
 }
 
 std::vector<std::byte> kernel_store::code_without_bundle(const source_text& source, const cache_key& key) {
-    if (!cache_) return compile(source);
+    if (!cache_ || source.reads_files) return compile(source);
     const auto cached = [&] {
         auto found = cache_->find(key);
         if (found) add(counter::disk_cache_hits);

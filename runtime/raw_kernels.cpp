@@ -209,6 +209,7 @@ private:
                               detail::to_text(a.where->extents()));
         buffer_ref& memory = const_cast<buffer_ref&>(*a.memory);
         if (!memory) return;
+        if (memory->read_only) throw_read_only(f.name.c_str());
         if (a.how == raw_argument::role::inout)
             detail::make_unique(memory);
         else if (!memory->unowned && !memory.unique()) {

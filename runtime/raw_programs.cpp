@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <ingot/error.hpp>
@@ -82,6 +84,25 @@ bool is_about_names(const std::string& log) {
            log.find(names_file) < first;
 }
 
+/// Whether a text includes files of the user's: in quotes, or in brackets where folders are given for them.
+bool reads_files(const raw_program& program) {
+    const auto begins = [&](std::initializer_list<std::string_view> words) {
+        return std::ranges::any_of(program.options, [&](const std::string& option) {
+            return std::ranges::any_of(words, [&](std::string_view word) { return option.starts_with(word); });
+        });
+    };
+    if (begins({"-include", "--pre-include"})) return true;
+    const bool has_folders = begins({"-I", "--include-path"});
+    std::istringstream lines(program.text);
+    for (std::string line; std::getline(lines, line);) {
+        std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
+        if (line.starts_with("#include") && (has_folders || line.starts_with("#include\"")) &&
+            !line.starts_with("#include<cupy/"))
+            return true;
+    }
+    return false;
+}
+
 std::shared_ptr<const kernel_module> load_program(const raw_program& program, device_id device) {
     if (!program.image.empty()) {
         if (!device.is_cuda())
@@ -93,6 +114,7 @@ std::shared_ptr<const kernel_module> load_program(const raw_program& program, de
     source.where = device.is_cuda() ? target::cuda : target::host;
     source.architecture = architecture_name(device);
     source.kernels = program.kernels;
+    source.reads_files = reads_files(program);
     if (device.is_cuda()) {
         source.text = cuda_text(program.text, program.kernels);
         source.options = program.options;

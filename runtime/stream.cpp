@@ -295,9 +295,11 @@ void* zeroed_scratch(stream_state& s, std::size_t bytes) {
     }
     const std::lock_guard lock(s.scratch_mutex);
     if (s.scratch.empty() || s.scratch.back()->bytes < bytes) {
-        buffer_ref made = s.pool->allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), s);
-        // Once, not with every launch of a graph.
-        const stream_state& now = is_recorded ? *state_of(s.device).default_stream : s;
+        // Filled once, not with every launch of a graph; and not memory of the capture's pool, which may be a
+        // temporary's of what is recorded before.
+        stream_state& now = is_recorded ? *state_of(s.device).default_stream : s;
+        pool& from = is_recorded ? *state_of(s.device).pool : *s.pool;
+        buffer_ref made = from.allocate_lasting(std::bit_ceil(std::max<std::size_t>(bytes, 4096)), now);
         s.backend->fill(made->data, 0, made->bytes, now.native);
         if (is_recorded) wait_on_host(now);
         s.scratch.push_back(std::move(made));
