@@ -88,7 +88,9 @@ bool classifier::is_written_as_lattice(const statement& s, std::size_t output) c
     if (!is_lattice(along, out)) return false;
     const buffer_ref& memory = *s.outputs[output].memory;
     const std::uintptr_t address = memory ? address_of(*memory, *s.outputs[output].where, use.type) : 0;
-    return batch / longest <= (of_reals ? 1 : few_calls) && (!of_reals || address % vector_bytes == 0);
+    // Calls of a batch's parts would begin at addresses that are no pair's.
+    const bool of_pairs = of_reals || row.takes == detail::library_operand::real_part;
+    return batch / longest <= (of_pairs ? 1 : few_calls) && (!of_reals || address % vector_bytes == 0);
 }
 
 /// Whether an output is the whole of a library's result, and its elements lie in memory as the function writes them.
@@ -98,7 +100,10 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
     const auto pick = static_cast<std::size_t>(library_picks_[output]);
     if (s.operands[pick].where->offset != 0) return false;
     if (is_written_as_lattice(s, output)) return true;
-    index_t inner = 1;
+    // What is written along an output's strides takes its axes in the key's order.
+    const detail::library_layout wants = facts(static_cast<detail::library_function>(use.function)).wants;
+    const bool is_ordered = wants == detail::library_layout::lattice || wants == detail::library_layout::consumed;
+    index_t inner = 1, last = 0;
     for (const std::size_t a : axes_of_owner(use.owner, use.axes)) inner *= c_.extents[a];
     for (std::size_t a = c_.extents.size(); a-- > 0;) {
         const int owner = owners_[static_cast<std::size_t>(axis_pool_[a])];
@@ -109,7 +114,8 @@ bool classifier::is_written_by_library(const statement& s, std::size_t output) c
             stride += inner;
             inner *= c_.extents[a];
         }
-        if (c_.strides_of(s.operands.size() + output)[a] != stride) return false;
+        if (c_.strides_of(s.operands.size() + output)[a] != stride || (is_ordered && stride < last)) return false;
+        last = stride;
     }
     return inner == c_.size;
 }

@@ -132,10 +132,10 @@ auto choice(const A& of, const shape_like& shape, const W& weights, bool replace
         const lazy<std::int64_t> order = argsort(-log1p(-g.uniform<double>({n})) / w);
         return detail::sampled(of, detail::first_of_order(order, shape));
     }
+    if (n == 0) return detail::sampled(of, lazy<std::int64_t>(zeros<std::int64_t>(shape)));
     const array<double> bounds = cumsum(w);
     const lazy<double> at = g.uniform<double>(shape) * bounds(-1);
-    return detail::sampled(
-        of, lazy<std::int64_t>(minimum(searchsorted(bounds, at, search_side::right), n > 0 ? n - 1 : 0)));
+    return detail::sampled(of, lazy<std::int64_t>(minimum(searchsorted(bounds, at, search_side::right), n - 1)));
 }
 
 /// Normal vectors of this mean, (n,), and covariance, (n, n), of which the lower triangle is read: the shape's axes,

@@ -167,9 +167,13 @@ public:
         plan made{key};
         for (const transform::axis& a : t.own)
             made.table_bytes += static_cast<std::size_t>(a.extent) * 2 * detail::size_of(t.part);
-        while (!plans_.empty() && (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes)) drop_last();
+        // A recorded graph uses its plans' tables, and a capture cannot wait: its stream keeps all.
+        const bool is_recorded = stream_.capture.load(std::memory_order_relaxed) != nullptr;
+        while (!is_recorded && !plans_.empty() &&
+               (plans_.size() >= most_plans || bytes_ + made.table_bytes > most_bytes))
+            drop_last();
         cufftResult status = make(made, wanted);
-        if (status == CUFFT_ALLOC_FAILED) {  // once more, with what is kept for later given back
+        if (status == CUFFT_ALLOC_FAILED && !is_recorded) {  // once more, with what is kept for later given back
             while (!plans_.empty()) drop_last();
             stream_.pool->free_all_blocks();
             status = make(made, wanted);

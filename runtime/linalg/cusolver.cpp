@@ -351,7 +351,7 @@ private:
     void det_in(bool logarithm) {
         take_matrices(true);
         const matrices a = load(0);
-        const std::vector<bool> unusable = not_finite<T>(a, part::whole);  // cuSOLVER finds pivots beside NaN
+        const std::vector<bool> unusable = holding<T>(a, part::whole, [](const auto& x) { return isnan(x); });
         buffer_ref pivots, diagonals;
         factorise(a, pivots);
         check_infos([](index_t, int) {});  // a singular matrix has a determinant
@@ -598,12 +598,14 @@ private:
     }
     template <class T>
     void check_finite_in(const matrices& m, part p) {
-        const std::vector<bool> found = not_finite<T>(m, p);
+        const std::vector<bool> found = holding<T>(m, p, [](const auto& x) { return !isfinite(x); });
         const auto first = std::find(found.begin(), found.end(), true);
         if (first != found.end()) fail_at(first - found.begin(), "has elements that are infinite or NaN");
     }
-    template <class T>
-    std::vector<bool> not_finite(const matrices& m, part p) {
+    /// Which matrices have an element of that part for which bad(element) holds.
+    template <class T, class F>
+    std::vector<bool> holding(const matrices& m, part p, const F& bad_one) {
+        const with_device there(stream_.device);
         if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
         detail::leaf<T> values;
         values.memory() = m.memory;
@@ -611,9 +613,9 @@ private:
         values.where() = detail::contiguous_layout(shape);
         const array<T> x(detail::adopted{}, std::move(values));
         const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
-        const array<bool> bad = any(!isfinite(x) && (p == part::whole   ? lazy<bool>(row == row)
-                                                     : p == part::lower ? lazy<bool>(row >= column)
-                                                                        : lazy<bool>(row <= column)),
+        const array<bool> bad = any(bad_one(x) && (p == part::whole   ? lazy<bool>(row == row)
+                                                   : p == part::lower ? lazy<bool>(row >= column)
+                                                                      : lazy<bool>(row <= column)),
                                     {1, 2});
         return bad.to_host();
     }

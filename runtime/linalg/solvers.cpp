@@ -12,6 +12,7 @@
 
 #include "runtime/counters.hpp"
 #include "runtime/evaluate.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/linalg/lapack.hpp"
 #include "runtime/linalg/solvers.hpp"
 #include "runtime/ordering.hpp"
@@ -544,6 +545,7 @@ void run_solver(const char* operation, solver which, int option, double number, 
         runtime::run_cusolver(operation, which, option, type, operands, results, stream);
         return runtime::add(runtime::counter::library_calls);
     }
+    runtime::check_not_recorded(stream, "a solver");
     const auto run = [&]<class T>(std::type_identity<T>) {
         runtime::call<T>(operation, option, number, operands, results, stream).run(which);
     };

@@ -22,6 +22,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/sorting/key_order.hpp"
@@ -441,7 +442,10 @@ bool select_elements(const buffer_ref& from, const layout& where, dtype type, in
     runtime::order_read(*from, stream);
     runtime::order_write(*to, stream);
     if (!stream.device.is_cuda()) {
-        runtime::select(rows, type);
+        if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
+            capture->record([rows, type] { runtime::select(rows, type); });
+        else
+            runtime::select(rows, type);
         return true;
     }
     stream.backend->bind_thread();

@@ -238,3 +238,20 @@ TEST_CASE("what cannot be transformed is refused where it is written") {
     CHECK(!has_rfft<array<complex_f>>);
     CHECK(has_rfft<array<int>>);
 }
+
+TEST_CASE("a transform of real numbers written among others' elements") {
+    const array<float> x = reshape(arange<float>(3 * 5 * 7), {3, 5, 7});
+    const array<std::complex<float>> wanted = fft::rfft(x);
+    array<std::complex<float>> y = zeros<std::complex<float>>({3, 8, 4});
+    y(all, slice(0, 5), all) = fft::rfft(x);
+    CHECK(array_equal(array<std::complex<float>>(y(all, slice(0, 5), all)), wanted).item());
+    CHECK(all(y(all, slice(5, none), all) == 0).item());
+    // Two results at once, of which one is transposed: both have their own order of axes.
+    const array<std::complex<double>> z = reshape(arange<double>(15), {3, 5}) * std::complex<double>(1, -2),
+                                      v = reshape(arange<double>(15), {5, 3}) * std::complex<double>(0, 1);
+    array<std::complex<double>> u = zeros<std::complex<double>>({5, 3}), w = zeros<std::complex<double>>({3, 5});
+
+    assign(std::tuple(u(all), transpose(w)), v, transpose(fft::fft2(z)));
+    CHECK(array_equal(u, v).item());
+    CHECK(allclose(w, fft::fft2(z)).item());
+}

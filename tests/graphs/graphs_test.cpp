@@ -176,6 +176,60 @@ TEST_CASE("indices that are out of range are told by whoever waits after a launc
     CHECK(holds(r, {2}, {2, 2}));
 }
 
+TEST_CASE("the scratch of a recorded fold is no memory that was a temporary's before it") {
+    std::vector<array<float>> given, doubled(8);
+    for (int k = 0; k < 8; ++k) given.push_back(ones<float>(index_t{1024} << k));
+    const array<float> rows = ones<float>({40, 40'000});
+    array<float> sums, total;
+    const graph g = capture([&] {
+        for (std::size_t k = 0; k < 8; ++k) {
+            const array<float> t = given[k] + 1;
+            doubled[k] = t * 2;
+        }
+        sums = sum(rows, 1);
+        total = sum(rows);
+    });
+    for (int turn = 0; turn < 3; ++turn) {
+        g.launch();
+        CHECK(all(sums == 40'000).item());
+        CHECK(total.item() == 1'600'000);
+        CHECK(all(doubled[7] == 4).item());
+    }
+}
+
+TEST_CASE("what a capture that failed has made is an array like others to the next one") {
+    array<float> x{1, 2, 3}, y;
+    CHECK_THROWS_AS((void)capture([&] {
+                        y = x * 2;
+                        (void)y.to_host();
+                    }),
+                    device_error);
+    const graph g = capture([&] { y = x * 2; });
+    g.launch();
+    const array<float> before = y;
+    x.fill(5);
+    g.launch();
+    CHECK(holds(y, {3}, {10, 10, 10}));
+    CHECK(holds(before, {3}, {2, 4, 6}));
+}
+
+TEST_CASE("selecting is recorded; solvers wait for results, and say so") {
+    array<double> x = arange<double>(100), v;
+    array<std::int64_t> which;
+    const graph g = capture([&] {
+        auto [greatest, places] = topk(x * 2, 3);
+        v = greatest;
+        which = places;
+    });
+    g.launch();
+    CHECK(holds(v, {3}, {198, 196, 194}));
+    assign(x, array<double>(flip(x)));
+    g.launch();
+    CHECK(holds(which, {3}, {0, 1, 2}));
+    array<double> solved = zeros<double>(2);
+    CHECK_THROWS_AS((void)capture([&] { assign(solved, linalg::solve(eye(2) * 2, ones({2}))); }), device_error);
+}
+
 TEST_CASE("a loop ends by a value on the device, also within what is recorded, and in another loop") {
     array<double> x = full<double>({}, 1000.0), turns = zeros<double>({});
     const graph halve = graph::loop([&] { return x > 1; },

@@ -98,6 +98,7 @@ TEST_CASE("choices with putting back and without, evenly and by weights") {
     const auto taken = eval(random::choice(values, {100}, true, g)).to_host();
     CHECK(std::ranges::all_of(taken, [](float x) { return x == 1.5F || x == 2.5F; }));
     CHECK(random::choice(0, {0}, true, g).eval().size() == 0);
+    CHECK(random::choice(0, {0}, zeros<double>({0}), true, g).eval().size() == 0);
 }
 
 TEST_CASE("normal vectors have their mean and covariance, of full rank or less") {
