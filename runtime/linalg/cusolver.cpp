@@ -612,12 +612,11 @@ private:
         const index_t shape[] = {count(), m.columns, m.rows};
         values.where() = detail::contiguous_layout(shape);
         const array<T> x(detail::adopted{}, std::move(values));
+        const auto bad = bad_one(x);
+        if (p == part::whole) return array<bool>(any(bad, {1, 2})).to_host();
         const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
-        const array<bool> bad = any(bad_one(x) && (p == part::whole   ? lazy<bool>(row == row)
-                                                   : p == part::lower ? lazy<bool>(row >= column)
-                                                                      : lazy<bool>(row <= column)),
-                                    {1, 2});
-        return bad.to_host();
+        if (p == part::lower) return array<bool>(any(bad && row >= column, {1, 2})).to_host();
+        return array<bool>(any(bad && row <= column, {1, 2})).to_host();
     }
 
     int option_;

@@ -14,6 +14,7 @@
 #include "runtime/executable.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
 
 namespace ingot::runtime {
 
@@ -152,13 +153,7 @@ const distinct_kernels& kernels_for(dtype type, std::uint32_t architecture) {
 }
 
 void launch(const loaded_kernel& kernel, arguments a, index_t blocks, const stream_state& stream) {
-    codegen::launch step;
-    step.threads = threads;
-    void* parameters[] = {&a};
-    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
-                                   static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
-                                   reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
-          "unique");
+    launch_kernel("unique", kernel, a, static_cast<unsigned>(blocks), 1, threads, stream);
 }
 
 arguments arguments_of(const buffer_ref& sorted, const detail::layout& where, dtype type, const buffer_ref& starts) {

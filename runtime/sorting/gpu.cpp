@@ -17,6 +17,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_sort.hpp"
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -203,13 +204,7 @@ void launch(const loaded_kernel& kernel, arguments a, long long blocks, const st
     if (blocks > most)
         throw library_error("[sort] " + std::to_string(a.rows) + " rows of " + std::to_string(a.length) +
                             " are more blocks than a GPU's grid has");
-    codegen::launch step;
-    step.threads = threads;
-    void* parameters[] = {&a};
-    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
-                                   static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
-                                   reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
-          "sort");
+    launch_kernel("sort", kernel, a, static_cast<unsigned>(blocks), 1, threads, stream);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "runtime/executable.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/radix_kernels.hpp"
 #include "runtime/warning.hpp"
 
@@ -96,14 +97,8 @@ const radix_kernels* kernels_of(device_id device) {
 template <class Arguments>
 void launch(const loaded_kernel& kernel, Arguments a, index_t blocks, index_t rows, int threads,
             const stream_state& stream) {
-    codegen::launch step;
-    step.threads = static_cast<std::uint32_t>(threads);
-    void* parameters[] = {&a};
-    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
-                                   static_cast<unsigned>(blocks), static_cast<unsigned>(rows), 1,
-                                   static_cast<unsigned>(threads), 1, 1, 0, reinterpret_cast<CUstream>(stream.native),
-                                   parameters, nullptr),
-          "sort");
+    launch_kernel("sort", kernel, a, static_cast<unsigned>(blocks), static_cast<unsigned>(rows),
+                  static_cast<unsigned>(threads), stream);
 }
 
 /// Blocks that a GPU holds at once.

@@ -26,6 +26,7 @@
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/row_order.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
@@ -363,17 +364,11 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
                     place_bits,
                     0};
         const auto blocks = static_cast<unsigned>(std::clamp<index_t>(blocks_at_once / now, 1, tiles));
-        codegen::launch step;
-        step.threads = threads;
         const auto launch = [&](const loaded_kernel& kernel, int pass) {
             a.pass = pass;
             a.state = begin + (pass % 2 == 0 ? 0 : states);
             a.next_state = begin + (pass % 2 == 0 ? states : 0);
-            void* parameters[] = {&a};
-            check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)), blocks,
-                                           static_cast<unsigned>(now), 1, threads, 1, 1, 0,
-                                           reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
-                  "topk");
+            launch_kernel("topk", kernel, a, blocks, static_cast<unsigned>(now), threads, stream);
         };
         stream.backend->fill(begin, 0, counters + counts, stream.native);
         launch(kernels.count, 0);

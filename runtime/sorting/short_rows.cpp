@@ -15,6 +15,7 @@
 #include "runtime/device_facts.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -195,13 +196,7 @@ void sort(const sorted_rows& r, dtype type, bool places, bool descending, index_
     const index_t rows_of_block = threads / a.threads_of_row, blocks = (r.rows + rows_of_block - 1) / rows_of_block;
     if (blocks > 0x7fffffff)
         throw library_error("[sort] " + std::to_string(r.rows) + " rows are more blocks than a GPU's grid has");
-    codegen::launch step;
-    step.threads = static_cast<std::uint32_t>(threads);
-    void* parameters[] = {&a};
-    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)),
-                                   static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
-                                   reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
-          "sort");
+    launch_kernel("sort", kernel, a, static_cast<unsigned>(blocks), 1, static_cast<unsigned>(threads), stream);
 }
 
 }  // namespace

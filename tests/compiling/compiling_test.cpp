@@ -13,6 +13,7 @@
 #include "runtime/cache_bundle.hpp"
 #include "runtime/kernel_module.hpp"
 #include "runtime/nvrtc.hpp"
+#include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
 #include "tests/untested.hpp"
 
@@ -29,16 +30,6 @@ std::string output_of(const std::string& command) {
     while (const std::size_t n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
     CHECK(pclose(pipe) == 0);
     return text;
-}
-
-template <class E, class F>
-std::string thrown(F&& f) {
-    try {
-        f();
-    } catch (const E& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
 }
 
 }  // namespace

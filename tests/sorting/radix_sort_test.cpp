@@ -11,9 +11,11 @@
 
 #include "runtime/sorting/radix_sort.hpp"
 #include "tests/arrays/expect.hpp"
+#include "tests/sorting/order.hpp"
 #include "tests/untested.hpp"
 
 using namespace ingot;
+using ingot::testing::before;
 
 namespace {
 
@@ -70,15 +72,6 @@ std::vector<bool> random_values(std::size_t n, unsigned seed) {
     std::vector<bool> values(n);
     for (std::size_t i = 0; i < n; ++i) values[i] = (random() & 1) != 0;
     return values;
-}
-
-template <class T>
-bool before(T a, T b) {
-    if constexpr (std::integral<T>)
-        return a < b;
-    else
-        return static_cast<double>(a) < static_cast<double>(b) ||
-               (std::isnan(static_cast<double>(b)) && !std::isnan(static_cast<double>(a)));
 }
 
 /// The sum of the bits of values and of their squares: other values have others.

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "tests/arrays/expect.hpp"
+#include "tests/sorting/order.hpp"
 
 using namespace ingot;
+using ingot::testing::before;
 
 namespace {
 
@@ -32,15 +34,6 @@ std::vector<T> values_of(std::size_t n, unsigned seed, unsigned different) {
         }
     }
     return values;
-}
-
-template <class T>
-bool before(T a, T b) {
-    if constexpr (std::integral<T>)
-        return a < b;
-    else
-        return static_cast<double>(a) < static_cast<double>(b) ||
-               (std::isnan(static_cast<double>(b)) && !std::isnan(static_cast<double>(a)));
 }
 
 template <class T>

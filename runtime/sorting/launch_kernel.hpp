@@ -1,0 +1,26 @@
+// The launch of a kernel of Ingot's own text whose one argument is a struct.
+#pragma once
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+#include "runtime/driver.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/stream.hpp"
+
+namespace ingot::runtime {
+
+/// `what`: the operation, for errors. Blocks in two dimensions, each of so many threads in a row.
+template <class Arguments>
+void launch_kernel(const char* what, const loaded_kernel& kernel, Arguments a, unsigned blocks, unsigned rows,
+                   unsigned threads, const stream_state& stream) {
+    codegen::launch step;
+    step.threads = threads;
+    void* parameters[] = {&a};
+    check(driver()->cuLaunchKernel(static_cast<CUfunction>(kernel.on_gpu(stream.device.index(), step)), blocks, rows, 1,
+                                   threads, 1, 1, 0, reinterpret_cast<CUstream>(stream.native), parameters, nullptr),
+          what);
+}
+
+}  // namespace ingot::runtime
+
+#endif
