@@ -22,7 +22,7 @@ INGOT_API layout inside(index_t n, const layout& whole, const shape_like& part);
 /// statement that a loop would have, with its bits and its kernel; two arrays take turns, and none is copied. Throws
 /// shape_error where n is negative or the result has another shape, and what the statements throw.
 ///
-///     const slice low(0, -2), middle(1, -1), high(2, none);
+///     const slice low(0, -2), high(2, none);
 ///     array<double> rod{8, 0, 0, 0, 8};
 ///     std::cout << iterate(3, rod, [&](const auto& u) { return 0.5 * (u(low) + u(high)); });
 ///     // prints: [8. 6. 4. 6. 8.]
