@@ -284,6 +284,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
             if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
             if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
+            if (env.where == detail::target::cuda && !last_of_owner && c_.extents[a] < short_row && is_unit_along(s, a))
+                axis.flags |= detail::axis_flags::short_side;
         } else {
             index_t length = c_.extents[a];
             if (is_gather(axis.owner)) {  // read at one place, however long it is
@@ -424,6 +426,12 @@ bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, 
         set_axis_of_key(outer_axes - 1, last);
     }
     return runs;
+}
+
+bool classifier::is_unit_along(const statement& s, std::size_t axis) const {
+    for (std::size_t i = 0; i < s.operands.size(); ++i)
+        if (c_.strides_of(i)[axis] == 1) return true;
+    return false;
 }
 
 bool classifier::write_whole_columns(std::size_t outer_axes, index_t inner) {

@@ -498,7 +498,7 @@ private:
             if (p.axes == outer_)
                 axis.flags = known, axis.extent = own.extent;
             else if (own.owner == 0)
-                axis.flags = known & (axis_flags::short_inner | any_contiguous);
+                axis.flags = known & (axis_flags::short_inner | axis_flags::short_side | any_contiguous);
             else if (is_of_library(a) && a == order.back() && order.size() > 1)
                 axis.flags = own.flags & axis_flags::short_inner;
             s.key.axes.push_back(axis);

@@ -13,6 +13,7 @@ struct map_choice {
         packed,  // a thread owns consecutive elements of the inner axis and moves them in one access
         flat,    // after a fold across memory: vectors of the run of memory that rows are, some rows apart
         along,   // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
+        tiled,   // of a square of two axes, what is contiguous along the outer one by way of shared memory
         spread,  // elements of a thread lie a block apart
     };
     static constexpr std::uint32_t threads = 256;
@@ -22,6 +23,14 @@ struct map_choice {
     std::uint32_t chunks = 1;  // flat: vectors of a thread
     std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
     int along = -1;            // the axis that earlier steps have folded, or -1
+    int side = -1;             // tiled: the axis along which the transposed operands are contiguous
+    std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
+
+    /// Tiled: whether an operand lies in memory along `side`, across the inner axis.
+    bool is_transposed(const array_argument& in, int inner) const {
+        return inner_class(in, side) == detail::stride_class::unit &&
+               inner_class(in, inner) == detail::stride_class::strided;
+    }
 
     kernel_shape shape() const;
     std::string reason() const;
@@ -33,5 +42,7 @@ map_choice choose_map(const cuda_kernel& b);
 void finish_map(cuda_kernel& b, const map_choice& c, plan& p);
 /// A thread's elements by vectors of the run of memory that the rows beneath the same results are.
 void emit_flat_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
+/// Squares of two axes, of which transposed operands are read along the other axis into shared memory.
+void emit_tiled_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 
 }  // namespace ingot::codegen

@@ -427,7 +427,14 @@ void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
 void emit_map_cuda(const key& k, const graph& g, plan& p) {
     cuda_kernel b(k, g);
     const map_choice c = choose_map(b);
-    c.how == layout::flat ? emit_flat_map_cuda(b, c, p) : cuda_map(b, c).write(p);
+    switch (c.how) {
+        case layout::flat:
+            return emit_flat_map_cuda(b, c, p);
+        case layout::tiled:
+            return emit_tiled_map_cuda(b, c, p);
+        default:
+            return cuda_map(b, c).write(p);
+    }
 }
 
 }  // namespace ingot::codegen

@@ -1,0 +1,171 @@
+// The map kernel for CUDA where operands lie in memory along different axes, as in x + transpose(y). A block has a
+// square of the inner axis and of that along which the transposed operands are contiguous (`side`). Those it reads with
+// its threads side by side along `side`, into shared memory; everything else, and the results, side by side along the
+// inner axis. A row of a tile is an odd number of words longer than a square's: its columns lie in different banks.
+#include <algorithm>
+
+#include "codegen/cuda/map/choice.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+class tiled_map {
+public:
+    tiled_map(cuda_kernel& b, const map_choice& c) : b_(b), choice_(c), inner_(b.rank - 1), side_(c.side) {}
+
+    void write(plan& p) {
+        b_.name_scalars();
+        declare_tiles();
+        find_square();
+        for (const array_argument& in : b_.inputs)
+            if (is_transposed(in)) stage(in);
+        b_.code.line("__syncthreads();");
+        place("column", inner_);
+        b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
+        read();
+        compute();
+        write_outputs();
+        finish_map(b_, choice_, p);
+    }
+
+private:
+    static constexpr std::uint32_t threads = map_choice::threads;
+
+    bool is_transposed(const array_argument& in) const { return choice_.is_transposed(in, inner_); }
+    bool moves(const array_argument& at, std::uint64_t axes) const { return b_.moves_along(at, axes); }
+    std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
+    std::string extent(int axis) {
+        return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
+    }
+    std::string tile() const { return std::to_string(choice_.tile); }
+    static std::string tile_of(const array_argument& in) { return in.name + "_tile"; }
+
+    void declare_tiles() {
+        for (const array_argument& in : b_.inputs) {
+            if (!is_transposed(in)) continue;
+            const std::uint32_t pitch = choice_.tile + std::max(1u, 4 / bytes_of(in));
+            b_.code.line("__shared__ ", b_.needs.type(in.at->head.type), ' ', tile_of(in), '[', choice_.tile, "][",
+                         pitch, "];");
+        }
+    }
+
+    /// The first element of the block's square, and which of its rows and columns are the thread's.
+    void find_square() {
+        source_writer& out = b_.code;
+        const std::string type = b_.linear();
+        const formula across = ceil_divide(points_of(axis_bit(inner_)), choice_.tile);
+        const formula down = ceil_divide(points_of(axis_bit(side_)), choice_.tile);
+        const std::uint64_t others = all_axes() & ~axis_bit(inner_) & ~axis_bit(side_);
+        b_.step.grid[0] = across * down * points_of(others);
+        out.line("const unsigned int column = threadIdx.x % ", tile(), "u, row = threadIdx.x / ", tile(), "u;");
+        out.line("const ", type, " below = quotient(", type, "(blockIdx.x), ", b_.divisor(across, "by_across"), ");");
+        out.line("const ", b_.signed_index(), " first", inner_, " = ", b_.signed_index(), '(', type,
+                 "(blockIdx.x) - below * ", b_.count(across, "across"), ") * ", tile(), ";");
+        if (others == 0) {
+            out.line("const ", b_.signed_index(), " first", side_, " = ", b_.signed_index(), "(below) * ", tile(), ";");
+            return;
+        }
+        out.line("const ", type, " other = quotient(below, ", b_.divisor(down, "by_down"), ");");
+        out.line("const ", b_.signed_index(), " first", side_, " = ", b_.signed_index(), "(below - other * ",
+                 b_.count(down, "down"), ") * ", tile(), ";");
+        b_.write_digits("other", axes_in(others));
+    }
+
+    /// The thread's place along an axis: that of its column, or of its element e.
+    void place(const std::string& within, int axis) {
+        b_.code.line("const ", b_.signed_index(), ' ', digit(axis), " = first", axis, " + ", b_.signed_index(), '(',
+                     within, ");");
+    }
+    std::string row_of_element() const { return "row + e * " + std::to_string(threads / choice_.tile) + 'u'; }
+
+    /// Opens a loop over those elements of the thread that are in the array, along `axis`; `in_column`: whether its
+    /// column is.
+    void open_elements(int axis, const std::string& in_column) {
+        b_.open_unrolled("e", choice_.each);
+        place(row_of_element(), axis);
+        b_.code.open("if (", in_column, " && ", digit(axis), " < ", extent(axis), ")");
+    }
+    void close_elements() {
+        b_.code.close();
+        b_.code.close();
+    }
+
+    void stage(const array_argument& in) {
+        source_writer& out = b_.code;
+        out.open();
+        place("column", side_);
+        open_elements(inner_, digit(side_) + " < " + extent(side_));
+        out.line(tile_of(in), '[', row_of_element(), "][column] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        close_elements();
+        out.close();
+    }
+
+    /// What does not move along `side` is read once for all of a thread's elements.
+    void read() {
+        source_writer& out = b_.code;
+        bool apart = false;
+        for (const array_argument& in : b_.inputs) {
+            const std::string type = b_.needs.type(in.at->head.type);
+            if (moves(in, axis_bit(side_))) {
+                apart = true;
+                out.line(type, ' ', in.name, '[', choice_.each, "] = {};");
+                b_.body.name(in.node, in.name + "[e]");
+                continue;
+            }
+            const bool beyond = moves(in, axis_bit(inner_));
+            if (beyond) out.line(type, ' ', in.name, " = {};");
+            out.line(beyond ? "if (in_column) " : "const " + type + ' ', in.name, " = ",
+                     b_.element(in, b_.offset(in, all_axes())), ";");
+            b_.body.name(in.node, in.name);
+        }
+        for (const node_id g : b_.generators) {
+            const array_argument leaf = b_.leaf_of(g);
+            apart = true;
+            out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.each, "] = {};");
+            b_.body.name(g, leaf.name + "[e]");
+        }
+        if (!apart) return;
+        open_elements(side_, "in_column");
+        for (const array_argument& in : b_.inputs) {
+            if (is_transposed(in))
+                out.line(in.name, "[e] = ", tile_of(in), "[column][", row_of_element(), "];");
+            else if (moves(in, axis_bit(side_)))
+                out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        }
+        for (const node_id g : b_.generators)
+            out.line(b_.leaf_of(g).name, "[e] = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
+        close_elements();
+    }
+
+    void compute() {
+        source_writer& out = b_.code;
+        b_.body.hoist(all_axes() & ~axis_bit(side_), b_.graph.roots, out);
+        for (const array_argument& z : b_.outputs)
+            out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', choice_.each, "];");
+        b_.compute(b_.has_quick_bodies(), [&] {
+            b_.open_unrolled("e", choice_.each);
+            for (const array_argument& z : b_.outputs)
+                out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            out.close();
+        });
+    }
+
+    void write_outputs() {
+        open_elements(side_, "in_column");
+        for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, all_axes()), z.name + "[e]");
+        close_elements();
+    }
+
+    cuda_kernel& b_;
+    const map_choice& choice_;
+    const int inner_, side_;
+};
+
+}  // namespace
+
+void emit_tiled_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { tiled_map(b, c).write(p); }
+
+}  // namespace ingot::codegen
