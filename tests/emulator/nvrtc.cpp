@@ -88,7 +88,7 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     const std::string command =
         EMULATOR_COMPILER
         " -std=c++20 -O1 -march=native -ffp-contract=fast -fno-strict-aliasing -fwrapv -w -fPIC "
-        "-fvisibility=hidden -fsanitize=thread,alignment -I" EMULATOR_SOURCES +
+        "-fvisibility=hidden -fno-threadsafe-statics -fsanitize=thread,alignment -I" EMULATOR_SOURCES +
         flags_of(count, options) + " -c -o " + (folder / "kernel.o").string() + ' ' + (folder / "kernel.cpp").string() +
         " 2> " + (folder / "log").string() + " && " EMULATOR_COMPILER " -shared -o " + (folder / "kernel.so").string() +
         ' ' + (folder / "kernel.o").string() + " " EMULATOR_HOOKS;

@@ -20,12 +20,11 @@ public:
         b_.name_scalars();
         declare_tiles();
         find_square();
+        read_direct();
         for (const array_argument& in : b_.inputs)
             if (is_transposed(in)) stage(in);
         b_.code.line("__syncthreads();");
-        place("column", inner_);
-        b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
-        read();
+        place_column();
         compute();
         write_outputs();
         finish_map(b_, choice_, p);
@@ -103,41 +102,51 @@ private:
         out.close();
     }
 
-    /// What does not move along `side` is read once for all of a thread's elements.
-    void read() {
+    void place_column() {
+        place("column", inner_);
+        b_.code.line("const bool in_column = ", digit(inner_), " < ", extent(inner_), ";");
+    }
+
+    /// What lies along the rows is on its way before the block waits for its tiles. What does not move along `side` is
+    /// read once for all of a thread's elements.
+    void read_direct() {
         source_writer& out = b_.code;
-        bool apart = false;
+        const auto has_elements = [&](const array_argument& in) {
+            return !is_transposed(in) && moves(in, axis_bit(side_));
+        };
+        const auto set = [&](const array_argument& in, const std::string& to) {
+            out.line(to, " = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        };
         for (const array_argument& in : b_.inputs) {
-            const std::string type = b_.needs.type(in.at->head.type);
-            if (moves(in, axis_bit(side_))) {
-                apart = true;
-                out.line(type, ' ', in.name, '[', choice_.each, "] = {};");
-                b_.body.name(in.node, in.name + "[e]");
-                continue;
-            }
-            const bool beyond = moves(in, axis_bit(inner_));
-            if (beyond) out.line(type, ' ', in.name, " = {};");
-            out.line(beyond ? "if (in_column) " : "const " + type + ' ', in.name, " = ",
-                     b_.element(in, b_.offset(in, all_axes())), ";");
-            b_.body.name(in.node, in.name);
+            const bool elements = has_elements(in);
+            const std::string e = "[" + std::to_string(choice_.each) + "]";
+            b_.body.name(in.node, is_transposed(in) ? tile_of(in) + "[column][" + row_of_element() + ']'
+                                                    : in.name + (elements ? "[e]" : ""));
+            if (!is_transposed(in))
+                out.line(b_.needs.type(in.at->head.type), ' ', in.name, elements ? e : "", " = {};");
         }
         for (const node_id g : b_.generators) {
             const array_argument leaf = b_.leaf_of(g);
-            apart = true;
-            out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.each, "] = {};");
             b_.body.name(g, leaf.name + "[e]");
+            out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.each, "] = {};");
         }
-        if (!apart) return;
-        open_elements(side_, "in_column");
-        for (const array_argument& in : b_.inputs) {
-            if (is_transposed(in))
-                out.line(in.name, "[e] = ", tile_of(in), "[column][", row_of_element(), "];");
-            else if (moves(in, axis_bit(side_)))
-                out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
+        if (std::ranges::all_of(b_.inputs, [&](const array_argument& in) { return is_transposed(in); }) &&
+            b_.generators.empty())
+            return;
+        out.open();
+        place_column();
+        for (const array_argument& in : b_.inputs)
+            if (!is_transposed(in) && !has_elements(in))
+                set(in, (moves(in, axis_bit(inner_)) ? "if (in_column) " : "") + in.name);
+        if (std::ranges::any_of(b_.inputs, has_elements) || !b_.generators.empty()) {
+            open_elements(side_, "in_column");
+            for (const array_argument& in : b_.inputs)
+                if (has_elements(in)) set(in, in.name + "[e]");
+            for (const node_id g : b_.generators)
+                out.line(b_.leaf_of(g).name, "[e] = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
+            close_elements();
         }
-        for (const node_id g : b_.generators)
-            out.line(b_.leaf_of(g).name, "[e] = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
-        close_elements();
+        out.close();
     }
 
     void compute() {
