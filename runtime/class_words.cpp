@@ -284,7 +284,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
             if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
             if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
-            if (env.where == detail::target::cuda && !last_of_owner && c_.extents[a] < short_row && is_unit_along(s, a))
+            if (!last_of_owner && c_.extents[a] < short_row && is_unit_along(s, a))
                 axis.flags |= detail::axis_flags::short_side;
         } else {
             index_t length = c_.extents[a];

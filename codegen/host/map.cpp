@@ -26,7 +26,9 @@ host_map::host_map(const key& k, const graph& g)
       inner_(b_.rank - 1),
       vectors_(calls_inexact(g, target::host) || has_random_strips()),
       streams_(can_stream()) {
-    if (has_short_rows() || (vectors_ && b_.rank > 1)) packed_.emplace(b_, axes_in(all_axes()), packed_strip);
+    choose_side();
+    if (has_short_rows() || (vectors_ && b_.rank > 1 && side_ < 0))
+        packed_.emplace(b_, axes_in(all_axes()), packed_strip);
     for (const auto* places : {&b_.inputs, &b_.outputs})
         for (const array_argument& at : *places)
             if (!at.is_output || !b_.is_scattered(at)) add_row(at);
@@ -41,6 +43,8 @@ void host_map::write(plan& p) {
     if (packed_) {
         declare_packing();
         open_packed_block();
+    } else if (side_ >= 0) {
+        open_tile_block();
     } else {
         open_block();
     }
@@ -53,7 +57,7 @@ void host_map::write(plan& p) {
     } else {
         write_elements(b_.rank == 0 ? "int" : b_.signed_index(), "n");
     }
-    if (packed_) b_.code.close();
+    if (packed_ || side_ >= 0) b_.code.close();
     b_.code.close();
     if (streams_) b_.code.line("if (large) settle();");
     b_.step.in_order = std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
@@ -63,9 +67,13 @@ void host_map::write(plan& p) {
     b_.step.pattern = "map";
     b_.step.work = {{all_axes(), b_.cost}};
     b_.step.threads = 1;
-    b_.step.reason = (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
-                     std::to_string(block_elements) +
-                     " elements a block: what a first-level cache holds, and worth handing to a thread";
+    if (side_ >= 0)
+        b_.step.reason = "tiles of " + std::to_string(height_) + " rows by " + std::to_string(strip) +
+                         ": what lies across the rows is read by whole lines";
+    else
+        b_.step.reason = (packed_ ? "strips of several short rows, up to " : "pieces of rows, up to ") +
+                         std::to_string(block_elements) +
+                         " elements a block: what a first-level cache holds, and worth handing to a thread";
     p.source = b_.assemble(p.expression,
                            "extern \"C\" void map(const arguments* given, "
                            "unsigned long long begin, unsigned long long end)");
@@ -93,6 +101,75 @@ void host_map::open_block() {
     out.line("const ", type, ' ', digit(inner_), " = ", type, "(", piece, " * ", block_elements, ");");
     out.line("const ", type, " n = ", length, " - ", digit(inner_), " < ", block_elements, " ? ", type, "(", length,
              ") - ", digit(inner_), " : ", block_elements, ";");
+}
+
+void host_map::choose_side() {
+    constexpr std::uint32_t line = 64;
+    if (b_.rank < 2 || has_short_rows() || !b_.unravellings.empty() || b_.scatters() || b_.has_raw() || b_.loops != 0 ||
+        std::ranges::any_of(b_.outputs,
+                            [&](const array_argument& z) { return inner_class(z, inner_) != stride_class::unit; }))
+        return;
+    std::size_t most = 0;
+    for (int a = 0; a < inner_; ++a) {
+        if ((b_.key.axes[static_cast<std::size_t>(a)].flags & axis_flags::short_side) != 0) continue;
+        std::size_t bytes = 0, widest = 1;
+        for (const array_argument& in : b_.inputs) {
+            if (!lies_across(in, a)) continue;
+            bytes += detail::size_of(in.at->head.type);
+            widest = std::max(widest, detail::size_of(in.at->head.type));
+        }
+        if (bytes > most) most = bytes, side_ = a, height_ = static_cast<std::uint32_t>(line / widest);
+    }
+}
+
+void host_map::open_tile_block() {
+    source_writer& out = b_.code;
+    const std::string type = b_.signed_index(), height = std::to_string(height_), width = std::to_string(strip);
+    const formula pieces = ceil_divide(points_of(axis_bit(inner_)), strip);
+    const formula bands = ceil_divide(points_of(axis_bit(side_)), height_);
+    const std::uint64_t others = all_axes() & ~axis_bit(inner_) & ~axis_bit(side_);
+    b_.step.grid[0] = points_of(others) * bands * pieces;
+    for (const row& r : rows_)
+        if (r.staged) out.line("alignas(64) ", r.type, ' ', tile_of(r), '[', height_, "][", strip, "];");
+    const std::string inner = digit(inner_), side = digit(side_);
+    const std::string length = type + '(' + b_.count(points_of(axis_bit(inner_)), "n" + std::to_string(inner_)) + ')';
+    const std::string depth = type + '(' + b_.count(points_of(axis_bit(side_)), "n" + std::to_string(side_)) + ')';
+    out.open("for (", b_.linear(), " block = ", b_.linear(), "(begin); block < end; ++block)");
+    const std::string per_row = b_.count(pieces, "row_pieces");
+    out.line(b_.linear(), " rest = block / ", per_row, ";");
+    out.line("const ", type, ' ', inner, " = ", type, "(block % ", per_row, ") * ", width, ";");
+    std::string band = "rest";
+    if (others != 0) {
+        band = "(rest % " + b_.count(bands, "bands") + ')';
+        out.line("const ", type, " band = ", type, band, " * ", height, ";");
+        out.line("rest /= ", b_.count(bands, "bands"), ";");
+        write_digits(b_, "rest", axes_in(others));
+    } else {
+        out.line("const ", type, " band = ", type, "(rest) * ", height, ";");
+    }
+    out.line("const ", type, " n = ", length, " - ", inner, " < ", width, " ? ", length, " - ", inner, " : ", width,
+             ";");
+    out.line("const int rows = ", depth, " - band < ", height, " ? int(", depth, " - band) : ", height, ";");
+    for (const row& r : rows_)
+        if (r.staged) fill_tile(r);
+    out.open("for (int line = 0; line < rows; ++line)");
+    out.line("const ", type, ' ', side, " = band + line;");
+}
+
+void host_map::fill_tile(const row& r) {
+    source_writer& out = b_.code;
+    out.open();
+    out.line("const ", b_.signed_index(), ' ', digit(side_), " = band;");
+    out.line("const ", r.type, "* from = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes()), ";");
+    out.open("for (int j = 0; j < n; ++j, from += ",
+             b_.offset(*r.at, axis_bit(inner_)).substr((" + " + digit(inner_) + " * ").size()), ")");
+    out.open("if (rows == ", height_, ")");
+    out.line("for (int line = 0; line < ", height_, "; ++line) ", tile_of(r), "[line][j] = from[line];");
+    out.otherwise();
+    out.line("for (int line = 0; line < rows; ++line) ", tile_of(r), "[line][j] = from[line];");
+    out.close();
+    out.close();
+    out.close();
 }
 
 void host_map::open_packed_block() {

@@ -25,6 +25,7 @@ private:
         bool scattered = false;  // read at the digits of an unravelled place
         bool once = false;       // the same one all through the kernel, or packed, the same in every strip
         bool of_rows = false;    // read for values of rows alone
+        bool staged = false;     // lies across the rows: the block's part of it is copied to rows of its own
     };
     /// Packed, a value that costs much and is one all along a row.
     struct value_of_rows {
@@ -47,6 +48,16 @@ private:
 
     void open_block();
     void open_packed_block();
+
+    /// The axis before the inner one along which operands lie that go across the rows, or -1. A block is then some
+    /// rows, as many as fill a line of memory, by a strip: each line is read once, whole, into the rows of a tile.
+    void choose_side();
+    bool lies_across(const array_argument& in, int side) const {
+        return inner_class(in, inner_) == stride_class::strided && inner_class(in, side) == stride_class::unit;
+    }
+    void open_tile_block();
+    void fill_tile(const row& r);
+    static std::string tile_of(const row& r) { return r.at->name + "_tile"; }
 
     /// Where the lanes of a strip lie; what is the same in every strip is read here.
     void declare_packing();
@@ -122,7 +133,8 @@ private:
     std::string in_row(const row& r);
 
     kernel_builder b_;
-    int inner_;
+    int inner_, side_ = -1;
+    std::uint32_t height_ = 1;             // rows of a tile
     bool vectors_;                         // whole ones
     bool streams_;                         // where the results are large
     std::optional<packed_strips> packed_;  // where rows are short

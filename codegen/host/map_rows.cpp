@@ -20,7 +20,13 @@ void host_map::add_row(const array_argument& at) {
     const bool scattered = !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0;
     const std::uint64_t axes = axes_of(at);
     const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
-    rows_.push_back({&at, b_.needs.type(at.at->head.type), inner_class(at, inner_), scattered, once});
+    const bool staged = side_ >= 0 && !at.is_output && lies_across(at, side_);
+    rows_.push_back({.at = &at,
+                     .type = b_.needs.type(at.at->head.type),
+                     .inner = staged ? stride_class::unit : inner_class(at, inner_),
+                     .scattered = scattered,
+                     .once = once,
+                     .staged = staged});
 }
 
 bool host_map::is_single(const row& r) const {
@@ -122,6 +128,8 @@ void host_map::read_rows() {
         if (r.once || r.scattered) continue;
         if (is_single(r))
             read_single(r);
+        else if (r.staged)
+            b_.code.line(pointer_type(r), row_of(r), " = ", tile_of(r), "[line];");
         else
             b_.code.line(pointer_type(r), row_of(r), " = ", b_.pointer(*r.at), b_.offset(*r.at, all_axes()), ";");
     }

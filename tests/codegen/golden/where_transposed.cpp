@@ -49,9 +49,10 @@ struct arguments {
     float s0;
     uint32 size;
     uint32 n1;
+    uint32 n0;
     uint32 row_pieces;
-    int32 x0_stride0;
     int32 x1_stride1;
+    int32 x0_stride0;
     int32 z0_stride0;
 };
 
@@ -59,31 +60,47 @@ extern "C" void map(const arguments* given, unsigned long long begin, unsigned l
     const float s0 = given->s0;
     const arguments& p = *given;
     const bool large = p.size >= 16777216;
+    alignas(64) float x1_tile[16][256];
     for (uint32 block = uint32(begin); block < end; ++block) {
         uint32 rest = block / p.row_pieces;
-        const int32 i0 = int32(rest);
-        const int32 i1 = int32((block % p.row_pieces) * 32768);
-        const int32 n = p.n1 - i1 < 32768 ? int32(p.n1) - i1 : 32768;
-        const float* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
-        const float* const x1_row = p.x1 + i0 + i1 * p.x1_stride1;
-        float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
-        const bool streaming = large && starts_line(z0_row);
-        alignas(64) float z0_copy[256];
-        const int32 step = streaming ? 256 : n;
-        for (int32 first = 0; first < n; first += step) {
-            const int32 m = n - first < step ? n - first : step;
-            float* const z0_strip = streaming ? z0_copy : z0_row + first;
-            independent
-            for (int32 j = 0; j < m; ++j) {
-                const float x0 = x0_row[first + j];
-                const float x1 = x1_row[(first + j) * p.x1_stride1];
-                const float t0 = x0 - s0;
-                const bool t1 = t0 > x1;
-                const float t2 = x0 * x1;
-                const float t3 = x0 + x1;
-                z0_strip[j] = t1 ? t2 : t3;
+        const int32 i1 = int32(block % p.row_pieces) * 256;
+        const int32 band = int32(rest) * 16;
+        const int32 n = int32(p.n1) - i1 < 256 ? int32(p.n1) - i1 : 256;
+        const int rows = int32(p.n0) - band < 16 ? int(int32(p.n0) - band) : 16;
+        {
+            const int32 i0 = band;
+            const float* from = p.x1 + i0 + i1 * p.x1_stride1;
+            for (int j = 0; j < n; ++j, from += p.x1_stride1) {
+                if (rows == 16) {
+                    for (int line = 0; line < 16; ++line) x1_tile[line][j] = from[line];
+                } else {
+                    for (int line = 0; line < rows; ++line) x1_tile[line][j] = from[line];
+                }
             }
-            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+        }
+        for (int line = 0; line < rows; ++line) {
+            const int32 i0 = band + line;
+            const float* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
+            const float* const x1_row = x1_tile[line];
+            float* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
+            const bool streaming = large && starts_line(z0_row);
+            alignas(64) float z0_copy[256];
+            const int32 step = streaming ? 256 : n;
+            for (int32 first = 0; first < n; first += step) {
+                const int32 m = n - first < step ? n - first : step;
+                float* const z0_strip = streaming ? z0_copy : z0_row + first;
+                independent
+                for (int32 j = 0; j < m; ++j) {
+                    const float x0 = x0_row[first + j];
+                    const float x1 = x1_row[first + j];
+                    const float t0 = x0 - s0;
+                    const bool t1 = t0 > x1;
+                    const float t2 = x0 * x1;
+                    const float t3 = x0 + x1;
+                    z0_strip[j] = t1 ? t2 : t3;
+                }
+                if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+            }
         }
     }
     if (large) settle();
