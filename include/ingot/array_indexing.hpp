@@ -9,9 +9,11 @@
 #include <utility>
 
 #include <ingot/array.hpp>
+#include <ingot/compaction.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/gather.hpp>
+#include <ingot/host.hpp>
 #include <ingot/places.hpp>
 #include <ingot/reductions.hpp>
 #include <ingot/scans.hpp>
@@ -207,26 +209,30 @@ INGOT_API std::span<const index_t> shape_under_mask(shape_room&, extents_ref mas
 /// As many axes of one element behind a mask's.
 INGOT_API void view_trailing(view_room&, extents_ref mask, int axes);
 
-/// The elements of `values` where `mask` is true, both of one axis, in order. Waits for their number.
+/// The indices along one axis of the elements of a mask that are true.
+template <class M>
+array<index_t> true_places(const M& mask) {
+    const leaf<bool> flags = contiguous_values_as<bool>(mask);
+    return compact<index_t>("index", {kept::places, {}, elements_of(flags)});
+}
+
+/// The elements of `values` where `mask` is true, both of one axis, in order. Waits for their number. What lies side by
+/// side in memory is copied from there; values that are still to be computed are so where they are wanted alone.
 template <class V, class M>
 auto compressed(const V& values, const M& mask) {
     using T = typename V::value_type;
-    const array<bool> chosen(mask);
-    const index_t n = static_cast<index_t>(count_nonzero(chosen).item());
-    leaf<T> result = new_leaf<T>("index", std::span<const index_t>(&n, 1), chosen.device());
-    if (n != 0) {
-        const auto place = where(chosen, cumsum(chosen) - 1, index_t{-1});
-        write_places<scatter_rule::set>("index", result, result.memory().get(), as_node(values), place, 0);
-    }
-    return array<T>(adopted{}, std::move(result));
+    if constexpr (std::same_as<V, leaf<T>>)
+        if (is_contiguous(values.where())) {
+            const leaf<bool> flags = contiguous_values_as<bool>(mask);
+            return compact<T>("index", {kept::flagged, elements_of(values), elements_of(flags)});
+        }
+    return array<T>(take<index_mode::unchecked>(values, true_places(mask), 0));
 }
 
 /// The indices along one axis of e's elements that are not 0, e having one axis.
 template <class E>
 array<index_t> true_indices(const E& e) {
-    shape_room room;
-    const node_of<E> node = as_node(e);
-    return compressed(position_along(node.extents(room).data[0], 0), make_node<op::astype, dtype::b1>("index", node));
+    return true_places(make_node<op::astype, dtype::b1>("index", as_node(e)));
 }
 
 /// e with its first axes, those of a mask, as one.

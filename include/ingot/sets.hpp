@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <ingot/compaction.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/reductions.hpp>
@@ -43,28 +44,13 @@ array<bool> begins(const array<T>& sorted) {
         first(slice(1, n)) = before != behind;
     return first;
 }
-/// On a GPU, of real numbers that lie one behind the other in order: how many different ones are before each tile of
-/// so many, and behind these of all; then the different ones.
-inline constexpr index_t distinct_tile = 8192;
-INGOT_API void count_distinct(const buffer_ref& sorted, const layout& where, dtype, const buffer_ref& starts);
-INGOT_API void write_distinct(const buffer_ref& sorted, const layout& where, dtype, const buffer_ref& starts,
-                              const buffer_ref& to);
-
 /// Of sorted elements the different ones.
 template <class T>
 array<T> unique_of_sorted(const array<T>& sorted) {
     const leaf<T>& from = sorted.as_leaf();
     if (!sorted.device().is_cuda() || sorted.size() == 0 || from.where().strides()[0] != 1)
         return array<T>(sorted(begins(sorted)));
-    const auto room_of = [&]<class U>(index_t n, std::type_identity<U>) {
-        return array<U>(adopted{}, new_leaf<U>("unique", std::span<const index_t>(&n, 1), sorted.device()));
-    };
-    const index_t tiles = (sorted.size() + distinct_tile - 1) / distinct_tile;
-    const array<index_t> starts = room_of(tiles + 1, std::type_identity<index_t>());
-    count_distinct(from.memory(), from.where(), dtype_of<T>, starts.as_leaf().memory());
-    array<T> different = room_of(starts(tiles).item(), std::type_identity<T>());
-    write_distinct(from.memory(), from.where(), dtype_of<T>, starts.as_leaf().memory(), different.as_leaf().memory());
-    return different;
+    return compact<T>("unique", {kept::distinct, elements_of(from), {}});
 }
 
 /// The different elements in order; all NaN are one, the last. One-dimensional, of e's type. Waits for their number.

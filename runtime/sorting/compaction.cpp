@@ -1,0 +1,345 @@
+// Those of many elements that are kept, in order: the different ones of sorted elements, or those that have a flag.
+// They are counted tile by tile, the counts are summed, and each tile writes its own behind those of the tiles before
+// it. What decides is read twice, and no position is written to memory.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <ingot/compaction.hpp>
+#include <ingot/error.hpp>
+
+#include "runtime/device_facts.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/host_workers.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
+
+namespace ingot::runtime {
+
+namespace {
+
+using detail::compaction_tile;
+
+index_t tiles_of(index_t n) { return (n + compaction_tile - 1) / compaction_tile; }
+const std::byte* first_of(const detail::elements_at& e) {
+    return static_cast<const std::byte*>(e.memory->data) + e.where->offset * static_cast<index_t>(e.bytes);
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+constexpr int threads = 256;
+static_assert(compaction_tile == 32 * threads);
+
+struct arguments {
+    const void* from;
+    const void* flags;
+    void* to;
+    long long* starts;
+    long long length, tiles;
+};
+
+constexpr std::string_view arguments_text = R"(typedef long long int64;
+struct arguments {
+    const value* from;
+    const unsigned char* flags;
+    value* to;
+    int64* starts;
+    int64 length, tiles;
+};
+)";
+
+constexpr std::string_view distinct_text = R"(__device__ bool is_kept(const arguments& a, int64 i) {
+    return i == 0 || into_order(a.from[i]) != into_order(a.from[i - 1]);
+}
+__device__ value taken(const arguments& a, int64 i) { return a.from[i]; }
+)";
+
+constexpr std::string_view flagged_text =
+    R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
+__device__ value taken(const arguments& a, int64 i) { return a.from[i]; }
+)";
+
+constexpr std::string_view places_text =
+    R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
+__device__ value taken(const arguments&, int64 i) { return i; }
+)";
+
+constexpr std::string_view kernels_text = R"(
+/// Of a warp's 1024 elements in a tile, 32 at a time: lane r has those of round r that are kept, as bits.
+__device__ unsigned kept(const arguments& a, int64 first) {
+    const int lane = threadIdx.x % 32;
+    unsigned mine = 0;
+    #pragma unroll 8
+    for (int r = 0; r < 32; ++r) {
+        const int64 i = first + r * 32 + lane;
+        const unsigned bits = __ballot_sync(0xffffffffu, i < a.length && is_kept(a, i));
+        if (lane == r) mine = bits;
+    }
+    return mine;
+}
+/// The sum over a warp, in its first lane.
+__device__ int sum_of_warp(int n) {
+    #pragma unroll
+    for (int d = 16; d > 0; d /= 2) n += __shfl_down_sync(0xffffffffu, n, d);
+    return n;
+}
+__device__ int64 first_of_warp() { return int64(blockIdx.x) * 8192 + threadIdx.x / 32 * 1024; }
+
+extern "C" __global__ void __launch_bounds__(256) count_kept(const __grid_constant__ arguments a) {
+    __shared__ int counts[8];
+    const int count = sum_of_warp(__popc(kept(a, first_of_warp())));
+    if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = count;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    int64 sum = 0;
+    for (int w = 0; w < 8; ++w) sum += counts[w];
+    a.starts[blockIdx.x] = sum;
+}
+
+/// One block: each tile's count becomes the sum of those before it, the one behind the last that of all.
+extern "C" __global__ void __launch_bounds__(256) sum_counts(const __grid_constant__ arguments a) {
+    __shared__ int64 sums[8];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int64 before = 0;
+    for (int64 begin = 0; begin < a.tiles; begin += 2048) {
+        int64 own[8], sum = 0;
+        #pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            const int64 i = begin + threadIdx.x * 8 + k;
+            own[k] = i < a.tiles ? a.starts[i] : 0;
+            sum += own[k];
+        }
+        int64 upto = sum;
+        #pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int64 lower = __shfl_up_sync(0xffffffffu, upto, d);
+            if (lane >= d) upto += lower;
+        }
+        __syncthreads();
+        if (lane == 31) sums[warp] = upto;
+        __syncthreads();
+        int64 at = before + upto - sum;
+        for (int w = 0; w < 8; ++w) {
+            if (w < warp) at += sums[w];
+            before += sums[w];
+        }
+        #pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            const int64 i = begin + threadIdx.x * 8 + k;
+            if (i < a.tiles) a.starts[i] = at;
+            at += own[k];
+        }
+    }
+    if (threadIdx.x == 0) a.starts[a.tiles] = before;
+}
+
+extern "C" __global__ void __launch_bounds__(256) write_kept(const __grid_constant__ arguments a) {
+    __shared__ int counts[8];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64 first = first_of_warp();
+    const unsigned mine = kept(a, first);
+    const int count = sum_of_warp(__popc(mine));
+    if (lane == 0) counts[warp] = count;
+    __syncthreads();
+    int64 at = a.starts[blockIdx.x];
+    for (int w = 0; w < warp; ++w) at += counts[w];
+    // Four rounds' loads are under way before the first is stored.
+    for (int r = 0; r < 32; r += 4) {
+        unsigned bits[4];
+        value v[4];
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            bits[k] = __shfl_sync(0xffffffffu, mine, r + k);
+            if (bits[k] >> lane & 1) v[k] = taken(a, first + (r + k) * 32 + lane);
+        }
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            if (bits[k] >> lane & 1) a.to[at + __popc(bits[k] & ((1u << lane) - 1))] = v[k];
+            at += __popc(bits[k]);
+        }
+    }
+}
+)";
+
+/// The texts that say of which type elements are, which are kept, and what of these is written.
+std::string text_of(const detail::compacted& what) {
+    using detail::kept;
+    std::string text;
+    if (what.by == kept::distinct) {
+        text = key_order_text(what.values.type, true);
+    } else if (what.by == kept::places) {
+        text = "typedef long long value;\n";
+    } else {
+        const std::size_t bytes = what.values.bytes;
+        text = bytes == 16  ? "struct value { unsigned long long a, b; };\n"
+               : bytes == 8 ? "typedef unsigned long long value;\n"
+               : bytes == 4 ? "typedef unsigned int value;\n"
+               : bytes == 2 ? "typedef unsigned short value;\n"
+                            : "typedef unsigned char value;\n";
+    }
+    text += arguments_text;
+    text += what.by == kept::distinct ? distinct_text : what.by == kept::places ? places_text : flagged_text;
+    text += kernels_text;
+    return text;
+}
+
+/// Loaded once for each of these, for ever.
+struct compaction_kernels {
+    std::shared_ptr<const kernel_module> module;
+    loaded_kernel count, sum, write;
+};
+const compaction_kernels& kernels_for(const detail::compacted& what, std::uint32_t architecture) {
+    using key = std::tuple<detail::kept, std::size_t, std::uint32_t>;
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<key, std::unique_ptr<compaction_kernels>>;
+    const std::size_t element =
+        what.by == detail::kept::distinct ? static_cast<std::size_t>(what.values.type) : what.values.bytes;
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<compaction_kernels>& found = all[{what.by, element, architecture}];
+    if (!found) {
+        source_text source;
+        source.where = target::cuda;
+        source.architecture = "sm_" + std::to_string(architecture);
+        source.kernels = {"count_kept", "sum_counts", "write_kept"};
+        source.text = text_of(what);
+        const auto module = load(source);
+        found.reset(new compaction_kernels{module, loaded_kernel(module->kernel("count_kept")),
+                                           loaded_kernel(module->kernel("sum_counts")),
+                                           loaded_kernel(module->kernel("write_kept"))});
+    }
+    return *found;
+}
+
+arguments arguments_of(const detail::compacted& what, const buffer_ref& starts) {
+    return {what.values.memory ? first_of(what.values) : nullptr,
+            what.flags.memory ? first_of(what.flags) : nullptr,
+            nullptr,
+            static_cast<long long*>(starts->data),
+            what.length(),
+            tiles_of(what.length())};
+}
+
+void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, const stream_state& stream) {
+    launch_kernel("compaction", kernel, a, static_cast<unsigned>(blocks), 1, threads, stream);
+}
+
+#endif
+
+/// On the host a tile's flags are summed as bytes, and its elements go by way of a copy: a store that is undone by the
+/// next one needs no branch.
+void count_on_host(const unsigned char* flags, index_t n, index_t* starts) {
+    const index_t tiles = tiles_of(n);
+    run_on_workers(static_cast<std::size_t>(tiles), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t) {
+            const index_t first = static_cast<index_t>(t) * compaction_tile;
+            const index_t last = std::min(n, first + compaction_tile);
+            int sum = 0;
+            for (index_t i = first; i < last; ++i) sum += flags[i];
+            starts[t] = sum;
+        }
+    });
+    index_t before = 0;
+    for (index_t t = 0; t < tiles; ++t) before += std::exchange(starts[t], before);
+    starts[tiles] = before;
+}
+
+template <class T, class Taken>
+void write_tiles(const unsigned char* flags, index_t n, const index_t* starts, T* to, Taken taken) {
+    constexpr index_t part = 1024;
+    run_on_workers(static_cast<std::size_t>(tiles_of(n)), [&](std::size_t begin, std::size_t end) {
+        T copy[part + 1];
+        for (std::size_t t = begin; t < end; ++t) {
+            T* at = to + starts[t];
+            const index_t last = std::min(n, (static_cast<index_t>(t) + 1) * compaction_tile);
+            for (index_t first = static_cast<index_t>(t) * compaction_tile; first < last; first += part) {
+                std::size_t count = 0;
+                for (index_t i = first; i < std::min(last, first + part); ++i) {
+                    copy[count] = taken(i);
+                    count += flags[i];
+                }
+                std::memcpy(at, copy, count * sizeof(T));
+                at += count;
+            }
+        }
+    });
+}
+
+template <class T>
+void write_values(const unsigned char* flags, index_t n, const index_t* starts, const void* from, void* to) {
+    const T* const values = static_cast<const T*>(from);
+    write_tiles(flags, n, starts, static_cast<T*>(to), [values](index_t i) { return values[i]; });
+}
+
+struct sixteen_bytes {
+    std::uint64_t a, b;
+};
+
+void write_on_host(const detail::compacted& what, const index_t* starts, void* to) {
+    const unsigned char* const flags = reinterpret_cast<const unsigned char*>(first_of(what.flags));
+    const index_t n = what.length();
+    if (what.by == detail::kept::places)
+        return write_tiles(flags, n, starts, static_cast<index_t*>(to), [](index_t i) { return i; });
+    const void* const from = first_of(what.values);
+    switch (what.values.bytes) {
+        case 1:
+            return write_values<std::uint8_t>(flags, n, starts, from, to);
+        case 2:
+            return write_values<std::uint16_t>(flags, n, starts, from, to);
+        case 4:
+            return write_values<std::uint32_t>(flags, n, starts, from, to);
+        case 8:
+            return write_values<std::uint64_t>(flags, n, starts, from, to);
+        default:
+            return write_values<sixteen_bytes>(flags, n, starts, from, to);
+    }
+}
+
+stream_state& stream_for(const detail::compacted& what, const buffer_ref& starts) {
+    stream_state& stream = *context_on(starts->device).stream;
+    stream.backend->bind_thread();
+    for (const detail::elements_at* e : {&what.values, &what.flags})
+        if (e->memory) order_read(*e->memory, stream);
+    return stream;
+}
+
+}  // namespace
+}  // namespace ingot::runtime
+
+namespace ingot::detail {
+
+void count_kept(const compacted& what, const buffer_ref& starts) {
+    using namespace runtime;
+    stream_state& stream = stream_for(what, starts);
+    order_write(*starts, stream);
+    if (!stream.device.is_cuda())
+        return count_on_host(reinterpret_cast<const unsigned char*>(first_of(what.flags)), what.length(),
+                             static_cast<index_t*>(starts->data));
+#ifdef INGOT_HAS_CUDA_HEADERS
+    const compaction_kernels& kernels = kernels_for(what, architecture_of(stream.device));
+    const arguments a = arguments_of(what, starts);
+    runtime::launch(kernels.count, a, a.tiles, stream);
+    runtime::launch(kernels.sum, a, 1, stream);
+#endif
+}
+
+void write_kept(const compacted& what, const buffer_ref& starts, const buffer_ref& to) {
+    using namespace runtime;
+    stream_state& stream = stream_for(what, starts);
+    order_read(*starts, stream);
+    order_write(*to, stream);
+    if (!stream.device.is_cuda()) return write_on_host(what, static_cast<const index_t*>(starts->data), to->data);
+#ifdef INGOT_HAS_CUDA_HEADERS
+    arguments a = arguments_of(what, starts);
+    a.to = to->data;
+    runtime::launch(kernels_for(what, architecture_of(stream.device)).write, a, a.tiles, stream);
+#endif
+}
+
+}  // namespace ingot::detail
