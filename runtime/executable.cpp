@@ -209,6 +209,7 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     source.where = cuda ? target::cuda : target::host;
     source.architecture = cuda ? "sm_" + std::to_string(key.header.architecture) : host_architecture();
     source.text = plan.source;
+    source.expression = plan.expression;
     if (cuda && plan.approximate)
         source.options = {"--use_fast_math"};
     else if (cuda)

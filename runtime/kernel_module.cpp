@@ -48,21 +48,24 @@ std::string unique_path(int descriptor) {
 
 std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
 
+/// What people know it by.
+std::string title_of(const source_text& source) {
+    return source.expression.empty() ? name_of(source) : source.expression;
+}
+
 /// Tells where a kernel's code came from.
 void tell_code(log_kind kind, const char* how, const source_text& source, const cache_key& key,
                std::optional<double> milliseconds = {}) {
     if (!is_logging()) return;
-    std::string names;
-    for (const std::string& kernel : source.kernels) names += (names.empty() ? "" : " ") + kernel;
-    if (names.empty()) names = name_of(source);
+    const std::string name = title_of(source);
     const std::string hash = to_hex(key.name);
     char time[40] = "";
     if (milliseconds) std::snprintf(time, sizeof time, " in %.1f ms", *milliseconds);
     const bool cuda = source.where == target::cuda;
-    const std::string text = how + names + " for " + (cuda ? source.architecture : "the host") + time + ", " + hash;
+    const std::string text = how + name + " for " + (cuda ? source.architecture : "the host") + time + ", " + hash;
     tell({.kind = kind,
           .text = text,
-          .name = names,
+          .name = name,
           .key = hash,
           .milliseconds = milliseconds.value_or(0),
           .device = cuda ? device::cuda() : device::host()});
@@ -72,7 +75,7 @@ void tell_code(log_kind kind, const char* how, const source_text& source, const 
 std::vector<std::byte> compile_visibly(const source_text& source, const cache_key& key) {
     using clock = std::chrono::steady_clock;
     look_for_profiler();
-    const profiled_range range("compile ", name_of(source));
+    const profiled_range range("compile ", title_of(source));
     const auto start = clock::now();
     std::vector<std::byte> code = compile(source);
     tell_code(log_kind::compile, "compiled ", source, key,

@@ -27,7 +27,7 @@ enum class log_kind : std::uint8_t {
 struct log_record {
     log_kind kind = log_kind::compile;
     std::string_view text;    ///< one line that says all of it
-    std::string_view name;    ///< the expression, or a source's kernels
+    std::string_view name;    ///< the expression, or the kernel of a source of the user's own
     std::string_view key;     ///< a compiled kernel's name in the cache: 32 hexadecimal digits
     double milliseconds = 0;  ///< that a compile took
     std::size_t bytes = 0;    ///< of memory

@@ -25,6 +25,7 @@ TEST_CASE("a profiler sees a range for every statement, named by its expression,
     const std::string recording = INGOT_TEST_PROGRAMS "/recording_profiler.so";
     const std::string cold = seen_through(recording, cache);
     CHECK(lines_with(cold, "ingot: x0 * s0 - s1") == 2);
+    CHECK(lines_with(cold, "ingot: compile x0 * s0 - s1") == 1);
     CHECK(lines_with(cold, "ingot: x0 / sqrt(") == 1);
     const int compiles = lines_with(cold, "ingot: compile ");
     CHECK(compiles >= 2);
