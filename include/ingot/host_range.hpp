@@ -61,8 +61,9 @@ public:
         return *this;
     }
 
-    /// The first value, and what is behind the last.
+    /// The first value.
     const T* begin() const noexcept { return data_; }
+    /// What is behind the last value.
     const T* end() const noexcept { return data_ + size_; }
     /// The values, side by side.
     const T* data() const noexcept { return data_; }
