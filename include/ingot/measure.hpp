@@ -164,9 +164,8 @@ INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const 
 ///     array<double> x{1, 2, 3};
 ///     const benchmark_result r = benchmark([&] { x = x + 1; }, {.repeats = 20, .warm_up = 2, .name = "add"});
 ///     std::cout << r.name << ' ' << r.cpu.size() << ' ' << x(0) << ' ';
-///     const std::vector<device> all_of_them(std::max(device::cuda_count(), 1), current_device());
-///     std::cout << benchmark([&] { x = x + 1; }, {.repeats = 3, .devices = all_of_them, .max_duration =
-///     60}).cpu.size();
+///     const std::vector<device> both{current_device(), device::host()};
+///     std::cout << benchmark([&] { x = x + 1; }, {.repeats = 3, .devices = both, .max_duration = 60}).cpu.size();
 ///     // prints: add 20 23.0 3
 template <class F>
 benchmark_result benchmark(F&& fn, const benchmark_options& options = {}) {

@@ -76,8 +76,8 @@ public:
     /// The values in C order as they are now, as a range of the host's: a snapshot that is copied only where it has to
     /// be (host_range). Waits for them.
     ///
-    ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ' ';
-    ///     // prints: 10 20 30
+    ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ", ";
+    ///     // prints: 10, 20, 30, ...
     auto values() const;
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws
