@@ -26,9 +26,9 @@ enum class log_kind : std::uint8_t {
 /// One thing that Ingot did. The texts live until the logger returns.
 struct log_record {
     log_kind kind = log_kind::compile;
-    std::string_view text;    ///< one line that says all of it
-    std::string_view name;    ///< the expression, or the kernel of a source of the user's own
-    std::string_view key;     ///< a compiled kernel's name in the cache: 32 hexadecimal digits
+    std::string_view text{};  ///< one line that says all of it
+    std::string_view name{};  ///< the expression, or the kernel of a source of the user's own
+    std::string_view key{};   ///< a compiled kernel's name in the cache: 32 hexadecimal digits
     double milliseconds = 0;  ///< that a compile took
     std::size_t bytes = 0;    ///< of memory
     std::size_t kernels = 0;  ///< and library calls that a statement was cut into
