@@ -72,7 +72,7 @@ else()
     unpack(libingot${abi} "libc6" ./usr/lib/libingot.so.${abi} ./usr/lib/libingot.so.${version}
         ./usr/share/doc/ingot/copyright)
     foreach(file IN LISTS files_of_libingot${abi})
-        if(NOT file MATCHES "/$" AND file IN_LIST files_of_libingot-dev)
+        if(file AND NOT file MATCHES "/$" AND file IN_LIST files_of_libingot-dev)
             message(FATAL_ERROR "both packages have ${file}")
         endif()
     endforeach()
