@@ -22,6 +22,7 @@ struct source_text {
     std::vector<std::string> kernels;             ///< the extern "C" functions in the text
     std::vector<std::string> name_expressions{};  ///< of kernels that have other names in the code; for CUDA
     bool reads_files = false;                     ///< a user's, which may change: the code is kept by no file
+    std::string expression{};                     ///< what it computes, for people; decides nothing
 };
 
 /// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The

@@ -12,6 +12,8 @@
 #include "runtime/compile_host.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/fork.hpp"
+#include "runtime/log.hpp"
+#include "runtime/nvtx.hpp"
 #include "runtime/warning.hpp"
 
 namespace ingot::runtime {
@@ -66,11 +68,35 @@ shard& shard_of(std::span<const std::uint32_t> key) {
 
 constinit std::atomic<key_observer> observer{nullptr};
 
+device device_of(const codegen::key& k) {
+    return k.header.where == detail::target::cuda ? device::cuda() : device::host();
+}
+
+/// Tells of a statement that is more than one step: which these are, and why.
+void tell_cut(const executable& e) {
+    if (e.plan.steps.size() < 2 || !is_logging()) return;
+    std::string text = e.plan.expression + ": " + std::to_string(e.plan.steps.size()) + " steps";
+    for (const codegen::plan_step& step : e.plan.steps) text += "; " + codegen::describe(step);
+    tell({.kind = log_kind::cut,
+          .text = text,
+          .name = e.plan.expression,
+          .kernels = e.plan.steps.size(),
+          .device = device_of(e.key)});
+}
+
+void tell_memory_hit(const executable& e) {
+    if (!is_logging()) return;
+    const std::string text = "loaded already: " + e.plan.expression;
+    tell({.kind = log_kind::memory_hit, .text = text, .name = e.plan.expression, .device = device_of(e.key)});
+}
+
 std::unique_ptr<const executable> make_executable(std::span<const std::uint32_t> words) {
     auto e = std::make_unique<executable>();
     e->key = codegen::decode(words);
     e->plan = codegen::make_plan(e->key);
     if (!e->plan.missing.empty()) throw error(e->plan.missing);
+    look_for_profiler();
+    tell_cut(*e);
     const auto start = retry_schedule::clock::now();
     try {
         load_steps(*e);
@@ -183,6 +209,7 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     source.where = cuda ? target::cuda : target::host;
     source.architecture = cuda ? "sm_" + std::to_string(key.header.architecture) : host_architecture();
     source.text = plan.source;
+    source.expression = plan.expression;
     if (cuda && plan.approximate)
         source.options = {"--use_fast_math"};
     else if (cuda)
@@ -201,9 +228,14 @@ bool is_loaded(std::span<const std::uint32_t> key) {
 
 const executable& executable_for(std::span<const std::uint32_t> key) {
     shard& s = shard_of(key);
+    const executable* known = nullptr;
     {
         std::shared_lock lock(s.mutex);
-        if (const auto found = s.table.find(key); found != s.table.end()) return found->second->latest();
+        if (const auto found = s.table.find(key); found != s.table.end()) known = found->second.get();
+    }
+    if (known != nullptr) {
+        tell_memory_hit(*known);
+        return known->latest();
     }
     if (const key_observer o = observer.load()) o(key);
     // Outside the lock; threads that race on one key share its compile in `load`, and the first to get here wins.

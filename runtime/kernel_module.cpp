@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 
 #include "runtime/cache_bundle.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/fork.hpp"
+#include "runtime/log.hpp"
 #include "runtime/memory_file.hpp"
+#include "runtime/nvtx.hpp"
 
 namespace ingot::runtime {
 
@@ -44,6 +47,41 @@ std::string unique_path(int descriptor) {
 }
 
 std::string name_of(const source_text& source) { return source.kernels.empty() ? "kernel" : source.kernels.front(); }
+
+/// What people know it by.
+std::string title_of(const source_text& source) {
+    return source.expression.empty() ? name_of(source) : source.expression;
+}
+
+/// Tells where a kernel's code came from.
+void tell_code(log_kind kind, const char* how, const source_text& source, const cache_key& key,
+               std::optional<double> milliseconds = {}) {
+    if (!is_logging()) return;
+    const std::string name = title_of(source);
+    const std::string hash = to_hex(key.name);
+    char time[40] = "";
+    if (milliseconds) std::snprintf(time, sizeof time, " in %.1f ms", *milliseconds);
+    const bool cuda = source.where == target::cuda;
+    const std::string text = how + name + " for " + (cuda ? source.architecture : "the host") + time + ", " + hash;
+    tell({.kind = kind,
+          .text = text,
+          .name = name,
+          .key = hash,
+          .milliseconds = milliseconds.value_or(0),
+          .device = cuda ? device::cuda() : device::host()});
+}
+
+/// What compile gives, timed and shown to a profiler.
+std::vector<std::byte> compile_visibly(const source_text& source, const cache_key& key) {
+    using clock = std::chrono::steady_clock;
+    look_for_profiler();
+    const profiled_range range("compile ", title_of(source));
+    const auto start = clock::now();
+    std::vector<std::byte> code = compile(source);
+    tell_code(log_kind::compile, "compiled ", source, key,
+              std::chrono::duration<double, std::milli>(clock::now() - start).count());
+    return code;
+}
 
 }  // namespace
 
@@ -116,7 +154,10 @@ std::vector<std::byte> kernel_store::code(const source_text& source) { return co
 std::vector<std::byte> kernel_store::code(const source_text& source, const cache_key& key) {
     if (source.reads_files || !has_bundles()) return code_without_bundle(source, key);
     const std::string identity = identity_of(source, "");
-    if (auto found = find_in_bundles(identity)) return *std::move(found);
+    if (auto found = find_in_bundles(identity)) {
+        tell_code(log_kind::bundle_hit, "found in a bundle: ", source, key);
+        return *std::move(found);
+    }
     try {
         std::vector<std::byte> made = code_without_bundle(source, key);
         add_to_bundle(identity, made);
@@ -127,16 +168,19 @@ std::vector<std::byte> kernel_store::code(const source_text& source, const cache
 }
 
 std::vector<std::byte> kernel_store::code_without_bundle(const source_text& source, const cache_key& key) {
-    if (!cache_ || source.reads_files) return compile(source);
+    if (!cache_ || source.reads_files) return compile_visibly(source, key);
     const auto cached = [&] {
         auto found = cache_->find(key);
-        if (found) add(counter::disk_cache_hits);
+        if (found) {
+            add(counter::disk_cache_hits);
+            tell_code(log_kind::disk_hit, "found on disk: ", source, key);
+        }
         return found;
     };
     if (auto found = cached()) return *std::move(found);
     const kernel_lock lock = cache_->lock(key);
     if (auto found = cached()) return *std::move(found);  // published while we waited
-    std::vector<std::byte> fresh = compile(source);
+    std::vector<std::byte> fresh = compile_visibly(source, key);
     cache_->publish(key, fresh);
     return fresh;
 }

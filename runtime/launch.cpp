@@ -13,6 +13,7 @@
 #include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/interpreter.hpp"
+#include "runtime/nvtx.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/plan_steps.hpp"
 #include "runtime/small_array.hpp"
@@ -170,6 +171,7 @@ void run_cuda(const loaded_kernel& kernel, const launch& step, const std::array<
 }  // namespace
 
 void run_interpreted(const executable& e, const classified& c, const statement& s) {
+    const profiled_range range(e.plan.expression);
     std::vector<bound_operand> operands;
     std::vector<bound_output> outputs;
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -250,6 +252,7 @@ void run(const executable& e, const classified& c, const statement& s, stream_st
             throw library_error("[graph] what is recorded on a host needs its compiler");
         return latest.interpreted ? run_interpreted(e, c, s) : run(latest, c, s, stream, kept);
     }
+    const profiled_range range(e.plan.expression);
     const bool again = kept != nullptr && kept->size() == e.kernels.size();
     if (kept != nullptr && !again) kept->clear();
 

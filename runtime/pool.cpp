@@ -10,6 +10,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/device.hpp"
 #include "runtime/front_cache.hpp"
+#include "runtime/log.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/unowned.hpp"
@@ -73,12 +74,14 @@ buffer_ref pool::allocate(std::size_t bytes, stream_state& stream) {
 buffer_ref pool::allocate_lasting(std::size_t bytes, stream_state& stream) {
     if (source_now_.load(std::memory_order_relaxed) == 0)
         if (buffer_ref made = allocate(bytes, stream); made->chunk->source.number() == 0) return made;
+    const memory_log told;
     void* data = backend_.allocate(bytes);
     if (!data) {
         free_all_blocks();
         data = backend_.allocate(bytes);
     }
     if (!data) throw_out_of_memory(bytes);
+    memory_log::add(log_kind::allocation, bytes, "", device_);
     buffer_ref made = unowned_buffer(data, bytes, device_);
     made->writer.store(stream.index, std::memory_order_relaxed);
     return made;
@@ -102,6 +105,7 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
     if (bytes > SIZE_MAX / 2) throw_out_of_memory(bytes);
     const std::size_t capacity = block_capacity(bytes + 2 * options_.guard_bytes);
     end_passed_unowned();
+    const memory_log told;
     std::unique_lock lock(mutex_);
     if (!held_.empty()) collect_held(false);
     pool_block* b = take_from_home(capacity, s);
@@ -190,6 +194,7 @@ pool_block* pool::cut(std::size_t bytes, std::size_t capacity, std::uint32_t pie
     }
     void* const base = allocate_raw(bytes, s);
     if (!base) return nullptr;
+    memory_log::add(log_kind::allocation, bytes, origin(source_), device_);
     chunk& c = *made.release();  // owned by its pieces: give_back deletes it with the last
     c.pool = this;
     c.source = source_;
@@ -253,6 +258,7 @@ void pool::return_block(buffer& freed) noexcept {
             await_readers(b);
         } catch (...) {  // the host is full or the driver is gone: tried again when blocks are wanted
         }
+    const memory_log told;
     const std::lock_guard lock(mutex_);
     if (b.readers.load(std::memory_order_relaxed) == 0 && b.awaited.empty()) try {
             return put_back(b);
@@ -320,12 +326,14 @@ void pool::give_back(bool all) {
 
 void pool::free_all_blocks() {
     collect_fronts();
+    const memory_log told;
     const std::lock_guard lock(mutex_);
     collect_held(true);
     give_back();
 }
 
 allocator pool::set_source(allocator next) {
+    const memory_log told;
     collect_fronts();
     {
         const std::lock_guard lock(mutex_);
@@ -394,6 +402,7 @@ void* pool::allocate_raw(std::size_t bytes, const stream_state& s) {
 
 /// No stream uses it any more. The default stream is one that is there for certain.
 void pool::release_raw(const chunk& c) noexcept {
+    memory_log::add(log_kind::deallocation, c.bytes, origin(c.source), device_);
     if (c.source.number() != 0)
         return c.source.deallocate(c.base, c.bytes, allocator::alignment,
                                    handle_of(state_of(device_).default_stream->native));

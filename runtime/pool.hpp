@@ -150,6 +150,9 @@ private:
     }
     [[noreturn]] void throw_out_of_memory(std::size_t bytes) const;
 
+    const char* origin(const allocator& of) const noexcept {  // as records have it
+        return of.number() != 0 ? "the allocator of " : options_.pinned ? "pinned memory of " : "";
+    }
     void* allocate_raw(std::size_t bytes, const stream_state&);
     void release_raw(const chunk&) noexcept;
 

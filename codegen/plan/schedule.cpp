@@ -181,15 +181,11 @@ std::string grid_text(const launch& step) {
     return '(' + along.text() + ", " + shared + step.grid[1].text() + ", " + step.grid[2].text() + ')';
 }
 
-namespace {
-
 std::string describe(const plan_step& s) {
     if (const auto* l = std::get_if<launch>(&s)) return l->pattern + ", grid " + grid_text(*l) + " (" + l->reason + ")";
     if (const auto* c = std::get_if<library_call>(&s)) return "library call of " + c->function + " (" + c->reason + ")";
     return "fill with " + std::to_string(std::get<fill>(s).value);
 }
-
-}  // namespace
 
 std::string describe(const plan& p) {
     std::string out = p.pattern + ": " + std::to_string(p.steps.size()) + (p.steps.size() == 1 ? " step" : " steps");

@@ -11,5 +11,7 @@ plan make_plan(const key& k);
 std::string grid_text(const launch& step);
 /// The plan as people read it: pattern, steps, temporaries, what is missing.
 std::string describe(const plan& p);
+/// One step of it, in one line.
+std::string describe(const plan_step& s);
 
 }  // namespace ingot::codegen

@@ -24,12 +24,14 @@
 #include <ingot/grids.hpp>
 #include <ingot/histograms.hpp>
 #include <ingot/host.hpp>
+#include <ingot/host_range.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/interop.hpp>
 #include <ingot/iterate.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
+#include <ingot/logging.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/padding.hpp>

@@ -6,11 +6,13 @@
 #include <concepts>
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <ingot/counters.hpp>
+#include <ingot/device.hpp>
 #include <ingot/expression.hpp>
 
 namespace ingot {
@@ -121,13 +123,22 @@ std::string to_dot(const E&... e) {
     return detail::with_statement(v1::dot_of_statement, detail::as_node(e)...);
 }
 
-/// Times in microseconds. `gpu` is empty on a host device.
-struct benchmark_result {
-    std::string name;
-    std::vector<double> cpu, gpu;
+/// Times on one GPU, between events on its current stream.
+struct device_times {
+    ingot::device device;
+    std::vector<double> us;
 };
 
-/// Prints means, deviations and extremes: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU: ...".
+/// Times in microseconds, of each call.
+struct benchmark_result {
+    std::string name;
+    std::vector<double> cpu;            ///< of the call
+    std::vector<double> gpu;            ///< on the first of the devices that is a GPU; empty where none is
+    std::vector<device_times> devices;  ///< on each of the GPUs
+};
+
+/// Prints means, deviations and extremes: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU: ...". Of several
+/// GPUs each has its number: "GPU-0: ...  GPU-1: ...".
 ///
 ///     std::cout << benchmark([] {}, {.repeats = 5, .name = "nothing"});
 ///     // prints: nothing :  CPU: ... us  +/- ... (min: ... / max: ...) us...
@@ -138,18 +149,24 @@ struct benchmark_options {
     int repeats = 100;
     int warm_up = 10;
     std::string_view name = "benchmark";
+    std::vector<device> devices{};                                  ///< none: the current one
+    double max_duration = std::numeric_limits<double>::infinity();  ///< seconds after which no call begins
 };
 namespace detail {
 INGOT_API benchmark_result benchmark(void (*call)(void*), const void* fn, const benchmark_options&);
 }
 
-/// Calls fn() `repeats` times after `warm_up` calls: the time of the call on the CPU, and between two events around it
-/// on the current stream.
+/// Calls fn() `repeats` times after `warm_up` calls, as cupyx.profiler.benchmark does: the time of the call on the CPU,
+/// and on each GPU of the devices between two events around it on the device's current stream. The devices are waited
+/// for after each call. Throws dtype_error where there is nothing to call, and device_error for a device that is not
+/// there.
 ///
 ///     array<double> x{1, 2, 3};
 ///     const benchmark_result r = benchmark([&] { x = x + 1; }, {.repeats = 20, .warm_up = 2, .name = "add"});
-///     std::cout << r.name << ' ' << r.cpu.size() << ' ' << x(0);
-///     // prints: add 20 23.0
+///     std::cout << r.name << ' ' << r.cpu.size() << ' ' << x(0) << ' ';
+///     const std::vector<device> both{current_device(), device::host()};
+///     std::cout << benchmark([&] { x = x + 1; }, {.repeats = 3, .devices = both, .max_duration = 60}).cpu.size();
+///     // prints: add 20 23.0 3
 template <class F>
 benchmark_result benchmark(F&& fn, const benchmark_options& options = {}) {
     return detail::benchmark([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &fn, options);

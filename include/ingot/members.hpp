@@ -65,13 +65,20 @@ public:
     ///     // prints: 6
     auto item() const;
 
-    /// The values in C order, as a std::vector: what loops and the library's algorithms go through. Waits for them.
+    /// The values in C order, as a std::vector. Waits for them.
     ///
     ///     const std::vector<double> roots = sqrt(array<double>{1, 4, 9}).to_host();
     ///     std::cout << roots.size() << ' ' << roots[2];
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).to_host()) std::cout << ' ' << ten;
     ///     // prints: 3 3 10 20 30
     auto to_host() const;
+
+    /// The values in C order as they are now, as a range of the host's: a snapshot that is copied only where it has to
+    /// be (host_range). Waits for them.
+    ///
+    ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ", ";
+    ///     // prints: 10, 20, 30, ...
+    auto values() const;
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws
     /// index_error for an index outside its axis, and for more indices than axes.
@@ -131,7 +138,7 @@ public:
     void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis, arrays of integers
     template <class I>
     void operator[](I) const = delete;  // an element or a view is x(i), x(i, j), x(slice(1, -1))
-    void begin() const = delete;        // elements may be on a device: for (auto v : x.to_host())
+    void begin() const = delete;        // elements may be on a device: for (auto v : x.values())
     void end() const = delete;
     explicit operator bool() const = delete;  // a condition is one truth: all(e).item(); elements: where(e, x, y)
     template <class Number>

@@ -22,7 +22,7 @@ constexpr mistake mistakes[] = {
     {"x = 5;", "every element: x.fill(value), or x(all) = value"},
     {"x[1];", "an element or a view is x(i)"},
     {"x(1.5);", "indices are integers, slice(), all"},
-    {"for (auto v : x) (void)v;", "for (auto v : x.to_host())"},
+    {"for (auto v : x) (void)v;", "for (auto v : x.values())"},
     {"bool t = any(x); (void)t;", "a number of the host is waited for: e.item()"},
     {"double s = sum(x); (void)s;", "a number of the host is waited for: e.item()"},
     {"takes_double(sum(x));", "a number of the host is waited for: e.item()"},
