@@ -189,6 +189,12 @@ public:
         auto value = source_node<T>(operation, std::forward<E>(e));
         write_places<Rule>(operation, *target_, seen_, std::move(value), place_, read_.count(seen_));
     }
+    bool is_on_host() const { return target_->on_device().is_host(); }
+    /// f(the array, its buffer, the numbers of its elements, references to the buffer that are the statement's own).
+    template <class F>
+    void with_places(F&& f) {
+        f(*target_, seen_, place_, read_.count(seen_));
+    }
 
 private:
     Read read_;

@@ -44,6 +44,7 @@
 #include <ingot/samples.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
+#include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
 #include <ingot/sets.hpp>
 #include <ingot/solvers.hpp>
