@@ -25,7 +25,8 @@ void add_exactly(S&& elements, const E& e) {
 TEST_CASE("scattered sums of floats have the same bits in any order, few or many") {
     const index_t n = 3000;
     const array<index_t> i = (arange<index_t>(n) * 7919) % 53;
-    const array<double> w = ldexp(1 + astype<double>(arange<index_t>(n)) * 0.3e-4, astype<int>(arange<index_t>(n) % 50));
+    const array<double> w =
+        ldexp(1 + astype<double>(arange<index_t>(n)) * 0.3e-4, astype<int>(arange<index_t>(n) % 50));
     const array<float> single(astype<float>(w));
     const auto sums = [&](index_t size, const auto& at, const auto& values) {
         array<float> x = full({size}, 0.25f);
