@@ -12,7 +12,7 @@ constexpr index_t n = 24;
 constexpr std::uint64_t whole = n * n * sizeof(float);
 
 struct row {
-    const char* name;
+    std::string name;
     std::uint64_t kernels, bytes;  // at most
     std::function<void(array<float>&)> statement;
     /// The element at (i, j) afterwards, of what was there before.
@@ -41,8 +41,8 @@ void check(const row& r) {
 }
 
 using values = const std::vector<float>&;
-const slice inner(1, -1), low(0, -2), high(2, none), even(0, none, 2), odd(1, none, 2), back(none, none, -1);
-bool is_inner(index_t i) { return i > 0 && i < n - 1; }
+const slice middle(1, -1), low(0, -2), high(2, none), even(0, none, 2), odd(1, none, 2), back(none, none, -1);
+bool is_inside(index_t i) { return i > 0 && i < n - 1; }
 
 }  // namespace
 
@@ -72,9 +72,9 @@ TEST_CASE("statements whose sides share elements take a second kernel and what t
         {"rolled", 2, whole, [](auto& u) { u(all) = roll(u, 1, 0); },
          [](values v, index_t i, index_t j) { return at(v, (i + n - 1) % n, j); }},
         {"a step of the heat equation in place", 2, (n - 2) * (n - 2) * sizeof(float),
-         [](auto& u) { u(inner, inner) = u(low, inner) + u(high, inner) + u(inner, low) + u(inner, high); },
+         [](auto& u) { u(middle, middle) = u(low, middle) + u(high, middle) + u(middle, low) + u(middle, high); },
          [](values v, index_t i, index_t j) {
-             if (!is_inner(i) || !is_inner(j)) return at(v, i, j);
+             if (!is_inside(i) || !is_inside(j)) return at(v, i, j);
              return at(v, i - 1, j) + at(v, i + 1, j) + at(v, i, j - 1) + at(v, i, j + 1);
          }},
         {"the first row into all", 2, n * sizeof(float), [](auto& u) { u(all) = u(0); },
@@ -89,7 +89,8 @@ TEST_CASE("statements whose sides share elements take a second kernel and what t
          [](values v, index_t i, index_t j) { return j % 2 == 0 ? at(v, i, j / 2) : at(v, i, j); }},
         {"the first half from even columns", 2, half, [](auto& u) { u(all, slice(0, n / 2)) = u(all, even); },
          [](values v, index_t i, index_t j) { return j < n / 2 ? at(v, i, 2 * j) : at(v, i, j); }},
-        {"a gather of rows", 2, whole, [](auto& u) { u(all) = take(u, (arange<int>(n) + 5) % static_cast<int>(n), 0); },
+        {"a gather of rows", 2, whole + n * sizeof(int),
+         [](auto& u) { u(all) = take(u, (arange<int>(n) + 5) % static_cast<int>(n), 0); },
          [](values v, index_t i, index_t j) { return at(v, (i + 5) % n, j); }},
         {"the diagonal from the first row", 2, n * sizeof(float), [](auto& u) { diagonal(u) = u(0); },
          [](values v, index_t i, index_t j) { return i == j ? at(v, 0, j) : at(v, i, j); }},
@@ -102,8 +103,8 @@ TEST_CASE("statements whose sides share no element but with itself are one kerne
     const row rows[] = {
         {"itself", 1, 0, [](auto& u) { u(all) = u * 2 + 1; },
          [](values v, index_t i, index_t j) { return at(v, i, j) * 2 + 1; }},
-        {"compound", 1, 0, [](auto& u) { u(inner, inner) *= 3; },
-         [](values v, index_t i, index_t j) { return is_inner(i) && is_inner(j) ? at(v, i, j) * 3 : at(v, i, j); }},
+        {"compound", 1, 0, [](auto& u) { u(middle, middle) *= 3; },
+         [](values v, index_t i, index_t j) { return is_inside(i) && is_inside(j) ? at(v, i, j) * 3 : at(v, i, j); }},
         {"even rows from odd ones", 1, 0, [](auto& u) { u(even) = u(odd); },
          [](values v, index_t i, index_t j) { return at(v, i % 2 == 0 ? i + 1 : i, j); }},
         {"even columns from odd ones", 1, 0, [](auto& u) { u(all, even) = u(all, odd) * 2; },
