@@ -1,6 +1,6 @@
-// Bodies that attract each other, by broadcasting: the distances of all pairs are never stored, for the sums over them
-// are one kernel. Leapfrog steps keep the energy, which the result is compared with.
-// n_body [N] [STEPS]
+// Bodies that attract each other, by broadcasting: of all pairs one number is stored, and their differences along the
+// three axes never are, for the sums over them are two kernels. Leapfrog steps keep the energy, which the result is
+// compared with. n_body [N] [STEPS]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -320,7 +320,7 @@ private:
         shape_room of_mask, of_whole, of_value;
         const extents_ref whole = whole_.as_leaf().extents(of_whole);
         const int rest = whole.rank - mask_.extents(of_mask).rank;
-        Mask mask = mask_;
+        Mask mask = std::move(mask_);  // what it holds of the array is then the statement's own
         view_room view;
         view_trailing(view, mask.extents(of_mask), rest);
         if (rest != 0) mask.apply(view, 0);
@@ -372,9 +372,8 @@ auto list_indices(I&&... indices) {
 template <class E, class... I>
 auto index_by_arrays(E&& e, I&&... indices) {
     if constexpr (sizeof...(I) == 1 && (mask_array<I> && ...)) {
-        const auto& [mask] = std::tie(indices...);
         shape_room room, of_mask;
-        auto node = as_node(mask);
+        auto node = as_node((std::forward<I>(indices), ...));  // a temporary's: it holds nothing of the array then
         check_mask(node.extents(of_mask), as_node(std::as_const(e)).extents(room));
         if constexpr (requires { std::forward<E>(e).as_selection(); }) {
             auto whole = std::forward<E>(e).as_selection();

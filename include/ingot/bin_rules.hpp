@@ -83,7 +83,7 @@ index_t bins_by(const char* operation, const E& e, bin_rule rule, const bin_rang
 ///
 ///     array<double> x{1, 2, 2, 3, 3, 3, 4, 9};
 ///     std::cout << histogram_bin_edges(x, bin_rule::sturges) << ' ' << histogram_bin_edges(x, bin_rule::sqrt, {0, 6});
-///     // prints: [1. 3. 5. 7. 9.] [0. 2. 4. 6.]
+///     // prints: [1. 3. 5. 7. 9.] [0. 1. 2. 3. 4. 5. 6.]
 template <real_array E>
 auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}) {
     constexpr const char* operation = "histogram_bin_edges";
@@ -94,10 +94,8 @@ auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}) {
 /// throws.
 ///
 ///     const auto [counts, edges] = histogram(array<double>{1, 2, 2, 3, 3, 3, 4, 9}, bin_rule::automatic);
-///     std::cout << counts << ' ' << edges;
-///     // prints: [3 4 0 0 0 1]
-///     [1.                 2.3333333333333335 3.6666666666666665 5.                 6.333333333333333
-///     //          7.666666666666667  9.                ]
+///     std::cout << counts << ' ' << edges.size();
+///     // prints: [3 3 1 0 0 0 1] 8
 template <real_array E>
 auto histogram(const E& e, bin_rule rule, bin_range range = {}) {
     return histogram(e, bins_by("histogram", e, rule, range), range);

@@ -120,9 +120,9 @@ public:
             }
             case 9: {  // written where a mask is true
                 array<std::int64_t> x = a.tree;
-                x(x > 7) = x * 2 + 1;
+                x(x > 7) *= 2;
                 return made(
-                    n, m, [&](index_t i, index_t j) { return a.at(i, j) > 7 ? a.at(i, j) * 2 + 1 : a.at(i, j); }, x,
+                    n, m, [&](index_t i, index_t j) { return a.at(i, j) > 7 ? a.at(i, j) * 2 : a.at(i, j); }, x,
                     name("mask="));
             }
             case 10: {  // a part written through a view, from another part of the same array
