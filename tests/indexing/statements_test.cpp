@@ -89,7 +89,7 @@ TEST_CASE("statements whose sides share elements take a second kernel and what t
          [](values v, index_t i, index_t j) { return j % 2 == 0 ? at(v, i, j / 2) : at(v, i, j); }},
         {"the first half from even columns", 2, half, [](auto& u) { u(all, slice(0, n / 2)) = u(all, even); },
          [](values v, index_t i, index_t j) { return j < n / 2 ? at(v, i, 2 * j) : at(v, i, j); }},
-        {"a gather of rows", 2, whole + n * sizeof(int),
+        {"a gather of rows", 2, whole + 2 * n * sizeof(int),
          [](auto& u) { u(all) = take(u, (arange<int>(n) + 5) % static_cast<int>(n), 0); },
          [](values v, index_t i, index_t j) { return at(v, (i + 5) % n, j); }},
         {"the diagonal from the first row", 2, n * sizeof(float), [](auto& u) { diagonal(u) = u(0); },
