@@ -19,4 +19,26 @@ void throw_too_many_axes(const char* operation, extents_ref shape, int most) {
                       std::to_string(most) + " axes");
 }
 
+observation_weights weigh(const char* operation, index_t n, index_t less, const covariance_options& how) {
+    const auto checked = [&](const auto& weights, const char* which) {
+        const shape_like shape = weights.shape();
+        if (shape.count() != 1 || shape[0] != n)
+            throw shape_error("[" + std::string(operation) + "] " + which + " of shape " + to_text(shape.values()) +
+                              ": one for each of " + std::to_string(n) + " observations is wanted");
+        array<double> values{astype<double>(weights)};
+        if (n > 0)
+            if (const double least = min(values).item(); least < 0)
+                throw error("[" + std::string(operation) + "] " + which + " with " + std::to_string(least) +
+                            " among them: none may be negative");
+        return values;
+    };
+    array<double> of_each = how.aweights ? checked(*how.aweights, "aweights") : ones<double>(n);
+    array<double> each = how.fweights ? array<double>(checked(*how.fweights, "fweights") * of_each) : of_each;
+    const auto [total, squares] = eval(sum(each), sum(each * of_each));
+    const double all = total.item();
+    if (all == 0) throw error("[" + std::string(operation) + "] weights that add up to 0");
+    const double off = static_cast<double>(less) * (how.aweights && less != 0 ? squares.item() / all : 1);
+    return {std::move(each), all, all > off ? all - off : 0};
+}
+
 }  // namespace ingot::detail

@@ -191,6 +191,12 @@ public:
         auto value = source_node<T>(operation, std::forward<E>(e));
         write_places<Rule>(operation, *target_, seen_, std::move(value), place_, read_.count(seen_));
     }
+    bool is_on_host() const { return target_->on_device().is_host(); }
+    /// f(the array, its buffer, the numbers of its elements, references to the buffer that are the statement's own).
+    template <class F>
+    void with_places(F&& f) {
+        f(*target_, seen_, place_, read_.count(seen_));
+    }
 
 private:
     Read read_;
@@ -320,7 +326,7 @@ private:
         shape_room of_mask, of_whole, of_value;
         const extents_ref whole = whole_.as_leaf().extents(of_whole);
         const int rest = whole.rank - mask_.extents(of_mask).rank;
-        Mask mask = mask_;
+        Mask mask = std::move(mask_);  // what it holds of the array is then the statement's own
         view_room view;
         view_trailing(view, mask.extents(of_mask), rest);
         if (rest != 0) mask.apply(view, 0);
@@ -372,9 +378,8 @@ auto list_indices(I&&... indices) {
 template <class E, class... I>
 auto index_by_arrays(E&& e, I&&... indices) {
     if constexpr (sizeof...(I) == 1 && (mask_array<I> && ...)) {
-        const auto& [mask] = std::tie(indices...);
         shape_room room, of_mask;
-        auto node = as_node(mask);
+        auto node = as_node((std::forward<I>(indices), ...));  // a temporary's: it holds nothing of the array then
         check_mask(node.extents(of_mask), as_node(std::as_const(e)).extents(room));
         if constexpr (requires { std::forward<E>(e).as_selection(); }) {
             auto whole = std::forward<E>(e).as_selection();

@@ -109,6 +109,25 @@ auto meshgrid(const A&... a) {
     return detail::grid_of("meshgrid", a...);
 }
 
+/// Coordinates of a grid along one axis: start, start + step, ... before stop.
+///
+///     std::cout << mgrid(grid_steps(0, 1, 0.25));
+///     // prints: [0.   0.25 0.5  0.75]
+struct grid_steps {
+    double start, stop, step;
+    constexpr grid_steps(double from, double to, double by = 1) : start(from), stop(to), step(by) {}
+};
+/// Coordinates of a grid along one axis: so many from the first to the last one, at equal distances. What NumPy writes
+/// as an imaginary step.
+///
+///     std::cout << mgrid(grid_points(-1, 1, 5));
+///     // prints: [-1.  -0.5  0.   0.5  1. ]
+struct grid_points {
+    double first, last;
+    index_t count;
+    constexpr grid_points(double from, double to, index_t points) : first(from), last(to), count(points) {}
+};
+
 namespace detail {
 
 // ---- of positions
@@ -120,6 +139,22 @@ struct progression {
     index_t start, step, count;
 };
 INGOT_API progression progression_of(const char* operation, const slice&);
+
+/// The same of floats. Throws shape_error where the step is 0, it or an end is not finite, or there are fewer than 0
+/// points.
+struct float_progression {
+    double start, step;
+    index_t count;
+};
+INGOT_API float_progression float_progression_of(const char* operation, const slice&);
+INGOT_API float_progression float_progression_of(const char* operation, const grid_steps&);
+INGOT_API float_progression float_progression_of(const char* operation, const grid_points&);
+
+/// What mgrid takes for an axis, and what makes it one of floats.
+template <class S>
+concept float_axis = std::same_as<S, grid_steps> || std::same_as<S, grid_points>;
+template <class S>
+concept grid_axis = std::same_as<S, slice> || float_axis<S>;
 
 /// The indices along one axis of that shape, in all of it, or with extent 1 along the others.
 inline auto positions_along(std::span<const index_t> shape, int axis, bool open, index_t start = 0, index_t step = 1) {
@@ -149,8 +184,14 @@ inline lazy<index_t> indices(const shape_like& shape) {
     return joined("indices", std::move(parts), 0);
 }
 
+/// Floats along one axis of that shape.
+inline auto coordinates_along(std::span<const index_t> shape, int axis, bool open, const float_progression& p) {
+    return astype<double>(positions_along(shape, axis, open)) * p.step + p.start;
+}
+
 /// The coordinates of a grid, int64: those of each slice along an axis of its own, as `indices` has them; of one slice
-/// a vector. A slice is what `arange` makes of its start, stop and step.
+/// a vector. A slice is what `arange` makes of its start, stop and step. With `grid_steps` or `grid_points` among them
+/// float64.
 ///
 ///     std::cout << mgrid(slice(0, 2), slice(1, 6, 2)) << '\n' << mgrid(slice(-1, 2));
 ///     // prints: [[[0 0 0]
@@ -176,7 +217,25 @@ auto mgrid(const S&... s) {
     }
 }
 
+template <grid_axis... S>
+    requires(float_axis<S> || ...)
+auto mgrid(const S&... s) {
+    const float_progression each[] = {float_progression_of("mgrid", s)...};
+    index_t extents[sizeof...(S)];
+    for (std::size_t k = 0; k < sizeof...(S); ++k) extents[k] = each[k].count;
+    check_extents("mgrid", extents);
+    if constexpr (sizeof...(S) == 1) {
+        return coordinates_along(extents, 0, false, each[0]);
+    } else {
+        lazy_parts<double> parts;
+        for (int k = 0; const float_progression& p : each)
+            parts.push_back(expand_dims(coordinates_along(extents, k++, false, p), 0));
+        return joined("mgrid", std::move(parts), 0);
+    }
+}
+
 /// The coordinates of a grid, int64, each with extent 1 along the axes of the others: a tuple; of one slice a vector.
+/// With `grid_steps` or `grid_points` among them all are float64.
 ///
 ///     auto [y, x] = ogrid(slice(0, 2), slice(0, 3));
 ///     std::cout << y.shape() << x.shape() << '\n' << 10 * y + x;
@@ -194,6 +253,21 @@ auto ogrid(const S&... s) {
     } else {
         int k = 0;
         const auto along = [&](const progression& p) { return positions_along(extents, k++, true, p.start, p.step); };
+        return std::apply([&](const auto&... p) { return std::tuple{along(p)...}; }, std::to_array(each));
+    }
+}
+
+template <grid_axis... S>
+    requires(float_axis<S> || ...)
+auto ogrid(const S&... s) {
+    const float_progression each[] = {float_progression_of("ogrid", s)...};
+    index_t extents[sizeof...(S)];
+    for (std::size_t k = 0; k < sizeof...(S); ++k) extents[k] = each[k].count;
+    if constexpr (sizeof...(S) == 1) {
+        return coordinates_along(extents, 0, true, each[0]);
+    } else {
+        int k = 0;
+        const auto along = [&](const float_progression& p) { return coordinates_along(extents, k++, true, p); };
         return std::apply([&](const auto&... p) { return std::tuple{along(p)...}; }, std::to_array(each));
     }
 }

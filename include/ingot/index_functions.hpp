@@ -296,45 +296,6 @@ void fill_diagonal(D&& x, const V& value) {
     std::move(diagonal) = value;
 }
 
-/// What scatter_add and its like write: x(i, j) of an array that may be written, in the call.
-template <class S>
-concept indexed_target = requires(S s) { s.template write<scatter_rule::set>("", 0); };
-
-/// Adds e's values to the elements that x(i, ...) names, those for one element all of them: scatter_add(x(i), 1)
-/// counts. Of floats on a GPU the order is not fixed, nor so the last bits; on the host it is that of the indices.
-///
-///     array<int> counts = zeros<int>(4);
-///     scatter_add(counts(array<int>{1, 3, 1}), 1);
-///     std::cout << counts;
-///     // prints: [0 2 0 1]
-template <indexed_target S, class E>
-    requires assignable_to<E, typename S::value_type>
-void scatter_add(S&& elements, E&& e) {
-    elements.template write<scatter_rule::add>("scatter_add", std::forward<E>(e));
-}
-/// The greatest of what is there and of e's values for each element that x(i, ...) names; NaN if one is.
-///
-///     array<int> a = zeros<int>(3);
-///     scatter_max(a(array<int>{0, 0, 2}), array<int>{5, 7, -1});
-///     std::cout << a;
-///     // prints: [7 0 0]
-template <indexed_target S, class E>
-    requires assignable_to<E, typename S::value_type> && (kind_of(S::type) != kind::complex)
-void scatter_max(S&& elements, E&& e) {
-    elements.template write<scatter_rule::max>("scatter_max", std::forward<E>(e));
-}
-/// The least, likewise.
-///
-///     array<int> a = zeros<int>(3);
-///     scatter_min(a(array<int>{0, 0, 2}), array<int>{5, -7, 1});
-///     std::cout << a;
-///     // prints: [-7  0  0]
-template <indexed_target S, class E>
-    requires assignable_to<E, typename S::value_type> && (kind_of(S::type) != kind::complex)
-void scatter_min(S&& elements, E&& e) {
-    elements.template write<scatter_rule::min>("scatter_min", std::forward<E>(e));
-}
-
 }  // namespace detail
 
 using detail::argwhere;
@@ -349,9 +310,6 @@ using detail::place;
 using detail::put;
 using detail::put_along_axis;
 using detail::putmask;
-using detail::scatter_add;
-using detail::scatter_max;
-using detail::scatter_min;
 using detail::select;
 using detail::take_along_axis;
 using detail::where;

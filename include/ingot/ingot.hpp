@@ -4,6 +4,7 @@
 #include <ingot/array.hpp>
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
+#include <ingot/bin_rules.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
 #include <ingot/composed_functions.hpp>
@@ -45,6 +46,7 @@
 #include <ingot/samples.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/scans.hpp>
+#include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
 #include <ingot/sets.hpp>
 #include <ingot/solvers.hpp>

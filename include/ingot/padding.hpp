@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/quantiles.hpp>
 #include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 
@@ -13,8 +14,20 @@ namespace ingot {
 
 /// What pad puts around: a value; the element at the edge; the elements mirrored at the edge element, which is then not
 /// repeated, or behind it; those of the other end; numbers on the way from the edge to a value; the greatest or least
-/// element along the axis, or the mean.
-enum class pad_mode : std::uint8_t { constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, minimum, mean };
+/// element along the axis, the mean or the median; with `empty` nothing in particular, as it costs least.
+enum class pad_mode : std::uint8_t {
+    constant,
+    edge,
+    reflect,
+    symmetric,
+    wrap,
+    linear_ramp,
+    maximum,
+    minimum,
+    mean,
+    median,
+    empty,
+};
 
 namespace detail {
 
@@ -48,7 +61,7 @@ INGOT_API void check_paddable(extents_ref shape, int axis);
 
 /// Whether all elements along the axis say what it is padded with.
 constexpr bool is_of_axis(pad_mode mode) {
-    return mode == pad_mode::maximum || mode == pad_mode::minimum || mode == pad_mode::mean;
+    return mode == pad_mode::maximum || mode == pad_mode::minimum || mode == pad_mode::mean || mode == pad_mode::median;
 }
 /// What the axis is padded with, in the place of all elements along it.
 template <class T>
@@ -61,12 +74,19 @@ lazy<T> value_along(const lazy<T>& x, int axis, pad_mode mode) {
         else
             return m;
     }
-    if constexpr (complex_number<T>)
+    if constexpr (complex_number<T>) {
         throw_no_order("pad", dtype_of<T>);
-    else if (mode == pad_mode::maximum)
+    } else if (mode == pad_mode::median) {
+        auto m = median(x, axis, keepdims);
+        if constexpr (kind_of(dtype_of<T>) == kind::integer)
+            return rint(std::move(m));
+        else
+            return lazy<T>(astype<T>(std::move(m)));
+    } else if (mode == pad_mode::maximum) {
         return max(x, over, keepdims);
-    else
+    } else {
         return min(x, over, keepdims);
+    }
 }
 
 /// One axis of x padded: `index` runs from -before on, `extent` elements along.
@@ -83,8 +103,12 @@ public:
           extent_(w.before + n_ + w.after) {}
 
     lazy<T> by(pad_mode mode) const {
-        if (n_ > 0 || mode != pad_mode::constant) check_paddable(extents_ref::of(given_.values()), axis_);
+        const bool of_nothing = mode == pad_mode::constant || mode == pad_mode::empty;
+        if (n_ > 0 || !of_nothing) check_paddable(extents_ref::of(given_.values()), axis_);
         switch (mode) {
+            case pad_mode::empty:
+                if (n_ > 0) return at_nearest();
+                [[fallthrough]];
             case pad_mode::constant:
                 return n_ == 0 ? lazy<T>(viewed_to_read(value_, view_broadcast, "pad", shape().values()))
                                : inside(value_);
@@ -158,7 +182,7 @@ private:
 /// given. The widths are a number for all ends, `{before, after}` for all axes, or such a pair for each axis; one axis
 /// is padded after the other. Of e's type: a `lazy`. Throws shape_error where there are not as many pairs as axes, one
 /// is negative, or an axis without elements is padded with some of them, dtype_error where complex numbers have no
-/// greatest.
+/// greatest, least or middle. Of an axis's median it is computed now.
 ///
 ///     array<int> x{1, 2, 3};
 ///     std::cout << pad(x, 2) << ' ' << pad(x, {1, 2}, 9) << ' ' << pad(x, 2, pad_mode::reflect) << '\n';

@@ -262,6 +262,22 @@ TEST_CASE("the example nearest neighbours tells the half circles apart") {
     CHECK(numbers_after(example("nearest_neighbours 1200"), "right:").at(0) > 0.95);
 }
 
+TEST_CASE("the example n bodies: a few kernels a step, energy and momentum kept") {
+    const std::string text = example("n_body 60 50");
+    CHECK(numbers_after(text, "50 steps,").at(0) <= 5);
+    CHECK(numbers_after(text, "changed by").at(0) < 1e-4);
+    CHECK(numbers_after(text, "momentum:").at(0) < 1e-12);
+}
+
+TEST_CASE("the example cross-entropy: a gradient that differences confirm, and descent") {
+    const std::string text = example("cross_entropy 500 7");
+    CHECK(numbers_after(text, "differences give:").at(0) < 1e-6);
+    const double start = numbers_after(text, "classes: loss").at(0), end = numbers_after(text, "descent: loss").at(0);
+    CHECK(start > 1.5);
+    CHECK(end < 0.7);
+    CHECK(numbers_after(text, "right:").at(0) > 0.8);
+}
+
 #ifdef INGOT_TEST_MANDELBROT
 TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {
     const ingot::test::scratch_directory scratch;
@@ -273,6 +289,21 @@ TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture
     std::string head(24, '\0');
     picture.read(head.data(), 24);
     CHECK(head == std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58", 24));
+}
+TEST_CASE("the example filters: a kernel each, and a median takes specks away") {
+    const ingot::test::scratch_directory scratch;
+    const std::string text = example("filters " + scratch.path().string());
+    for (const char* name : {"blurred", "median", "sharpened", "edges"}) {
+        CAPTURE(name);
+        CHECK(numbers_after(text, std::string(name) + ":").at(0) == 1);
+        CHECK(std::filesystem::file_size(scratch.path() / (std::string(name) + ".png")) > 1000);
+    }
+    const double specked = numbers_after(text, "picture: specked").at(0),
+                 blurred = numbers_after(text, ", blurred").at(0), median = numbers_after(text, ", median").at(0);
+    CHECK(specked == doctest::Approx(0.03).epsilon(0.1));
+    CHECK(median < 0.4 * specked);
+    CHECK(median < blurred);
+    CHECK(numbers_after(text, "strongest edge:").at(0) > 1);
 }
 #else
 TEST_CASE("the example Mandelbrot: forty kernels, the area of the set, a picture") {

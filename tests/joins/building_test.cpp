@@ -45,6 +45,29 @@ TEST_CASE("grids are NumPy's") {
     c.run();
 }
 
+TEST_CASE("grids of floats are NumPy's") {
+    numpy_cases c;
+    c.forgive(4);
+    c.add("np.mgrid[0:1:0.25]", eval(mgrid(grid_steps(0, 1, 0.25))));
+    c.add("np.mgrid[0.5:3.2]", eval(mgrid(grid_steps(0.5, 3.2))));
+    c.add("np.mgrid[2:-1:-0.7]", eval(mgrid(grid_steps(2, -1, -0.7))));
+    c.add("np.mgrid[-1:1:5j]", eval(mgrid(grid_points(-1, 1, 5))));
+    c.add("np.mgrid[-1:1:1j]", eval(mgrid(grid_points(-1, 1, 1))));
+    c.add("np.mgrid[0:1:0.3, 2:5]", eval(mgrid(grid_steps(0, 1, 0.3), slice(2, 5))));
+    c.add("np.mgrid[-1:1:4j, 3:1:-0.5, 1:9:4]",
+          eval(mgrid(grid_points(-1, 1, 4), grid_steps(3, 1, -0.5), slice(1, 9, 4))));
+    const auto [y, x] = ogrid(grid_points(0, 1, 3), slice(0, 4));
+    c.add("np.ogrid[0:1:3j, 0:4][0]", eval(y));
+    c.add("np.ogrid[0:1:3j, 0:4][1]", eval(x));
+    c.add("np.ogrid[1:0:0.5]", eval(ogrid(grid_steps(1, 0, 0.5))));
+    c.run();
+    CHECK(launches([&] { eval(sqrt(mgrid(grid_points(0, 1, 30), grid_steps(0, 1, 0.1)))); }) == 1);
+    CHECK_THROWS_AS((void)mgrid(grid_steps(0, 1, 0)), shape_error);
+    CHECK_THROWS_AS((void)mgrid(grid_steps(0, std::numeric_limits<double>::infinity(), 1)), shape_error);
+    CHECK(thrown<shape_error>([] { (void)mgrid(grid_points(0, 1, -2)); }) == "[mgrid] -2 points");
+    CHECK_THROWS_AS((void)ogrid(grid_points(0, 1, 2), slice(0, none)), index_error);
+}
+
 TEST_CASE("grids cost no memory") {
     const auto allocated = [](const auto& e) {
         const auto before = counters().bytes_allocated;

@@ -71,6 +71,30 @@ TEST_CASE("covariances and correlations of variables are NumPy's") {
     c.run();
 }
 
+TEST_CASE("covariances of weighted observations and of columns are NumPy's") {
+    numpy_cases c;
+    c.forgive(16);
+    const array<double> m = drawn<double>({3, 6}, 1), w{0.5, 2, 0, 1, 3, 0.25};
+    const array<std::complex<double>> z = drawn<std::complex<double>>({2, 6}, 4);
+    const array<int> f{1, 0, 2, 3, 1, 1};
+    c.add("np.cov(a, fweights=b)", eval(cov(m, {.fweights = f})), m, f);
+    c.add("np.cov(a, aweights=b)", eval(cov(m, {.aweights = w})), m, w);
+    c.add("np.cov(a, fweights=b, aweights=c)", eval(cov(m, {.fweights = f, .aweights = w})), m, f, w);
+    c.add("np.cov(a, bias=True, fweights=b, aweights=c)", eval(cov(m, {.bias = true, .fweights = f, .aweights = w})), m,
+          f, w);
+    c.add("np.cov(a, ddof=2, fweights=b, aweights=c)", eval(cov(m, {.ddof = 2, .fweights = f, .aweights = w})), m, f,
+          w);
+    c.add("np.cov(a, aweights=b)", eval(cov(z, {.aweights = w})), z, w);
+    c.add("np.cov(a[0], a[1:], aweights=b)", eval(cov(m(0), m(slice(1, none)), {.aweights = w})), m, w);
+    c.add("np.cov(a, bias=True)", eval(cov(m, {.bias = true})), m);
+    c.add("np.cov(a, rowvar=False)", eval(cov(m, {.rowvar = false})), m);
+    c.add("np.cov(a.T, b, rowvar=False)", eval(cov(transpose(m), w, {.rowvar = false})), m, w);
+    c.add("np.corrcoef(a, rowvar=False)", eval(corrcoef(m(all, slice(0, 3)), {.rowvar = false})),
+          array<double>(m(all, slice(0, 3))));
+    c.add("np.corrcoef(a.T, b, rowvar=False)", eval(corrcoef(transpose(m), w, {.rowvar = false})), m, w);
+    c.run();
+}
+
 TEST_CASE("sequences and variables that do not fit throw and say why") {
     const array<int> m = counted({2, 3}), v = counted({3});
     CHECK(thrown<shape_error>([&] { (void)convolve(v, zeros<int>(0)); }) ==
@@ -78,4 +102,9 @@ TEST_CASE("sequences and variables that do not fit throw and say why") {
     CHECK_THROWS_AS((void)correlate(m, v), shape_error);
     CHECK(thrown<shape_error>([&] { (void)cov(counted({2, 2, 2})); }) == "[cov] shape (2, 2, 2) has more than 2 axes");
     CHECK_THROWS_AS((void)corrcoef(m, counted({4})), shape_error);
+    CHECK(thrown<shape_error>([&] { (void)cov(m, {.fweights = array<int>{1, 2}}); }) ==
+          "[cov] fweights of shape (2,): one for each of 3 observations is wanted");
+    CHECK(thrown<error>([&] { (void)cov(m, {.aweights = array<double>{1, -2, 1}}); }) ==
+          "[cov] aweights with -2.000000 among them: none may be negative");
+    CHECK(thrown<error>([&] { (void)cov(m, {.fweights = zeros<int>(3)}); }) == "[cov] weights that add up to 0");
 }

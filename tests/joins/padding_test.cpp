@@ -23,8 +23,9 @@ void pad_at_places(numpy_cases& c, const array<T>& x, const detail::pad_widths& 
 template <class T>
 void pad_with_folds(numpy_cases& c, const array<T>& x, const detail::pad_widths& widths, const std::string& as_text) {
     const auto text = [&](const char* mode) { return "np.pad(a, " + as_text + ", '" + mode + "')"; };
-    c.add_all(std::tie(x), {text("mean"), text("maximum"), text("minimum")}, pad(x, widths, pad_mode::mean),
-              pad(x, widths, pad_mode::maximum), pad(x, widths, pad_mode::minimum));
+    c.add_all(std::tie(x), {text("mean"), text("maximum"), text("minimum"), text("median")},
+              pad(x, widths, pad_mode::mean), pad(x, widths, pad_mode::maximum), pad(x, widths, pad_mode::minimum),
+              pad(x, widths, pad_mode::median));
 }
 template <class T>
 array<T> pad_dtype(numpy_cases& c, unsigned seed) {
@@ -76,6 +77,14 @@ TEST_CASE("pads of every dtype are NumPy's") {
     c.run();
 }
 
+TEST_CASE("what an empty pad puts around is anything, and what it has inside is there") {
+    const array<int> m = counted({2, 3});
+    const array<int> p = pad(m, {{1, 0}, {2, 1}}, pad_mode::empty);
+    CHECK(p.shape() == shape_like{3, 6});
+    CHECK(array_equal(p(slice(1, none), slice(2, 5)), m).item());
+    CHECK(eval(pad(zeros<int>({0, 2}), 1, pad_mode::empty)).shape() == shape_like{2, 4});
+}
+
 TEST_CASE("a map over a pad is one kernel") {
     const array<float> m = drawn<float>({30, 40}, 1);
     const auto is_one = [](const auto& e) { return launches([&] { eval(e); }) == 1; };
@@ -102,6 +111,7 @@ TEST_CASE("pads that there are not throw and say why") {
           "[pad] axis 1 of shape (2, 0) has no elements to pad with; pad_mode::constant wants none");
     CHECK(thrown<dtype_error>([&] { (void)pad(zeros<std::complex<float>>(3), 1, pad_mode::maximum); }) ==
           "[pad] the greatest or least of complex64, which has no order");
+    CHECK_THROWS_AS((void)pad(zeros<std::complex<float>>(3), 1, pad_mode::median), dtype_error);
     CHECK_THROWS_AS((void)pad(array<std::int8_t>{1}, 1, 1000), dtype_error);
     CHECK_THROWS_AS((void)pad(m, index_t{1} << 62), shape_error);
 }

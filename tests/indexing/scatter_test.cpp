@@ -1,0 +1,84 @@
+// scatter_add of floats whose order is free: the same bits in any order, beside what the host adds in the order of the
+// indices; few values in much, views, complex numbers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/arrays/expect.hpp"
+
+using namespace ingot;
+
+namespace {
+
+/// As scatter_add does it where the order is free.
+template <class S, class E>
+void add_exactly(S&& elements, const E& e) {
+    using T = typename S::value_type;
+    elements.with_places([&](auto& target, const auto* seen, const auto& place, std::uint32_t own) {
+        detail::add_exactly("scatter_add", target, seen, detail::source_node<T>("scatter_add", e), place, own);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("scattered sums of floats have the same bits in any order, few or many") {
+    const index_t n = 3000;
+    const array<index_t> i = (arange<index_t>(n) * 7919) % 53;
+    const array<double> w =
+        ldexp(1 + astype<double>(arange<index_t>(n)) * 0.3e-4, astype<int>(arange<index_t>(n) % 50));
+    const array<float> single(astype<float>(w));
+    const auto sums = [&](index_t size, const auto& at, const auto& values) {
+        array<float> x = full({size}, 0.25f);
+        add_exactly(x(at), values);
+        return x;
+    };
+    const array<float> dense = sums(60, i, single), sparse = sums(100000, i, single);
+    CHECK(array_equal(dense, sparse(slice(none, 60))).item());
+    CHECK(all(sparse(slice(60, none)) == 0.25f).item());
+    CHECK(array_equal(dense, sums(60, flip(i), flip(single))).item());
+    CHECK(array_equal(dense, sums(60, roll(i, 1234), roll(single, 1234))).item());
+    array<double> wanted = full({60}, 0.25);
+    scatter_add(wanted(i), astype<double>(single), unordered);
+    CHECK(all(abs(astype<double>(dense) - wanted) <= abs(wanted) * 1.2e-7).item());
+    array<float> also = full({60}, 0.25f), again = full({60}, 0.25f);
+    scatter_add(also(i), single);
+    scatter_add(again(i), single);
+    CHECK(array_equal(also, again).item());
+    CHECK(all(abs(also - dense) <= abs(dense) * 1e-4f).item());
+}
+
+TEST_CASE("scattered sums go to views, leave what they do not name alone, and take what broadcasts") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    array<double> m = full({3, 4}, -0.0);
+    const array<double> before = m;
+    add_exactly(flip(m, 1)(all, slice(1, 3))(array<int>{0, 2, 0}), array<double>{1, 0.5});
+    CHECK(holds(m, {3, 4}, {0, 1, 2, 0, 0, 0, 0, 0, 0, 0.5, 1, 0}));
+    CHECK(holds(signbit(m)(1), {4}, {1, 1, 1, 1}));
+    CHECK(all(signbit(before)).item());
+    array<double> s = ones(40);
+    add_exactly(s(array<int>{3, 5, -1, 3}), array<double>{nan, INFINITY, 2, 1});
+    CHECK(isnan(s(3)).item());
+    CHECK(s(5).item() == INFINITY);
+    CHECK(s(39).item() == 3);
+    CHECK(sum(s == 1).item() == 37);
+    using C = std::complex<float>;
+    array<C> z = zeros<C>(3);
+    add_exactly(z(array<int>{2, 2, 0}), array<C>{C(1, 2), C(3, -1), C(0, 5)});
+    CHECK(holds(real(z), {3}, {0, 0, 4}));
+    CHECK(holds(imag(z), {3}, {5, 0, 1}));
+    array<float16> h = zeros<float16>(2);
+    add_exactly(h(array<int>{1, 1, 1}), 0.5f);
+    CHECK(holds(astype<float>(h), {2}, {0, 1.5}));
+    add_exactly(s(zeros<int>(0)), 1.0);
+    CHECK(s(5).item() == INFINITY);
+}
+
+TEST_CASE("scattered sums refuse what does not fit") {
+    array<double> x = zeros(4);
+    CHECK_THROWS_AS(add_exactly(x(array<int>{0, 1}), array<double>{1, 2, 3}), shape_error);
+    CHECK_THROWS_AS(scatter_add(x(array<int>{0, 1}), array<double>{1, 2, 3}), shape_error);
+    const auto add_beyond = [&] { add_exactly(x(array<int>{0, 4}), 1.0), synchronize(); };
+    CHECK_THROWS_AS(add_beyond(), index_error);
+    CHECK(holds(x, {4}, {0, 0, 0, 0}));
+}
