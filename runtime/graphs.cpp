@@ -179,26 +179,26 @@ watched_memory& watched() {
 
 bool is_in_graphs(const buffer& b) noexcept {
     if (b.exports.load(std::memory_order_acquire) == 0) return false;
-    watched_memory& all = watched();
-    const std::lock_guard lock(all.mutex);
-    return all.graphs.contains(&b);
+    watched_memory& table = watched();
+    const std::lock_guard lock(table.mutex);
+    return table.graphs.contains(&b);
 }
 
 void note_moved(const buffer& b, const std::string& what) {
-    watched_memory& all = watched();
-    const std::lock_guard lock(all.mutex);
-    const auto [first, last] = all.graphs.equal_range(&b);
+    watched_memory& table = watched();
+    const std::lock_guard lock(table.mutex);
+    const auto [first, last] = table.graphs.equal_range(&b);
     for (auto at = first; at != last; ++at)
         if (at->second->moved.empty()) at->second->moved = what;
 }
 
 graph_state::~graph_state() {
     {
-        watched_memory& all = watched();
-        const std::lock_guard lock(all.mutex);
+        watched_memory& table = watched();
+        const std::lock_guard lock(table.mutex);
         for (const touched_buffer& t : touched) {
-            const auto [first, last] = all.graphs.equal_range(&*t.memory);
-            for (auto at = first; at != last;) at = at->second == this ? all.graphs.erase(at) : std::next(at);
+            const auto [first, last] = table.graphs.equal_range(&*t.memory);
+            for (auto at = first; at != last;) at = at->second == this ? table.graphs.erase(at) : std::next(at);
         }
     }
     if (room == nullptr) return;
@@ -430,9 +430,9 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         made->touched.push_back({std::move(own), true});
     }
     {
-        watched_memory& all = watched();
-        const std::lock_guard lock(all.mutex);
-        for (const touched_buffer& t : made->touched) all.graphs.emplace(&*t.memory, made.get());
+        watched_memory& table = watched();
+        const std::lock_guard lock(table.mutex);
+        for (const touched_buffer& t : made->touched) table.graphs.emplace(&*t.memory, made.get());
     }
     made->constants = std::move(capture.constants);
     made->steps = std::move(capture.all_steps);
@@ -499,8 +499,8 @@ void graph::launch() const {
     stream_state& s = *context_on(own.device).stream;
     const std::lock_guard lock(g.mutex);
     {
-        watched_memory& all = watched();
-        const std::lock_guard of_all(all.mutex);
+        watched_memory& table = watched();
+        const std::lock_guard of_table(table.mutex);
         if (!g.moved.empty())
             throw error("[graph] an array of the graph, of " + g.moved +
                         ", was written while a copy or an expression from before the capture held its memory, and is "

@@ -75,8 +75,24 @@ bool is_alive(CUstream s) {
     return known == nullptr || !known->is_destroyed;
 }
 
-char primary_context;
-thread_local CUcontext current_context = as<CUcontext>(&primary_context);
+// ---- GPUs, all alike.
+
+constexpr int most_devices = 8;
+int device_count() {
+    static const int count = std::min(static_cast<int>(number_from("EMULATED_DEVICES", 1)), most_devices);
+    return count;
+}
+char primary_contexts[most_devices];
+thread_local CUcontext current_context = as<CUcontext>(&primary_contexts[0]);
+
+int number_of(CUcontext c) { return static_cast<int>(as<char*>(c) - primary_contexts); }
+int current_device() { return number_of(current_context); }
+
+/// A bit for each GPU whose memory kernels of the GPU reach.
+std::atomic<unsigned> reached_by[most_devices] = {1, 2, 4, 8, 16, 32, 64, 128};
+bool may_reach(int from, int to) { return from != to && number_from("EMULATED_PEERS", 1) != 0; }
+
+CUresult check_device(CUdevice d) { return d >= 0 && d < device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
 
 bool is_recording(CUstream s) {
     const emulator::stream* const known = stream_of(s);
