@@ -28,8 +28,7 @@ bool in_place(const buffer_ref& memory, std::uint32_t own) {
         if (memory && !is_alone) {
             if (const runtime::graph_capture* const capture = runtime::capture_of_thread())
                 capture->check_may_move(*memory);
-            if (runtime::is_in_graphs(*memory))
-                runtime::note_moved(*memory, std::to_string(memory->bytes) + " bytes");
+            if (runtime::is_in_graphs(*memory)) runtime::note_moved(*memory, std::to_string(memory->bytes) + " bytes");
         }
         return is_alone;
     }

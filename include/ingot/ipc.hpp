@@ -124,10 +124,10 @@ public:
 
 private:
     struct destroy {
-        runtime::backend* of = nullptr;
+        runtime::backend* of;
         INGOT_API void operator()(void* native) const noexcept;
     };
-    std::unique_ptr<void, destroy> native_;
+    std::unique_ptr<void, destroy> native_{nullptr, destroy{nullptr}};
     bool is_opened_ = false;
     event event_;  // over the native one
 };
