@@ -8,10 +8,13 @@
 #include <ingot/devices.hpp>
 #include <ingot/error.hpp>
 
+#include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device_facts.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/transfer.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -125,6 +128,34 @@ bool can_access(device from, device memory_of) {
     if (from.is_cuda() && memory_of.is_cuda()) return runtime::can_enable(from, memory_of);
 #endif
     return from.is_host() && memory_of.is_host();
+}
+
+void detail::transfer_elements(destination to, const buffer_ref& from, const layout& from_where) {
+    if (!same_extents(to.where.extents(), from_where.extents()))
+        throw shape_error("[transfer] shape " + to_text(from_where.extents()) + " into shape " +
+                          to_text(to.where.extents()));
+    if (to.where.size() == 0 || to.memory == from) return;
+    if (!is_contiguous(to.where))
+        throw shape_error("[transfer] the array that is written is not in C order: shape " +
+                          to_text(to.where.extents()));
+    if (!is_contiguous(from_where)) {
+        buffer_ref memory;
+        layout where;
+        runtime::copy_view(to.type, *from, from_where, memory, where);
+        return transfer_elements(to, memory, where);
+    }
+    if (to.memory->read_only) runtime::throw_read_only("transfer");
+    const std::size_t each = size_of(to.type), bytes = static_cast<std::size_t>(to.where.size()) * each;
+    runtime::stream_state& s = *runtime::current().stream;
+    if (!to.memory->unowned && !to.memory.unique()) {
+        if (const runtime::graph_capture* const capture = runtime::capture_of_thread())
+            capture->check_may_move(*to.memory);
+        if (runtime::is_in_graphs(*to.memory)) runtime::note_moved(*to.memory, std::to_string(bytes) + " bytes");
+        to.memory = to.memory->pinned ? allocate_pinned_buffer(bytes) : allocate_buffer(bytes, to.memory->device, s);
+        to.where.offset = 0;
+    }
+    runtime::copy(*to.memory, static_cast<std::size_t>(to.where.offset) * each, *from,
+                  static_cast<std::size_t>(from_where.offset) * each, bytes, s);
 }
 
 buffer_ref detail::peer_memory(const buffer_ref& of, device_id on) {

@@ -54,7 +54,41 @@ namespace detail {
 /// The memory as another device's, to be read alone, behind the work that writes it.
 INGOT_API buffer_ref peer_memory(const buffer_ref&, device_id on);
 
+/// Throws shape_error where the shapes differ. `to` is the array's alone.
+INGOT_API void transfer_elements(destination to, const buffer_ref& from, const layout& from_where);
+
 }  // namespace detail
+
+/// An array of page-locked memory of the host, not initialised: between it and a GPU copies run at full speed and while
+/// the host goes on. Throws out_of_memory.
+///
+///     array<float> staging = empty_pinned<float>({2, 3});
+///     staging.fill(1);
+///     std::cout << staging.shape() << ' ' << staging.device() << ' ' << sum(staging);
+///     // prints: (2, 3) host:0 6.0
+template <element_type T>
+array<T> empty_pinned(const shape_like& shape) {
+    detail::check_extents("empty_pinned", shape.values());
+    detail::layout where = detail::contiguous_layout(shape.values());
+    if (where.size() == 0) return array<T>(detail::adopted{}, detail::leaf<T>({}, std::move(where)));
+    buffer_ref memory = allocate_pinned_buffer(static_cast<std::size_t>(where.size()) * sizeof(T));
+    return array<T>(detail::adopted{}, detail::leaf<T>(std::move(memory), std::move(where)));
+}
+
+/// Copies all elements into an array of the same shape on any device, on the current stream where that is of one of the
+/// two, and in order with whatever uses either array. The host goes on meanwhile unless memory of it that is not pinned
+/// takes part; whoever reads an array waits. Throws shape_error where the shapes differ.
+///
+///     array<float> there = zeros<float>(3).to(device::host(1));
+///     transfer(there, array<float>{1, 2, 3});
+///     std::cout << there << ' ' << there.device();
+///     // prints: [1. 2. 3.] host:1
+template <element_type T>
+void transfer(array<T>& to, const array<T>& from) {
+    detail::leaf<T>& target = detail::access::target(to);
+    const detail::leaf<T>& source = from.as_leaf();
+    detail::transfer_elements({detail::dtype_of<T>, target.memory(), target.where()}, source.memory(), source.where());
+}
 
 /// The array for expressions of another device, whose kernels read it where it is: peer access is enabled the first
 /// time. It is a value, of what the array is now, and holds that memory; it cannot be written, and a copy of it is on

@@ -36,9 +36,9 @@ TEST_CASE("a device says what it is") {
         CHECK((p.warp_size > 0) == d.is_cuda());
         CHECK(can_access(d, d));
     }
-    const device none = device::cuda(63);
-    CHECK(thrown<device_error>([&] { (void)properties_of(none); }).starts_with("[device] there is no cuda:63"));
-    CHECK(thrown<device_error>([&] { (void)can_access(device::host(), none); }).starts_with("[device] there is no"));
+    const device absent = device::cuda(63);
+    CHECK(thrown<device_error>([&] { (void)properties_of(absent); }).starts_with("[device] there is no cuda:63"));
+    CHECK(thrown<device_error>([&] { (void)can_access(device::host(), absent); }).starts_with("[device] there is no"));
 }
 
 TEST_CASE("copies between devices are in order with the streams of both") {
@@ -70,6 +70,35 @@ TEST_CASE("copies between devices are in order with the streams of both") {
         CHECK(all(x == -1).item());
         CHECK(all(y == -2).item());
     }
+}
+
+TEST_CASE("transfers write into an array of any device, pinned ones too, and copies stay what they were") {
+    const auto [first, second] = two_devices();
+    array<int> staging = empty_pinned<int>({3, 4});
+    const int* const memory = staging.data();
+    CHECK(staging.device() == device::host());
+    const stream of_second(second);
+    array<int> there;
+    {
+        const with_stream in(of_second);
+        there = counted({3, 4}) * 2;
+        transfer(staging, there);
+        there.fill(-1);
+    }
+    CHECK(staging.data() == memory);
+    CHECK(holds(staging, {3, 4}, (counted({3, 4}) * 2).to_host()));
+    const array<int> copy = staging;
+    array<int> elsewhere = zeros<int>({3, 4}).to(first);
+    transfer(elsewhere, staging);
+    transfer(staging, there);
+    CHECK(holds(copy, {3, 4}, (counted({3, 4}) * 2).to_host()));
+    CHECK(holds(elsewhere, {3, 4}, (counted({3, 4}) * 2).to_host()));
+    CHECK(all(staging == -1).item());
+    transfer(staging, staging);
+    CHECK(thrown<shape_error>([&] { transfer(staging, zeros<int>(12)); }) ==
+          "[transfer] shape (12,) into shape (3, 4)");
+    CHECK(empty_pinned<float>({0, 3}).size() == 0);
+    CHECK_THROWS_AS((void)empty_pinned<float>({-1}), shape_error);
 }
 
 TEST_CASE("an array of another device is read where it is, as it was when the view was made") {
@@ -174,7 +203,8 @@ TEST_CASE("the variables of a module are in order with its launches, whatever th
         add(1, 1, 10);
         {
             const with_stream in_one(one);
-            module.get_global<int>("total") *= 2;
+            array<int> same = module.get_global<int>("total");
+            same *= 2;
         }
         read(1, 1, out(seen));
         CHECK(seen(0).item() == 2 * (turn + 10));
