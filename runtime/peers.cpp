@@ -7,6 +7,7 @@
 
 #include <ingot/devices.hpp>
 #include <ingot/error.hpp>
+#include <ingot/host.hpp>
 
 #include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
@@ -105,17 +106,6 @@ void prefer_peer_access(device_id from, device_id memory_of) noexcept try {
 } catch (...) {  // the driver copies by way of the host
 }
 
-namespace {
-
-bool is_in_c_order(const detail::layout& l) {
-    const detail::layout expected = detail::contiguous_layout(l.extents());
-    for (int j = 0; j < l.rank(); ++j)
-        if (l.shape()[j] != 1 && l.strides()[j] != expected.strides()[j]) return false;
-    return true;
-}
-
-}  // namespace
-
 }  // namespace runtime
 
 device_properties properties_of(device d) {
@@ -146,10 +136,10 @@ void detail::transfer_elements(destination to, const buffer_ref& from, const lay
         throw shape_error("[transfer] shape " + to_text(from_where.extents()) + " into shape " +
                           to_text(to.where.extents()));
     if (to.where.size() == 0 || to.memory == from) return;
-    if (!runtime::is_in_c_order(to.where))
+    if (!is_contiguous(to.where))
         throw shape_error("[transfer] the array that is written is not in C order: shape " +
                           to_text(to.where.extents()));
-    if (!runtime::is_in_c_order(from_where)) {
+    if (!is_contiguous(from_where)) {
         buffer_ref memory;
         layout where;
         runtime::copy_view(to.type, *from, from_where, memory, where);

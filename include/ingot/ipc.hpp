@@ -117,6 +117,17 @@ public:
     void record(const stream& s) { event_.record(s); }
     void record() { event_.record(); }
     /// Waits on the host for the point.
+    ///
+    ///     if (device::cuda_count() > 0) {
+    ///         const with_device on_the_gpu(device::cuda());
+    ///         ipc_event ready;
+    ///         ready.record(current_stream());
+    ///         ready.synchronize();
+    ///         std::cout << ready.done();
+    ///     } else {
+    ///         std::cout << 1;
+    ///     }
+    ///     // prints: 1
     void synchronize() const { event_.synchronize(); }
     /// Whether the point is reached; it is where nothing was recorded.
     bool done() const { return event_.done(); }
