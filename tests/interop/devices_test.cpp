@@ -183,10 +183,10 @@ TEST_CASE("the variables of a module are in order with its launches, whatever th
     const raw_module module(R"(
         extern "C" {
         __device__ int total[1];
-        __global__ void add(int n) { total[0] += n; }
-        __global__ void read(int* to) { to[0] = total[0]; }
+        __global__ void add_to_total(int n) { total[0] += n; }
+        __global__ void read_total(int* to) { to[0] = total[0]; }
         })");
-    const raw_kernel add = module.get_function("add"), read = module.get_function("read");
+    const raw_kernel add = module.get_function("add_to_total"), read = module.get_function("read_total");
     const stream one, two;
     {
         const with_stream in(one);
