@@ -25,9 +25,11 @@ namespace {
 bool in_place(const buffer_ref& memory, std::uint32_t own) {
     if (!memory || !memory->unowned) {
         const bool is_alone = memory && memory.unique(own);
-        if (const runtime::graph_capture* const capture = runtime::capture_of_thread();
-            capture != nullptr && memory && !is_alone)
-            capture->check_may_move(*memory);
+        if (memory && !is_alone) {
+            if (const runtime::graph_capture* const capture = runtime::capture_of_thread())
+                capture->check_may_move(*memory);
+            if (runtime::is_in_graphs(*memory)) runtime::note_moved(*memory, std::to_string(memory->bytes) + " bytes");
+        }
         return is_alone;
     }
     if (memory->read_only) runtime::throw_read_only("assign");
@@ -156,7 +158,13 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
     } else {
         buffer_ref memory;
         evaluate_into(t, {to.type, &memory, &where});
-        to.memory = std::move(memory);
+        // Of a view of itself: graphs look at the memory that it has.
+        const bool stays = to.memory && to.memory->bytes == bytes && to.memory->device == memory->device &&
+                           runtime::is_in_graphs(*to.memory) && in_place(to.memory, own);
+        if (stays)
+            runtime::copy(*to.memory, 0, *memory, 0, bytes, stream_on(memory->device));
+        else
+            to.memory = std::move(memory);
     }
     to.where = std::move(where);
 }

@@ -187,6 +187,8 @@ void write_values(destination to, const void* from) {
         return runtime::copy_view(to.type, *memory, where, to.memory, to.where);
     }
     if (!to.memory->unowned && !to.memory.unique()) {
+        if (runtime::is_in_graphs(*to.memory))
+            runtime::note_moved(*to.memory, std::to_string(to.memory->bytes) + " bytes");
         const device_id device = to.memory->device;
         const layout shape = to.where;
         allocate_array("set", to, shape.extents(), device);

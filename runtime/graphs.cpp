@@ -144,6 +144,7 @@ struct leave_memory_behind {
 
 struct graph_state {
     capture_room* room = nullptr;
+    std::string moved;  // what it does not see any more; under the mutex of the table of what graphs look at
     std::vector<touched_buffer> touched;
     std::vector<buffer_ref> constants;
     std::vector<host_step> steps;
@@ -162,7 +163,44 @@ struct graph_state {
     ~graph_state();
 };
 
+namespace {
+
+/// Memory from before a capture, and the graphs that look at it.
+struct watched_memory {
+    std::mutex mutex;
+    std::unordered_multimap<const buffer*, graph_state*> graphs;
+};
+watched_memory& watched() {
+    static auto& all = *new watched_memory;
+    return all;
+}
+
+}  // namespace
+
+bool is_in_graphs(const buffer& b) noexcept {
+    if (b.exports.load(std::memory_order_acquire) == 0) return false;
+    watched_memory& table = watched();
+    const std::lock_guard lock(table.mutex);
+    return table.graphs.contains(&b);
+}
+
+void note_moved(const buffer& b, const std::string& what) {
+    watched_memory& table = watched();
+    const std::lock_guard lock(table.mutex);
+    const auto [first, last] = table.graphs.equal_range(&b);
+    for (auto at = first; at != last; ++at)
+        if (at->second->moved.empty()) at->second->moved = what;
+}
+
 graph_state::~graph_state() {
+    {
+        watched_memory& table = watched();
+        const std::lock_guard lock(table.mutex);
+        for (const touched_buffer& t : touched) {
+            const auto [first, last] = table.graphs.equal_range(&*t.memory);
+            for (auto at = first; at != last;) at = at->second == this ? table.graphs.erase(at) : std::next(at);
+        }
+    }
     if (room == nullptr) return;
     backend& b = *room->stream->backend;
     try {
@@ -391,6 +429,11 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         (*own).externally_visible = true;
         made->touched.push_back({std::move(own), true});
     }
+    {
+        watched_memory& table = watched();
+        const std::lock_guard lock(table.mutex);
+        for (const touched_buffer& t : made->touched) table.graphs.emplace(&*t.memory, made.get());
+    }
     made->constants = std::move(capture.constants);
     made->steps = std::move(capture.all_steps);
     made->size = capture.size;
@@ -455,6 +498,15 @@ void graph::launch() const {
     stream_state& own = *g.room->stream;
     stream_state& s = *context_on(own.device).stream;
     const std::lock_guard lock(g.mutex);
+    {
+        watched_memory& table = watched();
+        const std::lock_guard of_table(table.mutex);
+        if (!g.moved.empty())
+            throw error("[graph] an array of the graph, of " + g.moved +
+                        ", was written while a copy or an expression from before the capture held its memory, and is "
+                        "elsewhere since: the graph would go on with the old elements. Record it anew, or drop such "
+                        "copies before they or the array are written");
+    }
     for (const touched_buffer& t : g.touched) t.is_written ? order_write(*t.memory, s) : order_read(*t.memory, s);
     s.backend->bind_thread();
 #ifdef INGOT_HAS_CUDA_HEADERS

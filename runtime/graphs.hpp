@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -97,6 +98,12 @@ private:
     std::vector<buffer*> own_;
     std::unordered_map<const buffer*, unsigned> made_at_;
 };
+
+/// Whether a graph, not one that is being recorded, looks at the memory for its arrays' elements.
+bool is_in_graphs(const buffer&) noexcept;
+/// Before an array gets other memory than this because something else holds it as well: graphs that look at it would
+/// go on with the old elements, and throw when they are launched. `what` says of what dtype and shape the array is.
+void note_moved(const buffer&, const std::string& what);
 
 /// The kernel that hands a loop's condition to the driver; cudaGraphSetConditional is the device's own.
 source_text condition_source(std::uint32_t architecture);

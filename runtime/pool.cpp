@@ -119,7 +119,12 @@ pool_block* pool::allocate_behind_front(std::size_t bytes, const stream_state& s
         b = take_from_home(capacity, s);
     }
     if (!b) b = take_from_others(capacity, s, true);
-    if (!b && !options_.stays) {
+    if (!b && options_.stays) {  // what is cached is the device's own pool's
+        lock.unlock();
+        state_of(device_).pool->free_all_blocks();
+        lock.lock();
+        b = grow(capacity, s);
+    } else if (!b) {
         give_back();
         b = grow(capacity, s);
     }

@@ -214,6 +214,7 @@ private:
             detail::make_unique(memory);
         else if (!memory->unowned && !memory.unique()) {
             if (const graph_capture* const capture = capture_of_thread()) capture->check_may_move(*memory);
+            if (is_in_graphs(*memory)) note_moved(*memory, std::to_string(memory->bytes) + " bytes");
             memory = allocate_buffer(memory->bytes, memory->device, stream);
         }
         order_write(*memory, stream);
@@ -373,6 +374,7 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
         for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
     stream_state& stream = *context_on(device).stream;
     packed_arguments packed(f, arguments, stream);
+    order_variables(f, stream);
     graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda())

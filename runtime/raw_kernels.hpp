@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernel_module.hpp"
@@ -53,7 +54,15 @@ struct raw_program {
     mutable std::mutex mutex;
     mutable std::map<std::string, loaded_program> loaded;   // by architecture
     mutable std::map<std::string, raw_function> functions;  // by name; they stay where they are
+
+    // Variables that arrays are over: a launch may read and write them all.
+    mutable std::map<std::pair<std::string, int>, buffer_ref> variables;  // by name and GPU, -1 for a host; under mutex
+    mutable std::atomic<bool> has_variables{false};
+    mutable std::atomic<std::uint64_t> launched_on{0};  // streams, as a buffer's readers
 };
+
+/// Before a launch: puts the stream behind what is done with the variables of the kernel's program.
+void order_variables(const raw_function&, const stream_state&);
 
 /// A kernel on a device: compiled and loaded by whoever comes first, later found without a lock. Throws compile_error,
 /// and error where the program has no such kernel.

@@ -13,6 +13,7 @@
 #include "runtime/device.hpp"
 #include "runtime/device_facts.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/ordering.hpp"
 #include "runtime/raw_kernels.hpp"
 #include "runtime/whole_file.hpp"
 
@@ -232,6 +233,16 @@ const loaded_function& loaded_on(const raw_function& f, device_id device) {
     return found;
 }
 
+void order_variables(const raw_function& f, const stream_state& s) {
+    const raw_program& program = *f.of;
+    if ((program.launched_on.load(std::memory_order_relaxed) & s.mark) == 0)
+        program.launched_on.fetch_or(s.mark, std::memory_order_acq_rel);
+    if (!program.has_variables.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(program.mutex);
+    for (auto& [of, memory] : program.variables)
+        if (memory && memory->device == s.device) order_write(*memory, s);
+}
+
 }  // namespace runtime
 
 namespace detail {
@@ -252,7 +263,18 @@ module_variable variable_of(const runtime::raw_program& program, std::string_vie
     if (bytes.size() % size_of(type) != 0)
         throw dtype_error(in(program) + "the " + std::to_string(bytes.size()) + " bytes of '" + std::string(name) +
                           "' are no whole number of " + std::string(ingot::name(type)));
-    return {unowned_buffer(bytes.data(), bytes.size(), device), static_cast<index_t>(bytes.size() / size_of(type))};
+    const std::lock_guard lock(program.mutex);
+    buffer_ref& memory = program.variables[{std::string(name), device.is_cuda() ? device.index() : -1}];
+    if (!memory) {
+        memory = unowned_buffer(bytes.data(), bytes.size(), device);
+        // Before this launches were in no order with the variable.
+        const stream_state& s = *current().stream;
+        for_each_reader(program.launched_on.load(std::memory_order_acquire),
+                        [&](const stream_state& r) { wait_for_stream(s, r); });
+        memory->writer.store(s.index, std::memory_order_relaxed);
+        program.has_variables.store(true, std::memory_order_release);
+    }
+    return {memory, static_cast<index_t>(bytes.size() / size_of(type))};
 }
 
 }  // namespace detail

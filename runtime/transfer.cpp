@@ -9,6 +9,7 @@
 #include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/peers.hpp"
 
 namespace ingot::runtime {
 
@@ -176,6 +177,7 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
                                      : to_host                  ? copy_direction::to_host
                                      : to.device == from.device ? copy_direction::within
                                                                 : copy_direction::between;
+    if (direction == copy_direction::between) prefer_peer_access(s.device, at_source ? to.device : from.device);
     s.backend->copy(at(to, to_offset), at(from, from_offset), bytes, direction, s.native);
 }
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/ipc.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/pending_work.hpp"
 #include "runtime/stream.hpp"
@@ -90,7 +91,10 @@ void release_unowned(buffer& freed) noexcept {
     push(b);
 }
 
-void end_passed_unowned() noexcept { end_put_aside(false); }
+void end_passed_unowned() noexcept {
+    end_put_aside(false);
+    end_passed_exports();
+}
 
 }  // namespace runtime
 

@@ -3,7 +3,9 @@
 //
 // What is recorded is which memory is read and written: an array whose elements are changed between launches, by
 // assign(x, e), x.set(values), x.fill(v) or a kernel, is seen by the next one; one that is given other memory, by x = y
-// of another shape say, is not. Launches write in place, so copies of the arrays of a graph are deep.
+// of another shape say, is not. Where an array had to go elsewhere because a copy or an expression from before the
+// capture held its memory when it, or the copy, was written, the next launch throws. Launches write in place, so copies
+// of the arrays of a graph are deep.
 #pragma once
 
 #include <concepts>
@@ -90,7 +92,8 @@ public:
     static graph loop(C&& condition, B&& body);
 
     /// Does the work, in order with the current stream where that is of the graph's device, else on that one's default
-    /// stream. Throws device_error of an empty graph, and in a capture.
+    /// stream. Throws device_error of an empty graph, and in a capture; error where an array that it looks at has other
+    /// memory since it was written while a copy from before the capture shared it.
     INGOT_API void launch() const;
     /// How many kernels and library calls were recorded, each once.
     ///

@@ -12,6 +12,7 @@
 #include <ingot/counters.hpp>
 #include <ingot/creation.hpp>
 #include <ingot/device.hpp>
+#include <ingot/devices.hpp>
 #include <ingot/distributions.hpp>
 #include <ingot/dlpack.hpp>
 #include <ingot/einsum.hpp>
@@ -28,6 +29,7 @@
 #include <ingot/host_range.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/interop.hpp>
+#include <ingot/ipc.hpp>
 #include <ingot/iterate.hpp>
 #include <ingot/joins.hpp>
 #include <ingot/lazy.hpp>

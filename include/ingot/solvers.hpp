@@ -266,6 +266,8 @@ namespace detail {
 template <class T, class R>
 std::tuple<array<T>, array<R>, array<std::int64_t>, array<R>> least_squares_by_svd(const array<T>& a, const array<T>& b,
                                                                                    std::optional<double> rcond) {
+    std::optional<with_device> there;  // what is made of nothing lies beside the rest
+    if (a.device() != current_device()) there.emplace(a.device());
     const index_t m = a.shape()[0], n = a.shape()[1], longer = m > n ? m : n;
     const bool vector = b.ndim() == 1;
     const array<T> sides = vector ? lazy<T>(expand_dims(b, -1)) : lazy<T>(b);

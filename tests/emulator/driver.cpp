@@ -1,8 +1,10 @@
 // libcuda for tests without a GPU: memory is the host's, streams work as late as they may, kernels are what nvrtc.cpp
 // made of them. EMULATED_ARCHITECTURE (90) and EMULATED_PROCESSORS (132) say what GPU it claims to be, EMULATOR_SEED in
-// what order threads and streams run. With EMULATOR_TRAFFIC it tells of each launch what that moved.
+// what order threads and streams run. EMULATED_DEVICES (1) says how many there are, which reach each other's memory
+// unless EMULATED_PEERS is 0. With EMULATOR_TRAFFIC it tells of each launch what that moved.
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -75,8 +77,24 @@ bool is_alive(CUstream s) {
     return known == nullptr || !known->is_destroyed;
 }
 
-char primary_context;
-thread_local CUcontext current_context = as<CUcontext>(&primary_context);
+// ---- GPUs, all alike.
+
+constexpr int most_devices = 8;
+int device_count() {
+    static const int count = std::min(static_cast<int>(number_from("EMULATED_DEVICES", 1)), most_devices);
+    return count;
+}
+char primary_contexts[most_devices];
+thread_local CUcontext current_context = as<CUcontext>(&primary_contexts[0]);
+
+int number_of(CUcontext c) { return static_cast<int>(as<char*>(c) - primary_contexts); }
+int current_device() { return number_of(current_context); }
+
+/// A bit for each GPU whose memory kernels of the GPU reach.
+std::atomic<unsigned> reached_by[most_devices] = {1, 2, 4, 8, 16, 32, 64, 128};
+bool may_reach(int from, int to) { return from != to && number_from("EMULATED_PEERS", 1) != 0; }
+
+CUresult check_device(CUdevice d) { return d >= 0 && d < device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
 
 bool is_recording(CUstream s) {
     const emulator::stream* const known = stream_of(s);
@@ -201,6 +219,12 @@ private:
     std::vector<void*> pointers_;
 };
 
+int device_of(CUstream s) {
+    const emulator::stream* const known = stream_of(s);
+    return known != nullptr && known->context != nullptr ? number_of(as<CUcontext>(const_cast<void*>(known->context)))
+                                                         : current_device();
+}
+
 CUresult launch(CUfunction function, emulator::launch_shape shape, unsigned shared_bytes, CUstream in,
                 void** arguments) {
     if (shape.grid.x % shape.cluster != 0 || shape.threads.x * shape.threads.y * shape.threads.z > 1024 ||
@@ -214,32 +238,151 @@ CUresult launch(CUfunction function, emulator::launch_shape shape, unsigned shar
     shape.most_shared = asked ? most_shared(architecture()) : emulator::usual_shared;
     if (!is_alive(in)) return CUDA_ERROR_INVALID_HANDLE;
     static std::atomic<std::uint64_t> launches{0};
-    all_streams().add(stream_of(in),
-                      [&kernel, shape, kept = kept_arguments(kernel, arguments), number = ++launches]() mutable {
-                          emulator::run_grid(kernel, shape, kept.pointers(), memory(), {seed(), number});
-                      });
+    all_streams().add(stream_of(in), [&kernel, shape, kept = kept_arguments(kernel, arguments), number = ++launches,
+                                      reached = reached_by[device_of(in)].load()]() mutable {
+        emulator::device_memory::reached = reached;
+        emulator::run_grid(kernel, shape, kept.pointers(), memory(), {seed(), number});
+        emulator::device_memory::reached = ~0u;
+    });
     return CUDA_SUCCESS;
+}
+
+// ---- Memory that other processes open: its pages become those of a file, whose descriptor the handle names.
+
+constexpr std::size_t page = 4096;
+struct shared_pages {
+    int file;
+    std::size_t bytes;
+};
+std::map<void*, shared_pages>& all_shared() {
+    static auto& shared = *new std::map<void*, shared_pages>;
+    return shared;
+}
+std::mutex& shared_mutex() {
+    static auto& mutex = *new std::mutex;
+    return mutex;
+}
+
+void unshare(void* data) {
+    const std::lock_guard lock(shared_mutex());
+    const auto found = all_shared().find(data);
+    if (found == all_shared().end()) return;
+    mmap(data, found->second.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    close(found->second.file);
+    all_shared().erase(found);
+}
+
+/// The descriptor of the file, -1 where there is none.
+int share(void* data, std::size_t bytes) {
+    const std::lock_guard lock(shared_mutex());
+    if (const auto known = all_shared().find(data); known != all_shared().end()) return known->second.file;
+    if (bytes < page) return -1;
+    const std::size_t whole = (bytes + page - 1) / page * page;
+    const int file = memfd_create("emulated memory", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(whole)) != 0) return -1;
+    void* const copy = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (copy == MAP_FAILED) return -1;
+    std::memcpy(copy, data, bytes);
+    munmap(copy, whole);
+    if (mmap(data, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) return -1;
+    all_shared()[data] = {file, whole};
+    return file;
+}
+
+struct memory_handle {
+    pid_t process;
+    int file;
+    std::size_t bytes;
+};
+
+void put_sharing(ingot::runtime::driver_api& api) {
+    api.cuIpcGetMemHandle = [](CUipcMemHandle* handle, CUdeviceptr p) {
+        all_streams().finish_all();
+        const auto found = memory().around(as<const void*>(p));
+        const std::size_t bytes = found.end - found.begin;
+        const memory_handle made{getpid(), share(as<void*>(found.begin), bytes), bytes};
+        if (made.file < 0) return CUDA_ERROR_INVALID_VALUE;
+        *handle = {};
+        std::memcpy(handle->reserved, &made, sizeof made);
+        return CUDA_SUCCESS;
+    };
+    api.cuIpcOpenMemHandle = [](CUdeviceptr* base, CUipcMemHandle handle, unsigned) {
+        memory_handle given;
+        std::memcpy(&given, handle.reserved, sizeof given);
+        if (given.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
+        const std::string path = "/proc/" + std::to_string(given.process) + "/fd/" + std::to_string(given.file);
+        const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+        if (file < 0) return CUDA_ERROR_INVALID_VALUE;
+        const std::size_t whole = (given.bytes + page - 1) / page * page;
+        void* const data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+        if (data == MAP_FAILED) return CUDA_ERROR_MAP_FAILED;
+        memory().add(data, given.bytes, current_device());
+        return *base = as<CUdeviceptr>(data), CUDA_SUCCESS;
+    };
+    api.cuIpcCloseMemHandle = [](CUdeviceptr base) {
+        all_streams().finish_all();
+        const std::size_t bytes = memory().remove(as<const void*>(base));
+        if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+        return munmap(as<void*>(base), (bytes + page - 1) / page * page), CUDA_SUCCESS;
+    };
+    api.cuIpcGetEventHandle = [](CUipcEventHandle* handle, CUevent e) {
+        *handle = {};
+        return as<emulator::event*>(e)->is_shared ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    };
+    api.cuIpcOpenEventHandle = [](CUevent* made, CUipcEventHandle) {
+        auto* const e = new emulator::event;
+        e->is_shared = true;
+        return *made = as<CUevent>(e), CUDA_SUCCESS;
+    };
+}
+
+void put_devices(ingot::runtime::driver_api& api) {
+    api.cuDeviceGetCount = [](int* count) { return *count = device_count(), CUDA_SUCCESS; };
+    api.cuDeviceGet = [](CUdevice* d, int ordinal) { return *d = ordinal, check_device(ordinal); };
+    api.cuCtxGetDevice = [](CUdevice* d) { return *d = current_device(), CUDA_SUCCESS; };
+    api.cuDeviceGetUuid = [](CUuuid* id, CUdevice d) {
+        *id = {};
+        std::memcpy(id->bytes, "emulated GPU", 12);
+        id->bytes[15] = static_cast<char>(d);
+        return check_device(d);
+    };
+    api.cuDeviceCanAccessPeer = [](int* can, CUdevice from, CUdevice to) {
+        *can = may_reach(from, to);
+        return check_device(from) == CUDA_SUCCESS ? check_device(to) : check_device(from);
+    };
+    api.cuCtxEnablePeerAccess = [](CUcontext other, unsigned) {
+        if (!may_reach(current_device(), number_of(other))) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+        const unsigned bit = 1u << number_of(other);
+        const bool is_enabled = (reached_by[current_device()].fetch_or(bit) & bit) != 0;
+        return is_enabled ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
+    };
+    api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice d) {
+        return *context = as<CUcontext>(&primary_contexts[d]), check_device(d);
+    };
 }
 
 // ---- The table.
 
 void put_memory(ingot::runtime::driver_api& api) {
-    static constexpr auto allocate = [](std::size_t bytes) -> void* {
-        constexpr std::size_t apart = 512;  // what is beyond an allocation belongs to nobody
+    static constexpr auto allocate = [](std::size_t bytes, int gpu) -> void* {
+        // What is beyond an allocation belongs to nobody; large ones are pages, which can be shared.
+        const std::size_t apart = bytes < page ? 512 : page;
         if (bytes > most_memory || memory().in_use() + bytes > most_memory) return nullptr;
         void* const data = std::aligned_alloc(apart, (bytes + 2 * apart - 1) / apart * apart);
         if (data == nullptr) return nullptr;
-        memory().add(data, bytes);
+        memory().add(data, bytes, gpu);
         return std::memset(data, junk, bytes);
     };
     static constexpr auto release = [](void* data) {
+        unshare(data);
         if (memory().remove(data) != 0) std::free(data);
     };
     api.cuMemGetInfo = [](std::size_t* free, std::size_t* total) {
         return *total = most_memory, *free = most_memory - memory().in_use(), CUDA_SUCCESS;
     };
     api.cuMemAlloc = [](CUdeviceptr* data, std::size_t bytes) {
-        *data = as<CUdeviceptr>(allocate(bytes));
+        *data = as<CUdeviceptr>(allocate(bytes, current_device()));
         return *data != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     };
     api.cuMemFree = [](CUdeviceptr data) {
@@ -247,7 +390,7 @@ void put_memory(ingot::runtime::driver_api& api) {
         return release(as<void*>(data)), CUDA_SUCCESS;
     };
     api.cuMemHostAlloc = [](void** data, std::size_t bytes, unsigned) {
-        *data = allocate(bytes);
+        *data = allocate(bytes, -1);
         return *data != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     };
     api.cuMemFreeHost = [](void* data) {
@@ -263,8 +406,9 @@ void put_memory(ingot::runtime::driver_api& api) {
     };
     api.cuPointerGetAttribute = [](void* value, CUpointer_attribute asked, CUdeviceptr p) {
         if (!is_pinned(as<const void*>(p))) return CUDA_ERROR_INVALID_VALUE;
-        if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = 0, CUDA_SUCCESS;
-        return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_context), CUDA_SUCCESS;
+        const int gpu = std::max(memory().gpu_of(as<const void*>(p)), 0);
+        if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = gpu, CUDA_SUCCESS;
+        return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_contexts[gpu]), CUDA_SUCCESS;
     };
     api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream in) {
         if (is_pinned(from)) return copy(as<void*>(to), from, bytes, in);
@@ -283,6 +427,19 @@ void put_memory(ingot::runtime::driver_api& api) {
     };
     api.cuMemcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in) {
         return copy(as<void*>(to), as<const void*>(from), bytes, in);
+    };
+    api.cuMemcpyPeerAsync = [](CUdeviceptr to, CUcontext of_to, CUdeviceptr from, CUcontext of_from, std::size_t bytes,
+                               CUstream in) {
+        if (memory().gpu_of(as<const void*>(to)) != number_of(of_to) ||
+            memory().gpu_of(as<const void*>(from)) != number_of(of_from))
+            return CUDA_ERROR_INVALID_VALUE;
+        return copy(as<void*>(to), as<const void*>(from), bytes, in);
+    };
+    api.cuMemGetAddressRange = [](CUdeviceptr* base, std::size_t* bytes, CUdeviceptr p) {
+        const auto found = memory().around(as<const void*>(p));
+        *base = found.begin;
+        *bytes = found.end - found.begin;
+        return found.end != 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
     };
     api.cuMemsetD8Async = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream in) {
         all_streams().add(stream_of(in), [=] { std::memset(as<void*>(to), value, bytes); });
@@ -360,9 +517,6 @@ void put_kernels(ingot::runtime::driver_api& api) {
 }
 
 void put_streams(ingot::runtime::driver_api& api) {
-    api.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
-        return *context = as<CUcontext>(&primary_context), CUDA_SUCCESS;
-    };
     api.cuCtxGetCurrent = [](CUcontext* context) { return *context = current_context, CUDA_SUCCESS; };
     api.cuCtxSetCurrent = [](CUcontext context) { return current_context = context, CUDA_SUCCESS; };
     api.cuStreamCreate = [](CUstream* made, unsigned flags) {
@@ -394,9 +548,16 @@ void put_streams(ingot::runtime::driver_api& api) {
         if (is_recording(s)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // of an event that was not recorded
         return on_stream(s, [&](emulator::stream* known) { all_streams().wait(known, as<emulator::event*>(e)); });
     };
-    api.cuEventCreate = [](CUevent* made, unsigned) { return *made = as<CUevent>(new emulator::event), CUDA_SUCCESS; };
+    api.cuEventCreate = [](CUevent* made, unsigned flags) {
+        auto* const e = new emulator::event;
+        e->is_shared = (flags & CU_EVENT_INTERPROCESS) != 0;
+        return *made = as<CUevent>(e), CUDA_SUCCESS;
+    };
     api.cuEventRecord = [](CUevent e, CUstream s) {
-        return now_on_stream(s, [&](emulator::stream* known) { all_streams().record(as<emulator::event*>(e), known); });
+        return now_on_stream(s, [&](emulator::stream* known) {
+            all_streams().record(as<emulator::event*>(e), known);
+            if (as<emulator::event*>(e)->is_shared) all_streams().finish(known);
+        });
     };
     api.cuEventQuery = [](CUevent e) {
         return all_streams().is_done(as<emulator::event*>(e)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -465,6 +626,8 @@ const ingot::runtime::driver_api& table() {
         put_kernels(api);
         put_streams(api);
         put_graphs(api);
+        put_devices(api);
+        put_sharing(api);
         bench::claimed_gpu = {"emulated", architecture(), static_cast<int>(number_from("EMULATED_PROCESSORS", 132))};
         return api;
     }();

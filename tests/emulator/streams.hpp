@@ -28,6 +28,7 @@ struct event {
     std::uint64_t recorded = 0, passed = 0;  // how often it was put into a stream, and which of these is behind
     stream* on = nullptr;                    // where it was put last
     std::chrono::steady_clock::time_point time;
+    bool is_shared = false;  // with other processes, whose streams are not here: it is passed when it is recorded
 };
 
 class stream {

@@ -179,6 +179,47 @@ TEST_CASE("the example of a Gaussian process: closer to the function than its sa
     CHECK(numbers_after(text, "its own guess").at(0) == doctest::Approx(off).epsilon(0.6));
 }
 
+TEST_CASE("the example of an own kernel: outliers go, the signal stays") {
+    const std::string text = example("own_kernel 50000");
+    CHECK(numbers_after(text, "mean square of the error:").at(0) > 0.2);
+    CHECK(numbers_after(text, "after the median:").at(0) < 0.02);
+}
+
+TEST_CASE("the example of overlap: what comes back is what was computed") {
+    const std::string text = example("overlap 3000 5");
+    CHECK(numbers_after(text, "on one stream").at(0) > 0);
+    CHECK(numbers_after(text, "ms, on two").at(0) > 0);
+    CHECK(numbers_after(text, "of 1 became").at(0) ==
+          doctest::Approx(numbers_after(text, "should be:").at(0)).epsilon(1e-5));
+}
+
+TEST_CASE("the example with MPI: heat on a ring of processes decays as it must") {
+#ifdef INGOT_TEST_MPIEXEC
+    const ingot::test::environment_variable as_root("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    const ingot::test::environment_variable confirmed("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    const ingot::test::environment_variable any_cores("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    const std::string text = output_of(INGOT_TEST_MPIEXEC " -n 3 " INGOT_TEST_EXAMPLES "/mpi_heat 500 50");
+    CHECK(text.starts_with("3 processes, 50 steps, 1500 cells"));
+    CHECK(numbers_after(text, "should be:").at(0) < 1e-12);
+#else
+    MESSAGE("not tested: there is no MPI");
+#endif
+}
+
+TEST_CASE("the example of a module for Python: arrays come and go by DLPack") {
+#ifdef INGOT_TEST_PYTHON_EXAMPLE
+    const char* const python = std::getenv("INGOT_PYTHON");
+    const std::string interpreter = python != nullptr ? python : "python3";
+    const ingot::test::environment_variable path("PYTHONPATH", INGOT_TEST_EXAMPLES);
+    if (std::system((interpreter + " -c 'import numpy' 2> /dev/null").c_str()) != 0)
+        return (void)MESSAGE("not tested: Python has no NumPy");
+    const std::string text = output_of(interpreter + " " INGOT_TEST_PYTHON_EXAMPLE);
+    CHECK(numbers_after(text, "differ by at most").at(0) < 1e-6);
+#else
+    MESSAGE("not tested: there are no headers of Python");
+#endif
+}
+
 TEST_CASE("the example of Poisson's equation: by transforms what gradients come to") {
     const std::string text = example("poisson 48");
     CHECK(numbers_after(text, "iterations of the latter:").at(0) > 20);
