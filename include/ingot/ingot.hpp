@@ -45,6 +45,7 @@
 #include <ingot/scans.hpp>
 #include <ingot/searching.hpp>
 #include <ingot/sets.hpp>
+#include <ingot/sine_transforms.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>
