@@ -1,5 +1,6 @@
 // explain, source, to_dot: a statement is classified and planned as if it were to run, and so is each part that has to
 // be an array before it. Nothing runs: a part's result is a buffer without memory.
+#include <cmath>
 #include <functional>
 #include <map>
 #include <ostream>
@@ -167,6 +168,17 @@ kernel_explanation explain_step(const codegen::launch& step, const statement& s,
     return k;
 }
 
+/// Of a Fourier transform as it is counted everywhere: 5 n log2(n) for n complex numbers, half of it for real ones.
+std::uint64_t operations_of_transform(const codegen::library_call& step, const classified& c) {
+    if (step.function.find("fft") == std::string::npos) return 0;
+    const bool to_real = step.function.starts_with("irfft"), of_reals = to_real || step.function.starts_with("rfft");
+    const codegen::library_array& whole = to_real ? step.results[0] : step.operands[0];  // not the half of a spectrum
+    double points = 1, times = 1;
+    for (std::size_t j = 0; j < whole.axes.size(); ++j)
+        (j < step.batch_axes ? times : points) *= static_cast<double>(c.extents[whole.axes[j].extent]);
+    return static_cast<std::uint64_t>((of_reals ? 2.5 : 5) * points * std::log2(points) * times);
+}
+
 kernel_explanation explain_step(const codegen::library_call& step, const statement&, const planned&,
                                 const classified& c, std::uint32_t) {
     kernel_explanation k;
@@ -182,7 +194,7 @@ kernel_explanation explain_step(const codegen::library_call& step, const stateme
     };
     for (const codegen::library_array& a : step.operands) k.bytes_read += bytes_of(a);
     for (const codegen::library_array& a : step.results) k.bytes_written += bytes_of(a);
-    k.flops = flops_of(step.work, c);
+    k.flops = flops_of(step.work, c) + operations_of_transform(step, c);
     return k;
 }
 

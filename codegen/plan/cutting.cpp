@@ -419,7 +419,15 @@ private:
         for (const int loop : loops_of_binder(key_, graph_, n.index)) points |= axis_bit(loop);
         call.work.push_back({points, row.operations});
         call.reason = lie == n.arity ? "operands as they lie" : "operands through temporaries";
+        if (static_cast<library_function>(n.code) == library_function::matrix_product && is_in_tf32(n.type)) {
+            call.attributes.push_back(static_cast<std::uint32_t>(math_mode::tf32));
+            call.reason += ", rounded to TF32";
+        }
         return call;
+    }
+    bool is_in_tf32(dtype product) const {
+        return key_.header.math == math_mode::tf32 && key_.header.where == target::cuda &&
+               (product == dtype::f4 || product == dtype::c8);
     }
     /// A value in memory along these loops: an operand as it lies, or a temporary.
     library_array array_of(node_id id, const std::vector<int>& loops) const {

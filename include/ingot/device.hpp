@@ -416,7 +416,8 @@ public:
 inline constexpr math_mode fast = math_mode::fast;
 /// No contraction of a * b + c: exact operations give NumPy's bits.
 inline constexpr math_mode strict = math_mode::strict;
-/// For products of matrices alone, of which there are none yet: what else there is computes as ever.
+/// Products of float32 and complex64 matrices on a GPU may round their operands to TF32, of ten bits behind the point
+/// (some 1e-3 relative), which is what tensor cores multiply fast. What else there is computes as ever.
 inline constexpr math_mode tf32 = math_mode::tf32;
 
 }  // namespace ingot

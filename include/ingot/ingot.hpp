@@ -51,6 +51,7 @@
 #include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
 #include <ingot/sets.hpp>
+#include <ingot/sine_transforms.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>

@@ -1,5 +1,6 @@
 // FFTW as a typed table. Plans are made under a lock, for its planner is one for all threads, and are executed by any
-// number of threads: a batch is cut into pieces that Ingot's workers take.
+// number of threads: a batch is cut into pieces that Ingot's workers take. One large transform is FFTW's own to cut,
+// where its library of threads is there, and again the workers run the pieces.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -41,7 +42,36 @@ struct fftw_api {
     void (*execute_c2r)(fftw_plan, void* in, R* out);
     void (*destroy_plan)(fftw_plan);
     int (*alignment_of)(R*);
+    void (*plan_with_threads)(int) = nullptr;  // for plans that are made from then on; null: FFTW has no threads here
 };
+
+/// FFTW's loop over the parts of a transform, by Ingot's workers.
+void run_parts(void* (*part)(char*), char* all, std::size_t bytes_each, int parts, void*) {
+    run_on_workers(static_cast<std::size_t>(parts), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) part(all + i * bytes_each);
+    });
+}
+/// It has to be asked before any plan is made.
+template <class R>
+void (*threads_of_fftw())(int) {
+    constexpr bool single = sizeof(R) == 4;
+    const std::string prefix = single ? "fftwf_" : "fftw_";
+    try {
+        dynamic_library library(single ? "libfftw3f_threads.so.3" : "libfftw3_threads.so.3");
+        int (*initialise)() = nullptr;
+        void (*set_loop)(decltype(&run_parts), void*) = nullptr;
+        void (*plan_with)(int) = nullptr;
+        library.get(initialise, (prefix + "init_threads").c_str());
+        library.get(set_loop, (prefix + "threads_set_callback").c_str());  // since FFTW 3.3.9
+        library.get(plan_with, (prefix + "plan_with_nthreads").c_str());
+        library.keep_loaded();
+        if (initialise() == 0) return nullptr;
+        set_loop(run_parts, nullptr);
+        return plan_with;
+    } catch (const library_error&) {
+        return nullptr;
+    }
+}
 
 /// Opened once, for ever. Throws library_error.
 template <class R>
@@ -64,6 +94,7 @@ const fftw_api<R>& fftw() {
             get(made->destroy_plan, "destroy_plan");
             get(made->alignment_of, "alignment_of");
             library.keep_loaded();
+            made->plan_with_threads = threads_of_fftw<R>();
             return made.release();
         } catch (const library_error&) {
             throw library_error("[fft] " + std::string(file) + " is wanted on the host and was not found (Debian: " +
@@ -86,8 +117,8 @@ public:
     using plan_ref = std::shared_ptr<fftw_plan_s>;
 
     /// Throws library_error where FFTW does not do this.
-    plan_ref find(const transform& t, bool aligned) {
-        const key wanted = key_of(t, aligned);
+    plan_ref find(const transform& t, bool aligned, int threads) {
+        const key wanted = key_of(t, aligned, threads);
         plan_ref found, dropped;  // what destroys a plan locks the planner: these go when it is unlocked
         const std::lock_guard lock(planner());
         const auto known = plans_.find(wanted);
@@ -95,7 +126,7 @@ public:
             order_.splice(order_.begin(), order_, known->second.place);
             return known->second.plan;
         }
-        found = plan_ref(plan_of(t, aligned), [](fftw_plan p) {
+        found = plan_ref(plan_of(t, aligned, threads), [](fftw_plan p) {
             const std::lock_guard last(planner());
             fftw<R>().destroy_plan(p);
         });
@@ -116,13 +147,13 @@ private:
         std::list<key>::iterator place;
     };
 
-    static key key_of(const transform& t, bool aligned) {
-        key k{static_cast<index_t>(t.how), aligned, static_cast<index_t>(t.own.size())};
+    static key key_of(const transform& t, bool aligned, int threads) {
+        key k{static_cast<index_t>(t.how), aligned, threads, static_cast<index_t>(t.own.size())};
         for (const auto* axes : {&t.own, &t.batch})
             for (const transform::axis& a : *axes) k.insert(k.end(), {a.extent, a.from, a.to});
         return k;
     }
-    static fftw_plan plan_of(const transform& t, bool aligned) {
+    static fftw_plan plan_of(const transform& t, bool aligned, int threads) {
         const auto dimensions = [](const std::vector<transform::axis>& axes) {
             std::vector<dimension> all;
             for (const transform::axis& a : axes) all.push_back({a.extent, a.from, a.to});
@@ -133,6 +164,7 @@ private:
         const unsigned flags = estimate | (aligned ? 0 : unaligned);
         const fftw_api<R>& api = fftw<R>();
         fftw_plan made = nullptr;
+        if (api.plan_with_threads != nullptr) api.plan_with_threads(threads);
         if (t.how == transform::direction::to_complex)
             made = api.plan_r2c(rank, own.data(), batch_rank, batch.data(), static_cast<R*>(t.from), t.to,
                                 flags | preserve_input);
@@ -167,12 +199,14 @@ void execute(fftw_plan plan, const transform& t, std::byte* from, std::byte* to)
         api.execute_dft(plan, from, to);
 }
 
-/// Transforms that are worth a worker of their own: as many as take some tens of microseconds.
-index_t worth_a_piece(const transform& t, index_t times) {
+double operations_of_one(const transform& t) {
     double operations = 5;
     for (const transform::axis& a : t.own) operations *= static_cast<double>(a.extent);
-    operations *= std::log2(std::max(operations, 2.0));
-    const double wanted = 1e5 / (operations * static_cast<double>(times));
+    return operations * std::log2(std::max(operations, 2.0));
+}
+/// Transforms that are worth a worker of their own: as many as take some tens of microseconds.
+index_t worth_a_piece(const transform& t, index_t times) {
+    const double wanted = 1e5 / (operations_of_one(t) * static_cast<double>(times));
     return static_cast<index_t>(std::clamp(std::ceil(wanted), 1.0, 1e9));
 }
 
@@ -185,6 +219,13 @@ void run_in(const transform& t) {
     const auto pieces_wanted = static_cast<index_t>(worker_count() == 1 ? 1 : 4 * worker_count());
     const index_t each = std::max((extent + pieces_wanted - 1) / pieces_wanted, worth_a_piece(t, times));
     const index_t pieces = (extent + each - 1) / each;
+    const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };
+    if (extent == 1) {  // and so is every axis of the batch
+        constexpr double worth_threads = 2e6;
+        const int threads = operations_of_one(t) < worth_threads ? 1 : static_cast<int>(worker_count());
+        const auto plan = plans<R>().find(t, is_aligned(t.from) && is_aligned(t.to), threads);
+        return execute<R>(plan.get(), t, static_cast<std::byte*>(t.from), static_cast<std::byte*>(t.to));
+    }
     run_on_workers(static_cast<std::size_t>(pieces), [&](std::size_t begin, std::size_t end) {
         for (auto p = static_cast<index_t>(begin); p < static_cast<index_t>(end); ++p) {
             transform piece = t;
@@ -196,8 +237,7 @@ void run_in(const transform& t) {
                     static_cast<std::byte*>(t.from) + first * along.from * static_cast<index_t>(t.bytes_from());
                 piece.to = static_cast<std::byte*>(t.to) + first * along.to * static_cast<index_t>(t.bytes_to());
             }
-            const auto is_aligned = [](void* at) { return fftw<R>().alignment_of(static_cast<R*>(at)) == 0; };
-            const auto plan = plans<R>().find(piece, is_aligned(piece.from) && is_aligned(piece.to));
+            const auto plan = plans<R>().find(piece, is_aligned(piece.from) && is_aligned(piece.to), 1);
             execute<R>(plan.get(), piece, static_cast<std::byte*>(piece.from), static_cast<std::byte*>(piece.to));
         }
     });

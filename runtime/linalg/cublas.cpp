@@ -2,6 +2,7 @@
 // that two streams share gives results that depend on timing.
 #include <ingot/error.hpp>
 
+#include "runtime/linalg/cublas.hpp"
 #include "runtime/linalg/matrix_product.hpp"
 
 #if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cublas_v2.h>)
@@ -16,7 +17,6 @@
 
 #include <ingot/buffer.hpp>
 
-#include "runtime/dynamic_library.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/pool.hpp"
 
@@ -33,29 +33,21 @@ struct cublas_api {
 };
 
 /// Opened once, for ever. Throws library_error.
-const cublas_api& cublas() {
-    static const cublas_api& api = *[]() -> const cublas_api* {
-        const auto path = find_cuda_library("cublas", {13, 12});
-        if (!path)
-            throw library_error(
-                "[matmul] libcublas.so.13 or .12 was not found (from NVIDIA's repository: "
-                "libcublas-13-0); CUDA_HOME can name where it is");
-        dynamic_library library(path->string());
-        auto made = std::make_unique<cublas_api>();
-        library.get(made->cublasGetStatusString, "cublasGetStatusString");
-        library.get(made->cublasCreate, "cublasCreate_v2");
-        library.get(made->cublasSetStream, "cublasSetStream_v2");
-        library.get(made->cublasSetWorkspace, "cublasSetWorkspace_v2");
-        library.get(made->cublasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64");
-        library.keep_loaded();
-        return made.release();
-    }();
-    return api;
-}
-
-void check(cublasStatus_t status, const char* doing) {
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw library_error("[" + std::string(doing) + "] cuBLAS: " + cublas().cublasGetStatusString(status));
+const cublas_api& cublas(const char* doing) {
+    static std::mutex& mutex = *new std::mutex;
+    static const cublas_api* known = nullptr;
+    const std::lock_guard lock(mutex);
+    if (known != nullptr) return *known;
+    dynamic_library library = open_cublas(doing);
+    auto made = std::make_unique<cublas_api>();
+    library.get(made->cublasGetStatusString, "cublasGetStatusString");
+    library.get(made->cublasCreate, "cublasCreate_v2");
+    library.get(made->cublasSetStream, "cublasSetStream_v2");
+    library.get(made->cublasSetWorkspace, "cublasSetWorkspace_v2");
+    library.get(made->cublasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64");
+    library.keep_loaded();
+    known = made.release();
+    return *known;
 }
 
 /// A stream's handle, which one thread uses at a time.
@@ -75,37 +67,28 @@ stream_handle& handle_of(stream_state& stream) {
 /// Room as NVIDIA recommends for Hopper.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-void prepare(stream_handle& h, stream_state& stream) {
-    const cublas_api& api = cublas();
-    if (h.handle == nullptr) {
-        h.workspace = stream.pool->allocate_lasting(workspace_bytes, stream);
-        check(api.cublasCreate(&h.handle), "matmul");
-    }
-    check(api.cublasSetStream(h.handle, reinterpret_cast<cudaStream_t>(stream.native)), "matmul");
-    check(api.cublasSetWorkspace(h.handle, h.workspace->data, workspace_bytes), "matmul");
-}
-
 struct types {
     cudaDataType_t data;
     cublasComputeType_t computed;
     const void *one, *zero;
 };
-types types_of(dtype t) {
+types types_of(dtype t, bool tf32) {
     static const float one_f = 1, zero_f = 0;
     static const double one_d = 1, zero_d = 0;
     static const std::complex<float> one_c(1), zero_c(0);
     static const std::complex<double> one_z(1), zero_z(0);
+    const cublasComputeType_t single = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     switch (t) {
         case dtype::f2:
             return {CUDA_R_16F, CUBLAS_COMPUTE_32F, &one_f, &zero_f};
         case dtype::bf:
             return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, &one_f, &zero_f};
         case dtype::f4:
-            return {CUDA_R_32F, CUBLAS_COMPUTE_32F, &one_f, &zero_f};
+            return {CUDA_R_32F, single, &one_f, &zero_f};
         case dtype::f8:
             return {CUDA_R_64F, CUBLAS_COMPUTE_64F, &one_d, &zero_d};
         case dtype::c8:
-            return {CUDA_C_32F, CUBLAS_COMPUTE_32F, &one_c, &zero_c};
+            return {CUDA_C_32F, single, &one_c, &zero_c};
         case dtype::c16:
             return {CUDA_C_64F, CUBLAS_COMPUTE_64F, &one_z, &zero_z};
         default:
@@ -115,17 +98,42 @@ types types_of(dtype t) {
 
 }  // namespace
 
-void call_cublas(const product_call& c, dtype type, stream_state& stream) {
-    const types t = types_of(type);
-    const cublas_api& api = cublas();
+dynamic_library open_cublas(const char* doing) {
+    const auto path = find_cuda_library("cublas", {13, 12});
+    if (!path)
+        throw library_error("[" + std::string(doing) +
+                            "] libcublas.so.13 or .12 was not found (from NVIDIA's repository: libcublas-13-0); "
+                            "CUDA_HOME can name where it is");
+    return dynamic_library(path->string());
+}
+
+void check(cublasStatus_t status, const char* doing) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+        throw library_error("[" + std::string(doing) + "] cuBLAS: " + cublas(doing).cublasGetStatusString(status));
+}
+
+cublas_use use_cublas(const char* doing, stream_state& stream) {
+    const cublas_api& api = cublas(doing);
     stream_handle& h = handle_of(stream);
-    const std::lock_guard lock(h.mutex);
-    prepare(h, stream);
+    cublas_use use{std::unique_lock(h.mutex), nullptr};
+    if (h.handle == nullptr) {
+        h.workspace = stream.pool->allocate_lasting(workspace_bytes, stream);
+        check(api.cublasCreate(&h.handle), doing);
+    }
+    check(api.cublasSetStream(h.handle, reinterpret_cast<cudaStream_t>(stream.native)), doing);
+    check(api.cublasSetWorkspace(h.handle, h.workspace->data, workspace_bytes), doing);
+    use.handle = h.handle;
+    return use;
+}
+
+void call_cublas(const product_call& c, dtype type, stream_state& stream) {
+    const types t = types_of(type, c.tf32);
+    const cublas_use use = use_cublas("matmul", stream);
     const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    check(api.cublasGemmStridedBatchedEx_64(h.handle, op(c.transposed[0]), op(c.transposed[1]), c.m, c.n, c.k, t.one,
-                                            c.operands[0], t.data, c.leading[0], c.strides[0], c.operands[1], t.data,
-                                            c.leading[1], c.strides[1], t.zero, c.result, t.data, c.leading_of_result,
-                                            c.strides[2], c.batch, t.computed, CUBLAS_GEMM_DEFAULT),
+    check(cublas("matmul").cublasGemmStridedBatchedEx_64(
+              use.handle, op(c.transposed[0]), op(c.transposed[1]), c.m, c.n, c.k, t.one, c.operands[0], t.data,
+              c.leading[0], c.strides[0], c.operands[1], t.data, c.leading[1], c.strides[1], t.zero, c.result, t.data,
+              c.leading_of_result, c.strides[2], c.batch, t.computed, CUBLAS_GEMM_DEFAULT),
           "matmul");
 }
 

@@ -1,11 +1,11 @@
 // cuSOLVER as a typed table, and the solvers by it. A handle belongs to one stream. Matrices are copied by a kernel
 // into the order of columns, results by another into C order; a call waits in the end for what the library says of each
-// matrix, and throws it.
+// matrix, and throws it. Many small matrices are one call of a batched function, others one call each.
 #include "runtime/linalg/solvers.hpp"
 
 #include <ingot/error.hpp>
 
-#if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cusolverDn.h>)
+#if defined(INGOT_HAS_CUDA_HEADERS) && __has_include(<cusolverDn.h>) && __has_include(<cublas_v2.h>)
 
 #include <cusolverDn.h>
 
@@ -20,10 +20,12 @@
 
 #include <ingot/functions.hpp>
 #include <ingot/grids.hpp>
+#include <ingot/linalg.hpp>
 #include <ingot/reductions.hpp>
 
 #include "runtime/copy_view.hpp"
 #include "runtime/dynamic_library.hpp"
+#include "runtime/linalg/batched_functions.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/transfer.hpp"
 
@@ -53,6 +55,10 @@ struct cusolver_api {
     decltype(&::cusolverDnXgesvd) gesvd;
     decltype(&::cusolverDnXgeev_bufferSize) geev_size = nullptr;  // since cuSOLVER 11.7.1, of CUDA 12.6
     decltype(&::cusolverDnXgeev) geev = nullptr;
+    decltype(&::cusolverDnXsyevBatched_bufferSize) syev_batched_size = nullptr;  // since CUDA 12.6, too
+    decltype(&::cusolverDnXsyevBatched) syev_batched = nullptr;
+    decltype(&::cusolverDnCreateSyevjInfo) create_syevj_info;
+    decltype(&::cusolverDnCreateGesvdjInfo) create_gesvdj_info;
     // These have no 64-bit form.
     decltype(&::cusolverDnSorgqr_bufferSize) sorgqr_size;
     decltype(&::cusolverDnDorgqr_bufferSize) dorgqr_size;
@@ -64,18 +70,23 @@ struct cusolver_api {
     decltype(&::cusolverDnZungqr) zungqr;
 };
 
+/// Throws library_error where it is not there.
+dynamic_library open_cusolver(const char* operation) {
+    const auto path = find_cuda_library("cusolver", {12, 11});
+    if (!path)
+        throw library_error("[" + std::string(operation) +
+                            "] libcusolver.so.12 or .11 was not found (from NVIDIA's repository: libcusolver-13-0); "
+                            "CUDA_HOME can name where it is");
+    return dynamic_library(path->string());
+}
+
 /// Opened once, for ever. Throws library_error.
 const cusolver_api& cusolver(const char* operation) {
     static std::mutex mutex;
     static const cusolver_api* known = nullptr;
     const std::lock_guard lock(mutex);
     if (known != nullptr) return *known;
-    const auto path = find_cuda_library("cusolver", {12, 11});
-    if (!path)
-        throw library_error("[" + std::string(operation) +
-                            "] libcusolver.so.12 or .11 was not found (from NVIDIA's repository: libcusolver-13-0); "
-                            "CUDA_HOME can name where it is");
-    dynamic_library library(path->string());
+    dynamic_library library = open_cusolver(operation);
     auto made = std::make_unique<cusolver_api>();
     library.get(made->create, "cusolverDnCreate");
     library.get(made->set_stream, "cusolverDnSetStream");
@@ -95,6 +106,12 @@ const cusolver_api& cusolver(const char* operation) {
         library.get(made->geev_size, "cusolverDnXgeev_bufferSize");
         library.get(made->geev, "cusolverDnXgeev");
     }
+    if (library.find("cusolverDnXsyevBatched") != nullptr) {
+        library.get(made->syev_batched_size, "cusolverDnXsyevBatched_bufferSize");
+        library.get(made->syev_batched, "cusolverDnXsyevBatched");
+    }
+    library.get(made->create_syevj_info, "cusolverDnCreateSyevjInfo");
+    library.get(made->create_gesvdj_info, "cusolverDnCreateGesvdjInfo");
     library.get(made->sorgqr_size, "cusolverDnSorgqr_bufferSize");
     library.get(made->dorgqr_size, "cusolverDnDorgqr_bufferSize");
     library.get(made->cungqr_size, "cusolverDnCungqr_bufferSize");
@@ -113,6 +130,8 @@ struct stream_handle {
     std::mutex mutex;
     cusolverDnHandle_t handle = nullptr;
     cusolverDnParams_t params = nullptr;
+    syevjInfo_t of_eigenvalues = nullptr;  // Jacobi's method: until it is as exact as the dtype, values in order
+    gesvdjInfo_t of_singular_values = nullptr;
 };
 stream_handle& handle_of(stream_state& stream) {
     static std::mutex& mutex = *new std::mutex;
@@ -150,6 +169,8 @@ public:
         stream.backend->bind_thread();
         if (handle_.handle == nullptr) check(api_.create(&handle_.handle));
         if (handle_.params == nullptr) check(api_.create_params(&handle_.params));
+        if (handle_.of_eigenvalues == nullptr) check(api_.create_syevj_info(&handle_.of_eigenvalues));
+        if (handle_.of_singular_values == nullptr) check(api_.create_gesvdj_info(&handle_.of_singular_values));
         check(api_.set_stream(handle_.handle, reinterpret_cast<cudaStream_t>(stream.native)));
     }
 
@@ -184,6 +205,7 @@ public:
     }
 
 private:
+    void check(cublasStatus_t status) const { runtime::check(status, operation_); }
     void check(cusolverStatus_t status) const {
         if (status != CUSOLVER_STATUS_SUCCESS)
             throw library_error("[" + std::string(operation_) + "] cuSOLVER: status " +
@@ -301,11 +323,97 @@ private:
         return made;
     }
 
+    /// Whether one call for all is worth it: where calls of one matrix each would do little but start. As many as
+    /// eighths of a side fill a GPU better than one matrix does.
+    bool is_batch_of_small(index_t side) const {
+        constexpr index_t longest_side = 256;
+        return count() > 1 && side <= longest_side && 8 * count() >= side && count() <= std::numeric_limits<int>::max();
+    }
+    /// f(functions of the matrices' type, a zero of that type as NVIDIA has it)
+    template <class F>
+    void in_type(const F& f) {
+        const auto with = [&]<class T, class R>(T zero, R) {
+            f(batched<T, R>(operation_, [&] { return open_cusolver(operation_); }), zero);
+        };
+        switch (type_) {
+            case dtype::f4:
+                return with(float{}, float{});
+            case dtype::f8:
+                return with(double{}, double{});
+            case dtype::c8:
+                return with(cuComplex{}, float{});
+            default:
+                return with(cuDoubleComplex{}, double{});
+        }
+    }
+    /// Where each of the matrices begins, in the GPU's memory, until the call ends.
+    template <class T>
+    T** pointers(const matrices& m) {
+        std::vector<std::byte*> all;
+        for (index_t i = 0; i < count(); ++i) all.push_back(m.at(i));
+        const buffer_ref& to = kept_.emplace_back(room(all.size() * sizeof(std::byte*)));
+        copy_from_host(*to, 0, all.size() * sizeof(std::byte*), all.data(), stream_);
+        return static_cast<T**>(to->data);
+    }
+    /// A work area of so many.
+    template <class T>
+    T* elements_of(int elements) {
+        return static_cast<T*>(kept_.emplace_back(room(static_cast<std::size_t>(elements) * sizeof(T)))->data);
+    }
+    /// f(first, how many) for parts of the batch, for the libraries count bytes of all in 32 bits.
+    template <class F>
+    void for_each_part(index_t elements_each, const F& f) const {
+        const index_t most = std::max<index_t>((index_t{1} << 26) / elements_each, 1);
+        for (index_t first = 0; first < count(); first += most)
+            f(first, static_cast<int>(std::min(most, count() - first)));
+    }
+    void check_argument(int wrong) const {
+        if (wrong != 0)
+            throw library_error("[" + std::string(operation_) + "] cuBLAS: argument " + std::to_string(-wrong));
+    }
+
+    /// Matrices as an array with their columns along its last axis; and such an array's.
+    template <class T>
+    array<T> as_array(const matrices& m) const {
+        detail::leaf<T> values;
+        values.memory() = m.memory;
+        const index_t shape[] = {count(), m.columns, m.rows};
+        values.where() = detail::contiguous_layout(shape);
+        return array<T>(detail::adopted{}, std::move(values));
+    }
+    template <class T, class E>
+    static matrices of_array(const E& e) {
+        const array<T> made = e;
+        const shape_like shape = made.shape();
+        return {made.as_leaf().memory(), shape[2], shape[1], sizeof(T)};
+    }
+    matrices conjugate_of(const matrices& m) const {
+        const with_device there(stream_.device);
+        if (type_ == dtype::c8) return of_array<std::complex<float>>(conj(as_array<std::complex<float>>(m)));
+        if (type_ == dtype::c16) return of_array<std::complex<double>>(conj(as_array<std::complex<double>>(m)));
+        return m;
+    }
+    /// The first columns of each in C order, or transposed.
+    void store_columns(std::size_t result, const matrices& m, index_t columns, bool transposed) {
+        const layout from =
+            transposed ? strided(m, columns, m.rows, m.rows, 1) : strided(m, m.rows, columns, 1, m.rows);
+        copy_view(results_[result].type, *m.memory, from, results_[result].memory, results_[result].where);
+    }
+
     void cholesky() {
         take_matrices(true);
         const matrices a = load(0);
         check_finite(a, option_ != 0 ? part::upper : part::lower);
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        if (is_batch_of_small(rows_)) {
+            in_type([&](const auto& functions, auto zero) {
+                using T = decltype(zero);
+                check(functions.potrf(handle_.handle, uplo, as_int(rows_), pointers<T>(a), as_int(a.leading()), infos(),
+                                      as_int(count())));
+            });
+            check_infos([&](index_t i, int order) { fail_not_definite(i, order); });
+            return store(0, a, rows_);
+        }
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.potrf_size(handle_.handle, handle_.params, uplo, rows_, t, a.data(), a.leading(), t, device,
@@ -319,20 +427,56 @@ private:
         store(0, a, rows_);
     }
 
-    /// The factors lie in a. Pivots are of 64 bits, as many as rows for each matrix.
-    std::int64_t* factorise(const matrices& a, buffer_ref& pivots) {
+    /// As many as rows for each matrix; of 32 bits where the matrices are factorised as a batch.
+    struct pivots {
+        buffer_ref memory;
+        bool batched = false;
+
+        template <class Pivot>
+        Pivot* data() const {
+            return static_cast<Pivot*>(memory->data);
+        }
+    };
+    /// The factors lie in a.
+    pivots factorise(const matrices& a) {
+        if (is_batch_of_small(rows_)) {
+            pivots found{room(static_cast<std::size_t>(count() * rows_) * sizeof(int)), true};
+            factorise_batch(a, found.data<int>());
+            return found;
+        }
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.getrf_size(handle_.handle, handle_.params, rows_, rows_, t, a.data(), a.leading(), t, device,
                                    host);
         });
-        pivots = room(static_cast<std::size_t>(count() * rows_) * sizeof(std::int64_t));
-        auto* const to = static_cast<std::int64_t*>(pivots->data);
+        pivots found{room(static_cast<std::size_t>(count() * rows_) * sizeof(std::int64_t))};
+        auto* const to = found.data<std::int64_t>();
         int* const info = infos();
         for (index_t i = 0; i < count(); ++i)
             check(api_.getrf(handle_.handle, handle_.params, rows_, rows_, t, a.at(i), a.leading(), to + i * rows_, t,
                              w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
-        return to;
+        return found;
+    }
+    void factorise_batch(const matrices& a, int* to) {
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            T** const where = pointers<T>(a);
+            int* const info = infos();
+            const cublas_use use = use_cublas(operation_, stream_);
+            check(functions.getrf(use.handle, as_int(a.rows), where, as_int(a.leading()), to, info, as_int(count())));
+        });
+    }
+    /// b becomes the solutions.
+    void solve_batch(const matrices& a, const int* of, const matrices& b) {
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            T **const factors = pointers<T>(a), **const right = pointers<T>(b);
+            int wrong = 0;
+            const cublas_use use = use_cublas(operation_, stream_);
+            check(functions.getrs(use.handle, CUBLAS_OP_N, as_int(a.rows), as_int(b.columns), factors,
+                                  as_int(a.leading()), of, right, as_int(b.leading()), &wrong, as_int(count())));
+            check_argument(wrong);
+        });
     }
     void det(bool logarithm) {
         switch (type_) {
@@ -352,8 +496,8 @@ private:
         take_matrices(true);
         const matrices a = load(0);
         const std::vector<bool> unusable = holding<T>(a, part::whole, [](const auto& x) { return isnan(x); });
-        buffer_ref pivots, diagonals;
-        factorise(a, pivots);
+        buffer_ref diagonals;
+        const pivots of = factorise(a);
         check_infos([](index_t, int) {});  // a singular matrix has a determinant
         layout to, from = strided(a, rows_, 1, rows_ + 1, 0);
         copy_view(type_, *a.memory, from, diagonals, to);
@@ -361,8 +505,13 @@ private:
         std::vector<T> values(n), found(static_cast<std::size_t>(count()));
         std::vector<R> logs(found.size());
         std::vector<std::int64_t> exchanged(n);
+        std::vector<int> narrow(of.batched ? n : 0);
         copy_to_host(*diagonals, 0, n * sizeof(T), values.data(), stream_);
-        copy_to_host(*pivots, 0, n * sizeof(std::int64_t), exchanged.data(), stream_);
+        if (of.batched)
+            copy_to_host(*of.memory, 0, n * sizeof(int), narrow.data(), stream_);
+        else
+            copy_to_host(*of.memory, 0, n * sizeof(std::int64_t), exchanged.data(), stream_);
+        std::copy(narrow.begin(), narrow.end(), exchanged.begin());
         for (std::size_t i = 0; i < found.size(); ++i) {
             const std::size_t first = i * static_cast<std::size_t>(rows_);
             found[i] = determinant(values.data() + first, 1, exchanged.data() + first, rows_,
@@ -386,25 +535,30 @@ private:
         if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
         check_finite(a);
-        buffer_ref pivots;
-        const std::int64_t* const of = factorise(a, pivots);
+        const pivots of = factorise(a);
         std::vector<index_t> singular;
         check_infos([&](index_t i, int pivot) {
             if (option_ == 0) fail_singular(i, pivot);
             singular.push_back(i);
         });
-        const cudaDataType t = data_type(type_);
-        int* const info = infos();
-        for (index_t i = 0; i < count(); ++i)
-            check(api_.getrs(handle_.handle, handle_.params, CUBLAS_OP_N, rows_, right.columns, t, a.at(i), a.leading(),
-                             of + i * rows_, t, b.at(i), b.leading(), info + i));
-        check_infos([](index_t, int) {});
+        if (of.batched)
+            solve_batch(a, of.data<int>(), b);
+        else
+            solve_each(a, of.data<std::int64_t>(), b);
         for (const index_t i : singular) {
             const std::vector<std::byte> infinities = repeated(std::numeric_limits<double>::infinity(), 1);
             copy_from_host(*b.memory, static_cast<std::size_t>(b.at(i) - b.data()), infinities.size(),
                            infinities.data(), stream_);
         }
         store(0, b, rows_, false, right.vector);
+    }
+    void solve_each(const matrices& a, const std::int64_t* of, const matrices& b) {
+        const cudaDataType t = data_type(type_);
+        int* const info = infos();
+        for (index_t i = 0; i < count(); ++i)
+            check(api_.getrs(handle_.handle, handle_.params, CUBLAS_OP_N, rows_, b.columns, t, a.at(i), a.leading(),
+                             of + i * rows_, t, b.at(i), b.leading(), info + i));
+        check_infos([](index_t, int) {});
     }
     /// A matrix of the host's, of zeros but for a number at every such place.
     std::vector<std::byte> repeated(double number, index_t stride) const {
@@ -436,6 +590,7 @@ private:
         take_matrices(false);
         const index_t lesser = std::min(rows_, columns_), wide = option_ != 0 ? rows_ : lesser;
         const matrices a = load(0), tau = make(type_, lesser, 1);
+        if (lesser > 0 && is_batch_of_small(std::max(rows_, columns_)) && qr_of_batch(a, tau, wide)) return;
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.geqrf_size(handle_.handle, handle_.params, rows_, columns_, t, a.data(), a.leading(), t,
@@ -458,6 +613,54 @@ private:
         form_q(q, tau, static_cast<int>(lesser));
         store(0, q, rows_);
         store(1, a, wide);
+    }
+    /// False where a matrix holds what is no finite number, which is left as it was.
+    bool qr_of_batch(const matrices& a, const matrices& tau, index_t wide) {
+        switch (type_) {
+            case dtype::f4:
+                return qr_of_batch_in<float>(a, tau, wide);
+            case dtype::f8:
+                return qr_of_batch_in<double>(a, tau, wide);
+            case dtype::c8:
+                return qr_of_batch_in<std::complex<float>>(a, tau, wide);
+            default:
+                return qr_of_batch_in<std::complex<double>>(a, tau, wide);
+        }
+    }
+    /// The libraries have no batches of reflections to multiply: Q is 1 - V T V^H, V the reflections' vectors, where T
+    /// is upper triangular, and its inverse is what stands above the diagonal of V^H V, with 1 / tau on it.
+    template <class N>
+    bool qr_of_batch_in(const matrices& a, const matrices& tau, index_t wide) {
+        const std::vector<bool> unusable = holding<N>(a, part::whole, [](const auto& x) { return !isfinite(x); });
+        if (std::find(unusable.begin(), unusable.end(), true) != unusable.end()) return false;
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            T **const where = pointers<T>(a), **const of_tau = pointers<T>(tau);
+            int wrong = 0;
+            const cublas_use use = use_cublas(operation_, stream_);
+            check(functions.geqrf(use.handle, as_int(rows_), as_int(columns_), where, as_int(a.leading()), of_tau,
+                                  &wrong, as_int(count())));
+            check_argument(wrong);
+        });
+        const with_device there(stream_.device);
+        const index_t k = tau.rows;
+        const array<index_t> row = arange(rows_), column = reshape(arange(k), {-1, 1}), along = arange(k);
+        const array<N> given = as_array<N>(a), factor = as_array<N>(tau)(all, 0);
+        const auto used = expand_dims(factor != N(0), -1);
+        // By columns, as everything here is.
+        const array<N> v = where(used, where(row > column, given(all, slice(0, k)), astype<N>(row == column)), N(0));
+        const array<N> adjoint = conj(mT(v)), products = matmul(v, adjoint);
+        matrices inverse = of_array<N>(where(
+            along < column, products, where(along == column, where(used, N(1) / expand_dims(factor, -1), N(1)), N(0))));
+        const matrices t_v = of_array<N>(adjoint(all, slice(0, wide)));
+        const pivots exchanged{room(static_cast<std::size_t>(count() * k) * sizeof(int)), true};
+        factorise_batch(inverse, exchanged.data<int>());
+        solve_batch(inverse, exchanged.data<int>(), t_v);
+        const array<index_t> across = reshape(arange(wide), {-1, 1});
+        const matrices q = of_array<N>(astype<N>(row == across) - matmul(as_array<N>(t_v), v));
+        store(0, q, rows_);
+        store(1, a, wide);
+        return true;
     }
     void form_q(const matrices& q, const matrices& tau, int reflections) {
         switch (type_) {
@@ -493,6 +696,8 @@ private:
         const index_t m = std::max(rows_, columns_), n = std::min(rows_, columns_);
         const matrices a = load(0, wide);
         check_finite(a);
+        constexpr index_t most_of_jacobi = 32;  // rows that the library takes
+        if (n > 0 && m <= most_of_jacobi && is_batch_of_small(m)) return svd_of_batch(a, wide, job);
         const matrices u = make(type_, m,
                                 job == 'A' ? m
                                 : vectors  ? n
@@ -517,6 +722,37 @@ private:
         store(wide ? 0 : 2, vt, vt.rows, wide);
     }
 
+    /// By Jacobi's method, whose V is not transposed, and whose U is always square.
+    void svd_of_batch(const matrices& a, bool wide, char job) {
+        const index_t m = a.rows, n = a.columns;
+        const bool vectors = job != 'N';
+        const matrices u = make(type_, m, m), v = make(type_, n, n);
+        auto* const s = make_result(vectors ? 1 : 0, {n});
+        int* const info = infos();
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            using R = typename std::remove_cvref_t<decltype(functions)>::part;
+            const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+            const int rows = as_int(m), columns = as_int(n);
+            const auto in = [](std::byte* p) { return reinterpret_cast<T*>(p); };
+            R* const values = reinterpret_cast<R*>(s);
+            for_each_part(m * m, [&](index_t first, int some) {
+                int elements = 0;
+                check(functions.gesvdj_size(handle_.handle, mode, rows, columns, in(a.at(first)), rows,
+                                            values + first * n, in(u.at(first)), rows, in(v.at(first)), columns,
+                                            &elements, handle_.of_singular_values, some));
+                check(functions.gesvdj(handle_.handle, mode, rows, columns, in(a.at(first)), rows, values + first * n,
+                                       in(u.at(first)), rows, in(v.at(first)), columns, elements_of<T>(elements),
+                                       elements, info + first, handle_.of_singular_values, some));
+            });
+        });
+        check_infos([&](index_t i, int) { fail_at(i, "has singular values that the iteration did not converge to"); });
+        if (!vectors) return;
+        const matrices conjugate = conjugate_of(v);
+        store_columns(wide ? 2 : 0, u, job == 'A' ? m : n, wide);
+        store_columns(wide ? 0 : 2, conjugate, n, !wide);
+    }
+
     void eigh(bool vectors) {
         take_matrices(true);
         const matrices a = load(0);
@@ -526,6 +762,12 @@ private:
         const cudaDataType t = data_type(type_), r = data_type(part_);
         const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        if (rows_ > 0 && is_batch_of_small(rows_) && (rows_ < least_of_syev || api_.syev_batched != nullptr)) {
+            eigh_of_batch(a, values, mode, uplo);
+            check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
+            if (vectors) store(1, a, rows_);
+            return;
+        }
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
             return api_.syevd_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.data(), a.leading(), r,
                                    values, t, device, host);
@@ -537,6 +779,41 @@ private:
                              w.host.size(), info + i));
         check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
         if (vectors) store(1, a, rows_);
+    }
+
+    static constexpr index_t least_of_syev = 32;  // rows from which on it is the quicker one
+    /// Very small matrices by Jacobi's method.
+    void eigh_of_batch(const matrices& a, std::byte* w, cusolverEigMode_t mode, cublasFillMode_t uplo) {
+        int* const info = infos();
+        if (rows_ >= least_of_syev) {
+            const cudaDataType t = data_type(type_), r = data_type(part_);
+            const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
+            for_each_part(rows_ * rows_, [&](index_t first, int some) {
+                std::byte* const values = w + first * rows_ * part_bytes;
+                work& area = work_area([&](std::size_t* device, std::size_t* host) {
+                    return api_.syev_batched_size(handle_.handle, handle_.params, mode, uplo, rows_, t, a.at(first),
+                                                  a.leading(), r, values, t, device, host, some);
+                });
+                check(api_.syev_batched(handle_.handle, handle_.params, mode, uplo, rows_, t, a.at(first), a.leading(),
+                                        r, values, t, area.device->data, area.device_bytes, area.host.data(),
+                                        area.host.size(), info + first, some));
+            });
+            return;
+        }
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            using R = typename std::remove_cvref_t<decltype(functions)>::part;
+            const int n = as_int(rows_);
+            for_each_part(rows_ * rows_, [&](index_t first, int some) {
+                auto* const matrix = reinterpret_cast<T*>(a.at(first));
+                R* const values = reinterpret_cast<R*>(w) + first * rows_;
+                int elements = 0;
+                check(functions.syevj_size(handle_.handle, mode, uplo, n, matrix, n, values, &elements,
+                                           handle_.of_eigenvalues, some));
+                check(functions.syevj(handle_.handle, mode, uplo, n, matrix, n, values, elements_of<T>(elements),
+                                      elements, info + first, handle_.of_eigenvalues, some));
+            });
+        });
     }
 
     void eig(bool vectors) {
@@ -607,11 +884,7 @@ private:
     std::vector<bool> holding(const matrices& m, part p, const F& bad_one) {
         const with_device there(stream_.device);
         if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
-        detail::leaf<T> values;
-        values.memory() = m.memory;
-        const index_t shape[] = {count(), m.columns, m.rows};
-        values.where() = detail::contiguous_layout(shape);
-        const array<T> x(detail::adopted{}, std::move(values));
+        const array<T> x = as_array<T>(m);
         const auto bad = bad_one(x);
         if (p == part::whole) return array<bool>(any(bad, {1, 2})).to_host();
         const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
@@ -627,6 +900,7 @@ private:
     stream_handle& handle_;
     std::unique_lock<std::mutex> lock_;
     buffer_ref infos_;
+    std::deque<buffer_ref> kept_;
     std::deque<work> areas_;  // until the call has waited: the library may use the host's part meanwhile
 };
 

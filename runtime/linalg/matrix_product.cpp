@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <ingot/error.hpp>
+#include <ingot/key.hpp>
 
 namespace ingot::runtime {
 
@@ -40,6 +41,7 @@ void matrix_product(const library_arguments& given) {
                       {of_b.leading, of_a.leading},
                       nullptr,
                       std::max<index_t>({rows == 1 ? 0 : c.strides[batch], columns, 1})};
+    call.tf32 = !given.attributes.empty() && given.attributes[0] == static_cast<std::uint32_t>(detail::math_mode::tf32);
     index_t outer = 1;
     for (std::size_t j = 0; j + 1 < batch; ++j) outer *= a.extents[j];
     if (batch != 0) {

@@ -5,8 +5,9 @@
 
 namespace ingot::runtime {
 
-/// Of float16, bfloat16, float32, float64, complex64 and complex128; the halves are summed in float32. Throws
-/// library_error where the library is not there, or says that it failed.
+/// Of float16, bfloat16, float32, float64, complex64 and complex128; the halves are summed in float32. The call's
+/// attribute, where it has one, is the math mode, which on a GPU may be `tf32`. Throws library_error where the library
+/// is not there, or says that it failed.
 void matrix_product(const library_arguments&);
 
 /// What a library of BLAS is asked: column by column, as it counts, so that the operands are the other way round.
@@ -19,6 +20,7 @@ struct product_call {
     index_t leading_of_result;
     index_t batch = 1;               // so many products
     index_t strides[3] = {0, 0, 0};  // from one to the next, of the operands and the result
+    bool tf32 = false;               // float32's operands may lose all but ten bits of their fractions
 };
 void call_cublas(const product_call&, dtype, stream_state&);
 void call_cblas(const product_call&, dtype);

@@ -8,6 +8,7 @@
 
 #include <ingot/half.hpp>
 
+#include "lapack_of_host.hpp"
 #include "streams_of_libraries.hpp"
 
 struct cublasContext {
@@ -17,8 +18,18 @@ struct cublasContext {
 
 namespace {
 
+/// A number as tensor cores take it: ten bits of the fraction are left.
+float in_tf32(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x1000u) & ~0x1fffu;
+    std::memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+std::complex<float> in_tf32(std::complex<float> x) { return {in_tf32(x.real()), in_tf32(x.imag())}; }
+
 /// S: what is summed in, and what the scalars are.
-template <class T, class S>
+template <class T, class S, bool tf32 = false>
 cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t m, int64_t n, int64_t k,
                         const void* alpha, const void* a, int64_t lda, int64_t of_a_stride, const void* b, int64_t ldb,
                         int64_t of_b_stride, const void* beta, void* c, int64_t ldc, int64_t of_c_stride,
@@ -34,18 +45,78 @@ cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t 
         for (int64_t column = 0; column < n; ++column)
             for (int64_t row = 0; row < m; ++row) {
                 S sum(0);
-                for (int64_t j = 0; j < k; ++j)
-                    sum += static_cast<S>(of_a == CUBLAS_OP_N ? x[row + j * lda] : x[j + row * lda]) *
-                           static_cast<S>(of_b == CUBLAS_OP_N ? y[j + column * ldb] : y[column + j * ldb]);
+                for (int64_t j = 0; j < k; ++j) {
+                    const S left = static_cast<S>(of_a == CUBLAS_OP_N ? x[row + j * lda] : x[j + row * lda]),
+                            right = static_cast<S>(of_b == CUBLAS_OP_N ? y[j + column * ldb] : y[column + j * ldb]);
+                    if constexpr (tf32)
+                        sum += in_tf32(left) * in_tf32(right);
+                    else
+                        sum += left * right;
+                }
                 z[row + column * ldc] = static_cast<T>(one * sum);
             }
     }
     return CUBLAS_STATUS_SUCCESS;
 }
 
+/// Of matrices that pointers tell of, by LAPACK.
+template <class T, class N>
+cublasStatus_t factorise_each(cublasHandle_t h, int n, N* const a[], int lda, int* pivots, int* infos, int batch) {
+    if (n < 1 || lda < n || pivots == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    if (emulator::lapack<T>() == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+    emulator::wait_for(h->stream);
+    for (int i = 0; i < batch; ++i)
+        emulator::lapack<T>()->getrf(&n, &n, reinterpret_cast<T*>(a[i]), &lda, pivots + i * n, infos + i);
+    return CUBLAS_STATUS_SUCCESS;
+}
+template <class T, class N>
+cublasStatus_t solve_each(cublasHandle_t h, cublasOperation_t operation, int n, int right, const N* const a[], int lda,
+                          const int* pivots, N* const b[], int ldb, int* info, int batch) {
+    if (operation != CUBLAS_OP_N || n < 1 || right < 1 || lda < n || ldb < n) return CUBLAS_STATUS_INVALID_VALUE;
+    emulator::wait_for(h->stream);
+    *info = 0;
+    for (int i = 0; i < batch; ++i)
+        emulator::solve_by_factors(n, right, reinterpret_cast<const T*>(a[i]), lda, pivots + i * n,
+                                   reinterpret_cast<T*>(b[i]), ldb);
+    return CUBLAS_STATUS_SUCCESS;
+}
+template <class T, class N>
+cublasStatus_t reflect_each(cublasHandle_t h, int m, int n, N* const a[], int lda, N* const tau[], int* info,
+                            int batch) {
+    if (m < 1 || n < 1 || lda < m) return CUBLAS_STATUS_INVALID_VALUE;
+    if (emulator::lapack<T>() == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+    emulator::wait_for(h->stream);
+    *info = 0;
+    for (int i = 0; i < batch; ++i)
+        emulator::run_with_work<T>([&](T* work, const int* lwork, int* found) {
+            emulator::lapack<T>()->geqrf(&m, &n, reinterpret_cast<T*>(a[i]), &lda, reinterpret_cast<T*>(tau[i]), work,
+                                         lwork, found);
+        });
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
+
+#define BATCHED(S, N, T)                                                                                            \
+    cublasStatus_t cublas##S##getrfBatched(cublasHandle_t h, int n, N* const a[], int lda, int* pivots, int* infos, \
+                                           int batch) {                                                             \
+        return factorise_each<T>(h, n, a, lda, pivots, infos, batch);                                               \
+    }                                                                                                               \
+    cublasStatus_t cublas##S##getrsBatched(cublasHandle_t h, cublasOperation_t operation, int n, int right,         \
+                                           const N* const a[], int lda, const int* pivots, N* const b[], int ldb,   \
+                                           int* info, int batch) {                                                  \
+        return solve_each<T>(h, operation, n, right, a, lda, pivots, b, ldb, info, batch);                          \
+    }                                                                                                               \
+    cublasStatus_t cublas##S##geqrfBatched(cublasHandle_t h, int m, int n, N* const a[], int lda, N* const tau[],   \
+                                           int* info, int batch) {                                                  \
+        return reflect_each<T>(h, m, n, a, lda, tau, info, batch);                                                  \
+    }
+BATCHED(S, float, float)
+BATCHED(D, double, double)
+BATCHED(C, cuComplex, std::complex<float>)
+BATCHED(Z, cuDoubleComplex, std::complex<double>)
 
 const char* cublasGetStatusString(cublasStatus_t) { return "the emulated library refuses"; }
 cublasStatus_t cublasCreate_v2(cublasHandle_t* h) {
@@ -73,18 +144,22 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t h, cublasOperation_t
         type_of_a != type_of_c)
         return CUBLAS_STATUS_INVALID_VALUE;
     const bool in_64 = type_of_a == CUDA_R_64F || type_of_a == CUDA_C_64F;
-    if (computed != (in_64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    const bool tf32 = computed == CUBLAS_COMPUTE_32F_FAST_TF32;
+    if (tf32 ? type_of_a != CUDA_R_32F && type_of_a != CUDA_C_32F
+             : computed != (in_64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     emulator::wait_for(h->stream);
     const auto by = [&](auto f) {
         return f(of_a, of_b, m, n, k, alpha, a, lda, a_stride, b, ldb, b_stride, beta, c, ldc, c_stride, batch);
     };
     switch (type_of_a) {
         case CUDA_R_32F:
-            return by(multiply<float, float>);
+            return tf32 ? by(multiply<float, float, true>) : by(multiply<float, float>);
         case CUDA_R_64F:
             return by(multiply<double, double>);
         case CUDA_C_32F:
-            return by(multiply<std::complex<float>, std::complex<float>>);
+            return tf32 ? by(multiply<std::complex<float>, std::complex<float>, true>)
+                        : by(multiply<std::complex<float>, std::complex<float>>);
         case CUDA_C_64F:
             return by(multiply<std::complex<double>, std::complex<double>>);
         case CUDA_R_16F:

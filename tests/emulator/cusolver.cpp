@@ -2,7 +2,6 @@
 // the host's. It waits for its stream and then computes, so that what the stream has yet to do is seen when it was not
 // ordered. It refuses what the real one's pages say it refuses.
 #include <cusolverDn.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <complex>
@@ -10,33 +9,18 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/linalg/lapack.hpp"
+#include "lapack_of_host.hpp"
 #include "streams_of_libraries.hpp"
 
-using ingot::runtime::lapack_functions;
+using emulator::lapack;
+using emulator::lapack_functions;
+using emulator::run_with_work;
 
 struct cusolverDnContext {
     cudaStream_t stream = nullptr;
 };
 
 namespace {
-
-template <class T>
-const lapack_functions<T>* lapack() {
-    static const lapack_functions<T>* const made = []() -> const lapack_functions<T>* {
-        void* const library = dlopen("libopenblas.so.0", RTLD_NOW);
-        if (library == nullptr) return nullptr;
-        static lapack_functions<T> f;
-        const char prefix = std::is_same_v<T, float>                 ? 's'
-                            : std::is_same_v<T, double>              ? 'd'
-                            : std::is_same_v<T, std::complex<float>> ? 'c'
-                                                                     : 'z';
-        fill(f, prefix,
-             [&]<class F>(F& function, const char* name) { function = reinterpret_cast<F>(dlsym(library, name)); });
-        return &f;
-    }();
-    return made;
-}
 
 void wait_for(cusolverDnHandle_t h) { emulator::wait_for(h->stream); }
 
@@ -71,17 +55,6 @@ bool spoil(void* device, size_t on_device, void* host, size_t on_host) {
     return true;
 }
 
-template <class T, class F>
-int run_with_work(const F& f) {
-    T wanted{};
-    int ask_for_size = -1, info = 0;
-    f(&wanted, &ask_for_size, &info);
-    std::vector<T> work(static_cast<std::size_t>(std::real(wanted)) + 1);
-    const int size = static_cast<int>(work.size());
-    f(work.data(), &size, &info);
-    return info;
-}
-
 template <class T>
 cusolverStatus_t form_q(cusolverDnHandle_t h, int m, int n, int k, T* a, int lda, const T* tau, int* info) {
     if (!(m >= n && n >= k && lda >= m)) return CUSOLVER_STATUS_INVALID_VALUE;
@@ -93,9 +66,130 @@ cusolverStatus_t form_q(cusolverDnHandle_t h, int m, int n, int k, T* a, int lda
     return CUSOLVER_STATUS_SUCCESS;
 }
 
+// ---- batches of small matrices, each type by its own function ------------------------------------------------------
+
+/// What a work area of theirs has to hold, of which every element is written.
+constexpr int batched_elements = 7;
+template <class T>
+bool spoil_elements(T* work, int lwork) {
+    if (work == nullptr || lwork < batched_elements) return false;
+    std::memset(static_cast<void*>(work), 0xff, batched_elements * sizeof(T));
+    return true;
+}
+
+template <class T, class N>
+cusolverStatus_t factorise_each(cusolverDnHandle_t h, cublasFillMode_t uplo, int n, N* a[], int lda, int* infos,
+                                int batch) {
+    if (lda < n || n < 1) return CUSOLVER_STATUS_INVALID_VALUE;
+    if (lapack<T>() == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+    wait_for(h);
+    for (int i = 0; i < batch; ++i)
+        lapack<T>()->potrf(uplo == CUBLAS_FILL_MODE_UPPER ? "U" : "L", &n, reinterpret_cast<T*>(a[i]), &lda, infos + i,
+                           1);
+    return CUSOLVER_STATUS_SUCCESS;
+}
+template <class T, class N, class R>
+cusolverStatus_t eigenvalues_each(cusolverDnHandle_t h, cusolverEigMode_t mode, cublasFillMode_t uplo, int n, N* a,
+                                  int lda, R* w, N* work, int lwork, int* infos, syevjInfo_t params, int batch) {
+    if (lda < n || n < 1 || params == nullptr || !spoil_elements(work, lwork)) return CUSOLVER_STATUS_INVALID_VALUE;
+    if (lapack<T>() == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+    wait_for(h);
+    for (int i = 0; i < batch; ++i)
+        infos[i] = emulator::eigenvalues(mode == CUSOLVER_EIG_MODE_VECTOR, uplo == CUBLAS_FILL_MODE_UPPER, n,
+                                         reinterpret_cast<T*>(a) + i * lda * n, lda, w + i * n);
+    return CUSOLVER_STATUS_SUCCESS;
+}
+/// As the real one: no more than 32 rows and columns, U and V square, V not transposed.
+template <class T, class N, class R>
+cusolverStatus_t singular_values_each(cusolverDnHandle_t h, cusolverEigMode_t mode, int m, int n, N* a, int lda, R* s,
+                                      N* u, int ldu, N* v, int ldv, N* work, int lwork, int* infos, gesvdjInfo_t params,
+                                      int batch) {
+    if (m < n || n < 1 || m > 32 || lda < m || ldu < m || ldv < n || params == nullptr || !spoil_elements(work, lwork))
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    if (lapack<T>() == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+    wait_for(h);
+    const bool vectors = mode == CUSOLVER_EIG_MODE_VECTOR;
+    std::vector<T> vt(static_cast<std::size_t>(n * n)), left(static_cast<std::size_t>(m * m));
+    for (int i = 0; i < batch; ++i) {
+        infos[i] = emulator::singular_values(vectors ? 'A' : 'N', m, n, reinterpret_cast<T*>(a) + i * lda * n, lda,
+                                             s + i * n, left.data(), m, vt.data(), n);
+        for (int j = 0; vectors && j < m * m; ++j)
+            reinterpret_cast<T*>(u)[i * ldu * m + j % m + j / m * ldu] = left[static_cast<std::size_t>(j)];
+        for (int j = 0; vectors && j < n * n; ++j) {
+            T element = vt[static_cast<std::size_t>(j)];
+            if constexpr (lapack_functions<T>::is_complex) element = std::conj(element);
+            reinterpret_cast<T*>(v)[i * ldv * n + j / n + j % n * ldv] = element;
+        }
+    }
+    return CUSOLVER_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
+
+cusolverStatus_t cusolverDnCreateSyevjInfo(syevjInfo_t* params) {
+    *params = reinterpret_cast<syevjInfo_t>(params);
+    return CUSOLVER_STATUS_SUCCESS;
+}
+cusolverStatus_t cusolverDnCreateGesvdjInfo(gesvdjInfo_t* params) {
+    *params = reinterpret_cast<gesvdjInfo_t>(params);
+    return CUSOLVER_STATUS_SUCCESS;
+}
+cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t, cusolverDnParams_t, cusolverEigMode_t,
+                                                   cublasFillMode_t, int64_t, cudaDataType, const void*, int64_t,
+                                                   cudaDataType, const void*, cudaDataType, size_t* device,
+                                                   size_t* host, int64_t) {
+    return ask(device, host);
+}
+cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t h, cusolverDnParams_t, cusolverEigMode_t mode,
+                                        cublasFillMode_t uplo, int64_t n, cudaDataType type, void* a, int64_t lda,
+                                        cudaDataType type_of_w, void* w, cudaDataType computed, void* device,
+                                        size_t on_device, void* host, size_t on_host, int* infos, int64_t batch) {
+    if (type_of_w != part_of(type)) return CUSOLVER_STATUS_INVALID_VALUE;
+    wait_for(h);
+    if (!spoil(device, on_device, host, on_host)) return CUSOLVER_STATUS_INVALID_VALUE;
+    return with_type(type, computed, [&]<class T>(T) {
+        using R = typename ingot::runtime::part_type<T>::type;
+        for (int64_t i = 0; i < batch; ++i)
+            infos[i] = emulator::eigenvalues(mode == CUSOLVER_EIG_MODE_VECTOR, uplo == CUBLAS_FILL_MODE_UPPER,
+                                             static_cast<int>(n), static_cast<T*>(a) + i * lda * n,
+                                             static_cast<int>(lda), static_cast<R*>(w) + i * n);
+        return CUSOLVER_STATUS_SUCCESS;
+    });
+}
+
+#define BATCHED(S, sy, N, T, R)                                                                                        \
+    cusolverStatus_t cusolverDn##S##potrfBatched(cusolverDnHandle_t h, cublasFillMode_t uplo, int n, N* a[], int lda,  \
+                                                 int* infos, int batch) {                                              \
+        return factorise_each<T>(h, uplo, n, a, lda, infos, batch);                                                    \
+    }                                                                                                                  \
+    cusolverStatus_t cusolverDn##S##sy##evjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, \
+                                                              int, const N*, int, const R*, int* elements,             \
+                                                              syevjInfo_t, int) {                                      \
+        *elements = batched_elements;                                                                                  \
+        return CUSOLVER_STATUS_SUCCESS;                                                                                \
+    }                                                                                                                  \
+    cusolverStatus_t cusolverDn##S##sy##evjBatched(cusolverDnHandle_t h, cusolverEigMode_t mode,                       \
+                                                   cublasFillMode_t uplo, int n, N* a, int lda, R* w, N* work,         \
+                                                   int lwork, int* infos, syevjInfo_t params, int batch) {             \
+        return eigenvalues_each<T>(h, mode, uplo, n, a, lda, w, work, lwork, infos, params, batch);                    \
+    }                                                                                                                  \
+    cusolverStatus_t cusolverDn##S##gesvdjBatched_bufferSize(cusolverDnHandle_t, cusolverEigMode_t, int, int,          \
+                                                             const N*, int, const R*, const N*, int, const N*, int,    \
+                                                             int* elements, gesvdjInfo_t, int) {                       \
+        *elements = batched_elements;                                                                                  \
+        return CUSOLVER_STATUS_SUCCESS;                                                                                \
+    }                                                                                                                  \
+    cusolverStatus_t cusolverDn##S##gesvdjBatched(cusolverDnHandle_t h, cusolverEigMode_t mode, int m, int n, N* a,    \
+                                                  int lda, R* s, N* u, int ldu, N* v, int ldv, N* work, int lwork,     \
+                                                  int* infos, gesvdjInfo_t params, int batch) {                        \
+        return singular_values_each<T>(h, mode, m, n, a, lda, s, u, ldu, v, ldv, work, lwork, infos, params, batch);   \
+    }
+BATCHED(S, sy, float, float, float)
+BATCHED(D, sy, double, double, double)
+BATCHED(C, he, cuComplex, std::complex<float>, float)
+BATCHED(Z, he, cuDoubleComplex, std::complex<double>, double)
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* h) {
     *h = new cusolverDnContext;
@@ -144,7 +238,6 @@ cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t h, cusolverDnParams_t, int6
         return CUSOLVER_STATUS_SUCCESS;
     });
 }
-/// By hand: rows exchanged, then both triangles.
 cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t h, cusolverDnParams_t, cublasOperation_t operation, int64_t n,
                                   int64_t right, cudaDataType type, const void* a, int64_t lda, const int64_t* pivots,
                                   cudaDataType type_of_b, void* b, int64_t ldb, int* info) {
@@ -152,17 +245,8 @@ cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t h, cusolverDnParams_t, cubl
     wait_for(h);
     *info = 0;
     return with_type(type, type, [&]<class T>(T) {
-        const T* const lu = static_cast<const T*>(a);
-        for (int64_t k = 0; k < right; ++k) {
-            T* const x = static_cast<T*>(b) + k * ldb;
-            for (int64_t i = 0; i < n; ++i) std::swap(x[i], x[pivots[i] - 1]);
-            for (int64_t j = 0; j < n; ++j)
-                for (int64_t i = j + 1; i < n; ++i) x[i] -= lu[i + j * lda] * x[j];
-            for (int64_t j = n; j-- > 0;) {
-                x[j] /= lu[j + j * lda];
-                for (int64_t i = 0; i < j; ++i) x[i] -= lu[i + j * lda] * x[j];
-            }
-        }
+        emulator::solve_by_factors(static_cast<int>(n), static_cast<int>(right), static_cast<const T*>(a),
+                                   static_cast<int>(lda), pivots, static_cast<T*>(b), static_cast<int>(ldb));
         return CUSOLVER_STATUS_SUCCESS;
     });
 }
@@ -201,22 +285,9 @@ cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t h, cusolverDnParams_t, cuso
     if (!spoil(device, on_device, host, on_host)) return CUSOLVER_STATUS_INVALID_VALUE;
     return with_type(type, computed, [&]<class T>(T) {
         using R = typename ingot::runtime::part_type<T>::type;
-        const char* const job = mode == CUSOLVER_EIG_MODE_VECTOR ? "V" : "N";
-        const char* const triangle = uplo == CUBLAS_FILL_MODE_UPPER ? "U" : "L";
-        const int order = static_cast<int>(n), leading = static_cast<int>(lda);
-        const auto size = static_cast<std::size_t>(n);
-        std::vector<int> iwork(3 + 5 * size);
-        [[maybe_unused]] std::vector<R> rwork(1 + 5 * size + 2 * size * size);
-        const int liwork = static_cast<int>(iwork.size());
-        [[maybe_unused]] const int lrwork = static_cast<int>(rwork.size());
-        *info = run_with_work<T>([&](T* work, const int* lwork, int* found) {
-            if constexpr (lapack_functions<T>::is_complex)
-                lapack<T>()->syevd(job, triangle, &order, static_cast<T*>(a), &leading, static_cast<R*>(w), work, lwork,
-                                   rwork.data(), &lrwork, iwork.data(), &liwork, found, 1, 1);
-            else
-                lapack<T>()->syevd(job, triangle, &order, static_cast<T*>(a), &leading, static_cast<R*>(w), work, lwork,
-                                   iwork.data(), &liwork, found, 1, 1);
-        });
+        *info =
+            emulator::eigenvalues(mode == CUSOLVER_EIG_MODE_VECTOR, uplo == CUBLAS_FILL_MODE_UPPER, static_cast<int>(n),
+                                  static_cast<T*>(a), static_cast<int>(lda), static_cast<R*>(w));
         return CUSOLVER_STATUS_SUCCESS;
     });
 }
@@ -238,23 +309,10 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t h, cusolverDnParams_t, sign
     if (!spoil(device, on_device, host, on_host)) return CUSOLVER_STATUS_INVALID_VALUE;
     return with_type(type, computed, [&]<class T>(T) {
         using R = typename ingot::runtime::part_type<T>::type;
-        const char job = static_cast<char>(job_u);
-        const int rows = static_cast<int>(m), columns = static_cast<int>(n), leading = static_cast<int>(lda),
-                  leading_u = static_cast<int>(ldu), leading_v = static_cast<int>(ldvt);
-        const auto lesser = static_cast<std::size_t>(n);
-        std::vector<int> iwork(8 * lesser);
-        [[maybe_unused]] std::vector<R> rwork(lesser * (5 * lesser + 7) + 2 * static_cast<std::size_t>(m) * lesser +
-                                              2 * lesser * lesser + lesser);
-        *info = run_with_work<T>([&](T* work, const int* lwork, int* found) {
-            if constexpr (lapack_functions<T>::is_complex)
-                lapack<T>()->gesdd(&job, &rows, &columns, static_cast<T*>(a), &leading, static_cast<R*>(s),
-                                   static_cast<T*>(u), &leading_u, static_cast<T*>(vt), &leading_v, work, lwork,
-                                   rwork.data(), iwork.data(), found, 1);
-            else
-                lapack<T>()->gesdd(&job, &rows, &columns, static_cast<T*>(a), &leading, static_cast<R*>(s),
-                                   static_cast<T*>(u), &leading_u, static_cast<T*>(vt), &leading_v, work, lwork,
-                                   iwork.data(), found, 1);
-        });
+        *info =
+            emulator::singular_values(static_cast<char>(job_u), static_cast<int>(m), static_cast<int>(n),
+                                      static_cast<T*>(a), static_cast<int>(lda), static_cast<R*>(s), static_cast<T*>(u),
+                                      static_cast<int>(ldu), static_cast<T*>(vt), static_cast<int>(ldvt));
         return CUSOLVER_STATUS_SUCCESS;
     });
 }

@@ -1,4 +1,4 @@
-"""Compares Fourier and cosine transforms with NumPy 2's.
+"""Compares Fourier, cosine and sine transforms with NumPy 2's.
 
     transforms.py CASES
 
@@ -36,7 +36,29 @@ def matrix(kind, n, ortho):
     return m, size
 
 
-def dct(x, kind=2, n=None, axis=-1, norm="backward", inverse=False):
+def sine_matrix(kind, n, ortho):
+    """The same of scipy.fft.dst."""
+    k, j = np.arange(n)[:, None], np.arange(n)[None, :]
+
+    def sin(turn, period):
+        return np.sin(2 * np.pi * (turn % period) / period)
+
+    if kind == 1:
+        m, size = 2 * sin((k + 1) * (j + 1), 2 * (n + 1)), 2 * (n + 1)
+    elif kind == 2:
+        m, size = 2 * sin((k + 1) * (2 * j + 1), 4 * n), 2 * n
+    elif kind == 3:
+        m, size = sin((2 * k + 1) * (j + 1), 4 * n) * np.where(j == n - 1, 1, 2), 2 * n
+    else:
+        m, size = 2 * sin((2 * k + 1) * (2 * j + 1), 8 * n), 2 * n
+    if ortho and kind == 3:
+        m[:, -1] *= np.sqrt(2)
+    if ortho and kind == 2:
+        m[-1] /= np.sqrt(2)
+    return m, size
+
+
+def dct(x, kind=2, n=None, axis=-1, norm="backward", inverse=False, matrix=matrix):
     x = np.moveaxis(x.astype(float), axis, -1)
     n = n or x.shape[-1]
     x = np.concatenate([x, np.zeros(x.shape[:-1] + (n,))], -1)[..., :n]
@@ -49,7 +71,26 @@ def idct(x, kind=2, n=None, axis=-1, norm="backward"):
     return dct(x, kind, n, axis, norm, True)
 
 
-NAMES = {"np": np, "dct": dct, "idct": idct}
+def dst(x, kind=2, n=None, axis=-1, norm="backward"):
+    return dct(x, kind, n, axis, norm, False, sine_matrix)
+
+
+def idst(x, kind=2, n=None, axis=-1, norm="backward"):
+    return dct(x, kind, n, axis, norm, True, sine_matrix)
+
+
+def along(one):
+    def several(x, kind=2, s=None, axes=None, norm="backward"):
+        axes = axes if axes is not None else range(-len(s), 0) if s else range(x.ndim)
+        for i, axis in enumerate(axes):
+            x = one(x, kind, s[i] if s else None, axis, norm)
+        return x
+
+    return several
+
+
+NAMES = {"np": np, "dct": dct, "idct": idct, "dst": dst, "idst": idst}
+NAMES |= {name + "n": along(one) for name, one in NAMES.items() if name != "np"}
 NAMES |= {name: getattr(np.fft, name) for name in dir(np.fft) if "fft" in name}
 
 

@@ -1,0 +1,141 @@
+// Batches of many small matrices, which a GPU's libraries take in one call: residuals as LAPACK judges its own, and
+// what is said of one matrix among many.
+#include <complex>
+
+#include "tests/arrays/expect.hpp"
+#include "tests/linalg/has_blas.hpp"
+
+using namespace ingot;
+
+namespace {
+
+template <class T>
+using part = detail::part_of_type<T>;
+
+template <class T>
+array<T> drawn(const shape_like& shape, std::uint64_t seed) {
+    random::generator g(seed);
+    if constexpr (detail::complex_number<T>)
+        return complex_of(g.normal<part<T>>(shape), g.normal<part<T>>(shape));
+    else
+        return g.normal<T>(shape);
+}
+template <class E>
+auto adjoint(const E& e) {
+    return conj(mT(e));
+}
+
+/// residual / (norm x n x epsilon), of the worst matrix; a norm is the largest sum of a column.
+template <class T, class E, class F>
+double ratio(const E& residual, const F& given, index_t n) {
+    const array<T> left = residual, whole = given;
+    const array<part<T>> of_left = max(sum(abs(left), -2), -1), of_whole = max(sum(abs(whole), -2), -1);
+    const double epsilon = static_cast<double>(std::numeric_limits<part<T>>::epsilon());
+    return static_cast<double>(max(of_left / of_whole).item()) / (static_cast<double>(n) * epsilon);
+}
+template <class T>
+void check_orthonormal(const array<T>& q) {
+    const index_t rows = q.shape()[q.ndim() - 2], columns = q.shape()[q.ndim() - 1];
+    const array<T> one = eye<T>(columns);
+    CHECK(ratio<T>(matmul(adjoint(q), q) - one, one, rows) < 30);
+}
+bool has_lapack() {
+    try {
+        return test::has_blas() && linalg::det(ones<float>({1, 1})).item() == 1;
+    } catch (const library_error& missing) {
+        test::untested(missing.what());
+        return false;
+    }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("batches of small matrices are factorised and solved", T, float, double, std::complex<float>,
+                   std::complex<double>) {
+    if (!has_lapack()) return;
+    for (const index_t n : {1, 2, 9, 31, 40}) {
+        CAPTURE(n);
+        const index_t count = n > 20 ? 7 : 30;
+        const array<T> a = drawn<T>({count, n, n}, 1), b = drawn<T>({count, n, 3}, 2),
+                       definite = matmul(a, adjoint(a)) + eye<T>(n), hermitian = a + adjoint(a);
+        const array<T> l = linalg::cholesky(definite), u = linalg::cholesky(definite, linalg::triangle::upper);
+        CHECK(ratio<T>(matmul(l, adjoint(l)) - definite, definite, n) < 30);
+        CHECK(ratio<T>(matmul(adjoint(u), u) - definite, definite, n) < 30);
+        const array<T> x = linalg::solve(definite, b), inverse = linalg::inv(definite), one = eye<T>(n);
+        CHECK(ratio<T>(matmul(definite, x) - b, matmul(abs(definite), abs(x)), n) < 30);
+        CHECK(ratio<T>(matmul(definite, inverse) - one, matmul(abs(definite), abs(inverse)), n) < 30);
+        const array<T> of_all = linalg::det(a), of_last = linalg::det(a(-1));
+        const double bound = 100 * static_cast<double>(std::numeric_limits<part<T>>::epsilon() * part<T>(n));
+        CHECK(static_cast<double>(abs(of_all(-1) - of_last).item()) <=
+              bound * static_cast<double>(abs(of_last).item()));
+        for (const linalg::triangle of : {linalg::triangle::lower, linalg::triangle::upper}) {
+            const auto [w, v] = linalg::eigh(hermitian, of);
+            CHECK(ratio<T>(matmul(hermitian, v) - v * astype<T>(w)(all, newaxis), hermitian, n) < 30);
+            check_orthonormal<T>(v);
+            CHECK(all(diff(w, 1, -1) >= 0).item());
+            CHECK(allclose(w, linalg::eigvalsh(hermitian, of), bound, bound * 10).item());
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("batches of rectangles", T, float, double, std::complex<float>, std::complex<double>) {
+    if (!has_lapack()) return;
+    for (const std::array<index_t, 2>& size :
+         {std::array<index_t, 2>{1, 1}, {6, 6}, {9, 4}, {4, 9}, {32, 5}, {1, 7}, {36, 35}}) {
+        const index_t m = size[0], n = size[1], longer = std::max(m, n);
+        CAPTURE(m);
+        CAPTURE(n);
+        array<T> a = drawn<T>({3, 4, m, n}, 3);
+        a(1, 2) = zeros<T>({m, n});
+        if (n > 1) a(0, 3, all, 1) = a(0, 3, all, 0);  // of fewer dimensions
+        for (const linalg::qr_mode mode : {linalg::qr_mode::reduced, linalg::qr_mode::complete}) {
+            const auto [q, r] = linalg::qr(a, mode);
+            CHECK(q.shape() == shape_like{3, 4, m, mode == linalg::qr_mode::complete ? m : std::min(m, n)});
+            CHECK(ratio<T>(matmul(q, r) - a, a + T(1), longer) < 30);
+            check_orthonormal<T>(q);
+            CHECK(all(tril(r, -1) == T(0)).item());
+        }
+        const array<part<T>> values = linalg::svdvals(a);
+        for (const bool full : {false, true}) {
+            const auto [u, s, vh] = linalg::svd(a, full);
+            const index_t lesser = std::min(m, n);
+            CHECK(u.shape() == shape_like{3, 4, m, full ? m : lesser});
+            CHECK(vh.shape() == shape_like{3, 4, full ? n : lesser, n});
+            const array<T> left = u(ellipsis, slice(0, lesser)) * astype<T>(s)(ellipsis, newaxis, all);
+            CHECK(ratio<T>(matmul(left, vh(ellipsis, slice(0, lesser), all)) - a, a + T(1), longer) < 30);
+            check_orthonormal<T>(u);
+            check_orthonormal<T>(array<T>(adjoint(vh)));
+            CHECK(all(s >= 0).item());
+            CHECK(all(diff(s, 1, -1) <= 0).item());
+            CHECK(allclose(s, values, 1e-4, 1e-4).item());
+        }
+    }
+}
+
+TEST_CASE("one matrix of a batch that cannot be solved is named by its place") {
+    if (!has_lapack()) return;
+    array<double> a = zeros<double>({4, 5, 3, 3});
+    a(all, all) = eye(3) * 2;
+    const array<double> b = ones<double>({3, 2});
+    CHECK(all(linalg::solve(a, b) == 0.5).item());
+    a(2, 3, 1) = a(2, 3, 0);
+    CHECK(thrown<linalg_error>([&] { linalg::solve(a, b); }) ==
+          "[solve] matrix (2, 3) of shape (4, 5, 3, 3) is singular: pivot 1 is 0");
+    CHECK(thrown<linalg_error>([&] { linalg::inv(a); }) ==
+          "[inv] matrix (2, 3) of shape (4, 5, 3, 3) is singular: pivot 1 is 0");
+    CHECK(linalg::det(a)(2, 3).item() == 0);
+    CHECK(linalg::det(a)(2, 2).item() == 8);
+    a(2, 3) = eye(3);
+    a(1, 4, 2, 2) = -1;
+    CHECK(thrown<linalg_error>([&] { linalg::cholesky(a); }) ==
+          "[cholesky] matrix (1, 4) of shape (4, 5, 3, 3) is not positive definite: its minor of order 3 is not "
+          "positive");
+    a(3, 0, 0, 0) = std::numeric_limits<double>::quiet_NaN();
+    const std::string why = " matrix (3, 0) of shape (4, 5, 3, 3) has elements that are infinite or NaN";
+    CHECK(thrown<linalg_error>([&] { linalg::svd(a); }) == "[svd]" + why);
+    CHECK(thrown<linalg_error>([&] { linalg::eigh(a); }) == "[eigh]" + why);
+    const auto [q, r] = linalg::qr(a);  // as NumPy's: of NaN NaN, of the others what it is
+    CHECK(isnan(r(3, 0, 0, 0)).item());
+    CHECK(abs(r(0, 0, 0, 0)).item() == 2);
+    CHECK_NOTHROW(synchronize());
+}
