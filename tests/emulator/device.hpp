@@ -170,6 +170,12 @@ EMULATED_ORDERING T atomicMax(T* at, std::type_identity_t<T> value) {
     *at = old < value ? value : old;
     return old;
 }
+template <class T>
+EMULATED_ORDERING T atomicMin(T* at, std::type_identity_t<T> value) {
+    const T old = *emulator::ordering(at);
+    *at = value < old ? value : old;
+    return old;
+}
 EMULATED_ORDERING inline unsigned int atomicInc(unsigned int* at, unsigned int most) {
     const unsigned int old = *emulator::ordering(at);
     *at = old >= most ? 0 : old + 1;

@@ -391,6 +391,13 @@ TEST_CASE("launches are in order with expressions, on other streams too") {
     CHECK(all(x == 62).item());
 }
 
+TEST_CASE("a kernel may have the name of a function of the C library") {
+    const raw_kernel read("extern \"C\" __global__ void read(float* y) { y[threadIdx.x] = 7; }", "read");
+    array<float> y = zeros<float>({4});
+    read({1}, {4}, out(y));
+    CHECK(all(y == 7).item());
+}
+
 TEST_CASE("kernels are found in a text by their names") {
     using runtime::kernels_in;
     CHECK(kernels_in(add_text) == std::vector<std::string>{"my_add"});
