@@ -35,27 +35,36 @@ array<double> exact_sums(const char* operation, const array<index_t>& at, const 
     array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), weights.device());
     if (n == 0 || weights.size() == 0) return sums;
     const auto finite = isfinite(weights);
-    const auto [greatest, all_finite] = eval(max(where(finite, abs(weights), 0.0)), all(finite));
-    if (const double most = greatest.item(); most > 0) {
-        // All weights are below 2^exponent. In a number of `bits` bits, a sum of that many of them is below 2^62.
-        const int exponent = std::ilogb(most) + 1;
-        const int bits = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(weights.size())));
-        const double unit = std::ldexp(1.0, bits);
-        const auto sum_of_parts = [&](const auto& part) {
-            return astype<double>(scattered_sums<index_t>(operation, n, astype<index_t>(part), at.as_leaf()));
-        };
-        const auto first = ldexp(where(finite, weights, 0.0), -exponent) * unit;
-        const auto second = (first - rint(first)) * unit;
-        auto high = sum_of_parts(rint(first)), low = sum_of_parts(rint(second));
-        if (2 * bits >= 80) {
-            sums = ldexp(high + low / unit, exponent - bits);
-        } else {
-            auto lowest = sum_of_parts(rint((second - rint(second)) * unit));
-            sums = ldexp(high + (low + lowest / unit) / unit, exponent - bits);
-        }
+    const auto part_of_sum = where(finite, weights, 0.0);
+    // The weights of one place are below 2^(power of the place - least), the power of 0 being none: what is large at
+    // one place takes no digits from another. The greatest is the same in any order.
+    constexpr std::int32_t least = 1100;
+    array<std::int32_t> powers = zeroed<std::int32_t>(operation, std::span<const index_t>(&n, 1), weights.device());
+    {
+        leaf<std::int32_t>& target = access::target(powers);
+        write_places<scatter_rule::max>(
+            operation, target, target.memory().get(),
+            source_node<std::int32_t>(operation, where(part_of_sum != 0.0, frexp_exponent(part_of_sum) + least, 0)),
+            at.as_leaf(), 0);
+    }
+    const bool all_finite = all(finite).item();
+    // In a number of `bits` bits, a sum of that many parts that are below 1 is below 2^62.
+    const int bits = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(weights.size())));
+    const double unit = std::ldexp(1.0, bits);
+    const auto sum_of_parts = [&](const auto& part) {
+        return astype<double>(scattered_sums<index_t>(operation, n, astype<index_t>(part), at.as_leaf()));
+    };
+    const auto first = ldexp(part_of_sum, least - take<index_mode::unchecked>(powers, at, 0)) * unit;
+    const auto second = (first - rint(first)) * unit;
+    auto high = sum_of_parts(rint(first)), low = sum_of_parts(rint(second));
+    if (2 * bits >= 80) {
+        sums = ldexp(high + low / unit, powers - (least + bits));
+    } else {
+        auto lowest = sum_of_parts(rint((second - rint(second)) * unit));
+        sums = ldexp(high + (low + lowest / unit) / unit, powers - (least + bits));
     }
     // Infinities and NaN are the same in any order.
-    if (!all_finite.item()) sums += scattered_sums<double>(operation, n, where(finite, 0.0, weights), at.as_leaf());
+    if (!all_finite) sums += scattered_sums<double>(operation, n, where(finite, 0.0, weights), at.as_leaf());
     return sums;
 }
 

@@ -62,7 +62,17 @@ process_name name_of(process_name p) {
     constexpr int bits_of_start = 40;
     return name_of(static_cast<pid_t>(p.word >> bits_of_start));
 }
-process_name own_name() { return name_of(getpid()); }
+process_name own_name() {
+    const process_name own = name_of(getpid());
+    if (own.word == 0) throw device_error("[ipc] /proc/" + std::to_string(getpid()) + "/stat cannot be read");
+    return own;
+}
+/// Only what /proc says: that a file cannot be opened now does not mean that its process is gone.
+bool has_ended(process_name p) {
+    errno = 0;
+    if (name_of(p).word == p.word) return false;
+    return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EACCES;
+}
 
 /// Who has opened an array.
 struct openers {
@@ -93,7 +103,7 @@ bool is_opened(openers& page) {
     for (auto& slot : page.processes) {
         std::uint64_t word = slot.load();
         if (word == 0) continue;
-        if (name_of(process_name{word}).word == word)
+        if (!has_ended(process_name{word}))
             found = true;
         else
             slot.compare_exchange_strong(word, 0);  // it ended, and let go of nothing
@@ -240,8 +250,7 @@ device_id find_gpu(const char* operation, const CUuuid& id) {
 }
 
 void check_alive(const char* operation, process_name p) {
-    if (name_of(p).word != p.word)
-        throw device_error("[" + std::string(operation) + "] the process that gave the handle is gone");
+    if (has_ended(p)) throw device_error("[" + std::string(operation) + "] the process that gave the handle is gone");
 }
 
 /// An array that another process gave, while it is used here.
@@ -250,8 +259,10 @@ struct opened_memory {
     CUdeviceptr base = 0;
     openers* page = nullptr;
     std::atomic<std::uint64_t>* slot = nullptr;
+    pid_t owner = getpid();
 
     ~opened_memory() {
+        if (owner != getpid()) return;  // after a fork it is open in the parent
         try {
             if (base != 0) {
                 of->bind_thread();
@@ -298,7 +309,8 @@ ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& whe
     }
     stream_state& s = runtime::current().stream->device == d ? *runtime::current().stream : *state_of(d).default_stream;
     check_not_recorded(s, "giving an array to another process");
-    order_read(*memory, s);
+    // Who may write it waits for those who read it, too.
+    read_only ? order_read(*memory, s) : order_write(*memory, s);
     synchronize(s);
     array_handle h{};
     std::memset(static_cast<void*>(&h), 0, sizeof h);

@@ -266,12 +266,16 @@ module_variable variable_of(const runtime::raw_program& program, std::string_vie
     const std::lock_guard lock(program.mutex);
     buffer_ref& memory = program.variables[{std::string(name), device.is_cuda() ? device.index() : -1}];
     if (!memory) {
-        memory = unowned_buffer(bytes.data(), bytes.size(), device);
+        buffer_ref made = unowned_buffer(bytes.data(), bytes.size(), device);
         // Before this launches were in no order with the variable.
         const stream_state& s = *current().stream;
-        for_each_reader(program.launched_on.load(std::memory_order_acquire),
-                        [&](const stream_state& r) { wait_for_stream(s, r); });
-        memory->writer.store(s.index, std::memory_order_relaxed);
+        for_each_reader(program.launched_on.load(std::memory_order_acquire), [&](const stream_state& r) {
+            if (r.capture.load(std::memory_order_relaxed) == nullptr) wait_for_stream(s, r);
+        });
+        // In a capture it has no writer: so the graph sees that it is used.
+        if (s.capture.load(std::memory_order_relaxed) == nullptr)
+            made->writer.store(s.index, std::memory_order_relaxed);
+        memory = std::move(made);
         program.has_variables.store(true, std::memory_order_release);
     }
     return {memory, static_cast<index_t>(bytes.size() / size_of(type))};

@@ -120,6 +120,9 @@ void host_map::choose_side() {
         }
         if (bytes > most) most = bytes, side_ = a, height_ = static_cast<std::uint32_t>(line / widest);
     }
+    // Tiles lie on the thread's stack.
+    constexpr std::size_t most_bytes = std::size_t{256} << 10;
+    if (most * strip * height_ > most_bytes) side_ = -1;
 }
 
 void host_map::open_tile_block() {

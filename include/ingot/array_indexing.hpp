@@ -230,6 +230,7 @@ auto compressed(const V& values, const M& mask) {
     if constexpr (std::same_as<V, leaf<T>>)
         if (is_contiguous(values.where())) {
             const leaf<bool> flags = contiguous_values_as<bool>(mask);
+            if (const device_id a = values.on_device(), b = flags.on_device(); a != b) throw_two_devices("index", a, b);
             return compact<T>("index", {kept::flagged, elements_of(values), elements_of(flags)});
         }
     return array<T>(take<index_mode::unchecked>(values, true_places(mask), 0));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <ingot/array_indexing.hpp>
@@ -70,8 +71,10 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     view_room view;
     if (view_assigned(view, operation, value.extents(from), extents_ref::of(shape.values()))) value.apply(view, 0);
     const reached_range all = reached_by(target.where());
+    std::optional<with_device> on;  // what has no device of its own is made beside the target
+    if (current_device() != target.on_device()) on.emplace(target.on_device());
     const array<index_t> at(ravel(place) - all.first);
-    array<W> weights(ravel(broadcast_to(astype<W>(value), shape)));
+    array<W> weights(ravel(broadcast_to(astype<W>(astype<T>(value)), shape)));
     const index_t k = at.size();
     if (k == 0) return;
     const auto write = [&](const auto& sums, const auto& at_numbers) {

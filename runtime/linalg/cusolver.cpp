@@ -153,6 +153,15 @@ cudaDataType data_type(dtype t) {
     }
 }
 
+/// Expressions in the midst of a call are ordered with it, and computed as ever.
+struct on_stream_of_call : current_guard {
+    explicit on_stream_of_call(stream_state& s) noexcept {
+        current_of_thread.device = s.device;
+        current_of_thread.stream = &s;
+        current_of_thread.math = math_mode::standard;
+    }
+};
+
 class gpu_call : solver_problem {
 public:
     gpu_call(const char* operation, int option, dtype type, std::span<const matrix_operand> operands,
@@ -388,7 +397,7 @@ private:
         return {made.as_leaf().memory(), shape[2], shape[1], sizeof(T)};
     }
     matrices conjugate_of(const matrices& m) const {
-        const with_device there(stream_.device);
+        const on_stream_of_call there(stream_);
         if (type_ == dtype::c8) return of_array<std::complex<float>>(conj(as_array<std::complex<float>>(m)));
         if (type_ == dtype::c16) return of_array<std::complex<double>>(conj(as_array<std::complex<double>>(m)));
         return m;
@@ -642,7 +651,7 @@ private:
                                   &wrong, as_int(count())));
             check_argument(wrong);
         });
-        const with_device there(stream_.device);
+        const on_stream_of_call there(stream_);
         const index_t k = tau.rows;
         const array<index_t> row = arange(rows_), column = reshape(arange(k), {-1, 1}), along = arange(k);
         const array<N> given = as_array<N>(a), factor = as_array<N>(tau)(all, 0);
@@ -882,7 +891,7 @@ private:
     /// Which matrices have an element of that part for which bad(element) holds.
     template <class T, class F>
     std::vector<bool> holding(const matrices& m, part p, const F& bad_one) {
-        const with_device there(stream_.device);
+        const on_stream_of_call there(stream_);
         if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
         const array<T> x = as_array<T>(m);
         const auto bad = bad_one(x);

@@ -241,7 +241,7 @@ void count_on_host(const unsigned char* flags, index_t n, index_t* starts) {
             const index_t first = static_cast<index_t>(t) * compaction_tile;
             const index_t last = std::min(n, first + compaction_tile);
             int sum = 0;
-            for (index_t i = first; i < last; ++i) sum += flags[i];
+            for (index_t i = first; i < last; ++i) sum += flags[i] != 0;
             starts[t] = sum;
         }
     });
@@ -262,7 +262,7 @@ void write_tiles(const unsigned char* flags, index_t n, const index_t* starts, T
                 std::size_t count = 0;
                 for (index_t i = first; i < std::min(last, first + part); ++i) {
                     copy[count] = taken(i);
-                    count += flags[i];
+                    count += flags[i] != 0;
                 }
                 std::memcpy(at, copy, count * sizeof(T));
                 at += count;

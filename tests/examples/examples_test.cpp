@@ -211,8 +211,10 @@ TEST_CASE("the example of a module for Python: arrays come and go by DLPack") {
     const char* const python = std::getenv("INGOT_PYTHON");
     const std::string interpreter = python != nullptr ? python : "python3";
     const ingot::test::environment_variable path("PYTHONPATH", INGOT_TEST_EXAMPLES);
-    if (std::system((interpreter + " -c 'import numpy' 2> /dev/null").c_str()) != 0)
-        return (void)MESSAGE("not tested: Python has no NumPy");
+    if (std::system((interpreter + " -c 'import numpy' 2> /dev/null").c_str()) != 0) {
+        MESSAGE("not tested: Python has no NumPy");
+        return;
+    }
     const std::string text = output_of(interpreter + " " INGOT_TEST_PYTHON_EXAMPLE);
     CHECK(numbers_after(text, "differ by at most").at(0) < 1e-6);
 #else

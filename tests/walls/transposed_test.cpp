@@ -95,6 +95,18 @@ TEST_CASE("rows, columns, numbers and functions beside a transposed operand") {
     g.seed(7);
     const array<float> drawn = g.uniform<float>({70, 90}) + transpose(x);
     CHECK(drawn.to_host() == eval(u + copied).to_host());
+    // What does not move along the tiles' rows is drawn once.
+    for (const shape_like& shape : {shape_like{90}, shape_like{70, 1}, shape_like{}}) {
+        g.seed(7);
+        const array<float> few = sqrt(g.uniform<float>(shape));
+        g.seed(7);
+        const array<float> sum = sqrt(g.uniform<float>(shape)) + transpose(x);
+        CHECK(sum.to_host() == eval(few + copied).to_host());
+    }
+    // A text of the user's is asked for elements of the array alone: this one does not end for 0.
+    const elementwise_kernel<"float n", "float steps"> collatz(
+        "steps = 0; for (float m = n; m != 1; ++steps) m = m - 2 * floorf(m / 2) == 0 ? m / 2 : 3 * m + 1;", "collatz");
+    CHECK(eval(collatz(transpose(x) + 1)).to_host() == eval(collatz(copied + 1)).to_host());
 }
 
 TEST_CASE("a short axis makes no tiles") {

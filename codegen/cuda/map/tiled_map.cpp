@@ -125,10 +125,15 @@ private:
             if (!is_transposed(in))
                 out.line(b_.needs.type(in.at->head.type), ' ', in.name, elements ? e : "", " = {};");
         }
+        const auto has_draws = [&](node_id g) { return (b_.graph.nodes[g].axes & axis_bit(side_)) != 0; };
+        const auto draw = [&](node_id g, const std::string& to) {
+            out.line(to, " = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
+        };
         for (const node_id g : b_.generators) {
             const array_argument leaf = b_.leaf_of(g);
-            b_.body.name(g, leaf.name + "[e]");
-            out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, '[', choice_.each, "] = {};");
+            const std::string e = "[" + std::to_string(choice_.each) + "]";
+            b_.body.name(g, leaf.name + (has_draws(g) ? "[e]" : ""));
+            out.line(b_.needs.type(leaf.at->head.type), ' ', leaf.name, has_draws(g) ? e : "", " = {};");
         }
         if (std::ranges::all_of(b_.inputs, [&](const array_argument& in) { return is_transposed(in); }) &&
             b_.generators.empty())
@@ -138,12 +143,14 @@ private:
         for (const array_argument& in : b_.inputs)
             if (!is_transposed(in) && !has_elements(in))
                 set(in, (moves(in, axis_bit(inner_)) ? "if (in_column) " : "") + in.name);
-        if (std::ranges::any_of(b_.inputs, has_elements) || !b_.generators.empty()) {
+        for (const node_id g : b_.generators)
+            if (!has_draws(g)) draw(g, b_.leaf_of(g).name);
+        if (std::ranges::any_of(b_.inputs, has_elements) || std::ranges::any_of(b_.generators, has_draws)) {
             open_elements(side_, "in_column");
             for (const array_argument& in : b_.inputs)
                 if (has_elements(in)) set(in, in.name + "[e]");
             for (const node_id g : b_.generators)
-                out.line(b_.leaf_of(g).name, "[e] = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
+                if (has_draws(g)) draw(g, b_.leaf_of(g).name + "[e]");
             close_elements();
         }
         out.close();
@@ -154,8 +161,14 @@ private:
         b_.body.hoist(all_axes() & ~axis_bit(side_), b_.graph.roots, out);
         for (const array_argument& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', choice_.each, "];");
+        // A user's text may rely on what its elements are: it is not asked for those beyond the array's edge.
+        const bool of_user =
+            std::ranges::any_of(b_.graph.nodes, [](const node& n) { return n.kind == node_kind::user; });
         b_.compute(b_.has_quick_bodies(), [&] {
             b_.open_unrolled("e", choice_.each);
+            if (of_user)
+                out.line("if (!in_column || first", side_, " + ", b_.signed_index(), '(', row_of_element(),
+                         ") >= ", extent(side_), ") continue;");
             for (const array_argument& z : b_.outputs)
                 out.line(z.name, "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
             out.close();
