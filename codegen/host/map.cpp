@@ -105,9 +105,11 @@ void host_map::open_block() {
 
 void host_map::choose_side() {
     constexpr std::uint32_t line = 64;
-    if (b_.rank < 2 || has_short_rows() || !b_.unravellings.empty() || b_.scatters() || b_.has_raw() || b_.loops != 0 ||
-        std::ranges::any_of(b_.outputs,
-                            [&](const array_argument& z) { return inner_class(z, inner_) != stride_class::unit; }))
+    // A row's draws are made strip by strip, behind what is computed once a row.
+    if (b_.rank < 2 || has_short_rows() || has_random_strips() || !b_.unravellings.empty() || b_.scatters() ||
+        b_.has_raw() || b_.loops != 0 || std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
+            return inner_class(z, inner_) != stride_class::unit;
+        }))
         return;
     std::size_t most = 0;
     for (int a = 0; a < inner_; ++a) {
