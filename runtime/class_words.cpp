@@ -284,7 +284,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (last_of_owner && outer_axes > 1 && inner < short_row) axis.flags |= detail::axis_flags::short_inner;
             if (last_of_owner && gapless) axis.flags |= detail::axis_flags::of_contiguous(inner, has_eight_bytes());
             if (a == 0 && folds && results / scanned < few_rows) axis.flags |= detail::axis_flags::few_rows;
-            if (!last_of_owner && c_.extents[a] < short_row && is_unit_along(s, a))
+            if (!last_of_owner && c_.extents[a] < short_row && lies_across(s, a, outer_axes - 1))
                 axis.flags |= detail::axis_flags::short_side;
         } else {
             index_t length = c_.extents[a];
@@ -428,9 +428,11 @@ bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, 
     return runs;
 }
 
-bool classifier::is_unit_along(const statement& s, std::size_t axis) const {
-    for (std::size_t i = 0; i < s.operands.size(); ++i)
-        if (c_.strides_of(i)[axis] == 1) return true;
+bool classifier::lies_across(const statement& s, std::size_t axis, std::size_t inner) const {
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const index_t* const strides = c_.strides_of(i);
+        if (strides[axis] == 1 && strides[inner] != 0 && strides[inner] != 1) return true;
+    }
     return false;
 }
 

@@ -173,8 +173,8 @@ private:
     bool write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner);
     /// The width of columns that are scanned and that a block has whole.
     bool write_whole_columns(std::size_t outer_axes, index_t inner);
-    /// Whether an operand has unit stride along an axis of the key.
-    bool is_unit_along(const statement&, std::size_t axis) const;
+    /// Whether an operand has unit stride along an axis of the key, and goes by another along the innermost.
+    bool lies_across(const statement&, std::size_t axis, std::size_t inner) const;
     void append_texts(const statement&);
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
