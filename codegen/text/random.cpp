@@ -61,38 +61,21 @@ constexpr std::string_view polar_on_circle = R"(/// Box-Muller: a radius from th
 }
 )";
 
-/// A compiler makes one call of the sine and the cosine of one angle, which it then cannot make a vector: under another
-/// name it keeps them apart.
-std::string sine_apart(dtype t) {
-    return t == dtype::f4 ? "extern \"C\" vectorised float sine(float a) __asm__(\"sinf\");\n"
-                          : "extern \"C\" vectorised double sine(double a) __asm__(\"sin\");\n";
-}
-
-/// The highest 53 bits of a word, in [0, 1). On the host by halves of 32 bits, which AVX2 converts as vectors.
-constexpr std::string_view fraction = R"(% double fraction(uint64 p) { return double(p >> 11) * 0x1p-53; }
-)";
-
-constexpr std::string_view fraction_by_halves = R"(% double fraction(uint64 p) {
-    const int32 high = int32(p >> 43), low = int32(uint32(p >> 11) ^ 0x80000000u);
-    return (double(high) * 0x1p32 + (double(low) + 0x1p31)) * 0x1p-53;
-}
-)";
-
 constexpr std::string_view polar_float = R"(/// Box-Muller: a radius from the word p, an angle from q.
 % void polar(float* to, uint32 p, uint32 q) {
     const float radius = sqrt(-2.0f * log(float(p) * 0x1p-32f + 0x1p-33f));
     const float angle = 6.28318530717958647692f * (float(q >> 8) * 0x1p-24f);
     to[0] = radius * cos(angle);
-    to[1] = radius * @sine(angle);
+    to[1] = radius * sin(angle);
 }
 )";
 
 constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the word p, an angle from q.
 % void polar(double* to, uint64 p, uint64 q) {
-    const double radius = sqrt(-2.0 * log(fraction(p) + 0x1p-54));
-    const double angle = 6.28318530717958647692 * fraction(q);
+    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
+    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
     to[0] = radius * cos(angle);
-    to[1] = radius * @sine(angle);
+    to[1] = radius * sin(angle);
 }
 )";
 
@@ -114,8 +97,8 @@ constexpr std::string_view normal_float = R"(% void normal_float(float* to, gene
 
 constexpr std::string_view uniform_double = R"(% void uniform_double(double* to, generator_key key, uint64 group) {
     const philox_words r = philox(key, group);
-    to[0] = fraction(uint64(r.w[1]) << 32 | r.w[0]);
-    to[1] = fraction(uint64(r.w[3]) << 32 | r.w[2]);
+    to[0] = double((uint64(r.w[1]) << 32 | r.w[0]) >> 11) * 0x1p-53;
+    to[1] = double((uint64(r.w[3]) << 32 | r.w[2]) >> 11) * 0x1p-53;
 }
 )";
 
@@ -152,14 +135,12 @@ std::string_view group_text(generator_kind kind, bool single) {
 
 std::string spell_generator(generator_kind kind, dtype t, bool approximate, prelude& needs) {
     const bool single = generator_group(t) == 4, normal = kind == generator_kind::normal;
-    const bool host = needs.where() == target::host;
     const std::string type = type_name(t);
     const std::string name = (normal ? "normal_" : kind == generator_kind::uniform ? "uniform_" : "bits_") + type;
     const std::string prefix(needs.function_prefix());
     const auto add = [&](std::string_view as, std::string_view body) {
         std::string text(body);
         text.replace(text.find('%'), 1, prefix);
-        if (const std::size_t at = text.find("@sine"); at != text.npos) text.replace(at, 5, host ? "sine" : "sin");
         needs.add(as, text);
     };
     needs.type(dtype::u4);
@@ -174,14 +155,9 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
         return "position";
     }
     add("philox", philox);
-    if (!single && kind != generator_kind::bits) add("fraction", host ? fraction_by_halves : fraction);
     if (normal) {
-        for (const char* const function : {"sqrt", "log", "cos"}) needs.calls(function, t);
-        if (host)
-            needs.add("sine " + type, sine_apart(t));
-        else
-            needs.calls("sin", t);
-        const bool on_circle = single && !host && !approximate;
+        for (const char* const function : {"sqrt", "log", "sin", "cos"}) needs.calls(function, t);
+        const bool on_circle = single && needs.where() == target::cuda && !approximate;
         if (on_circle) add("circle", circle);
         add("polar " + type, on_circle ? polar_on_circle : single ? polar_float : polar_double);
     }

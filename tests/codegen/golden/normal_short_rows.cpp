@@ -20,6 +20,7 @@ using uint64 = unsigned long long;
 #endif
 extern "C" vectorised double cos(double a);
 extern "C" vectorised double log(double a);
+extern "C" vectorised double sin(double a);
 static inline double sqrt(double a) { return __builtin_sqrt(a); }
 
 /// Strips of whole points of an axis, one behind the other in linear order.
@@ -76,19 +77,12 @@ static inline philox_words philox(generator_key key, uint64 counter) {
     return {{c0, c1, c2, c3}};
 }
 
-static inline double fraction(uint64 p) {
-    const int32 high = int32(p >> 43), low = int32(uint32(p >> 11) ^ 0x80000000u);
-    return (double(high) * 0x1p32 + (double(low) + 0x1p31)) * 0x1p-53;
-}
-
-extern "C" vectorised double sine(double a) __asm__("sin");
-
 /// Box-Muller: a radius from the word p, an angle from q.
 static inline void polar(double* to, uint64 p, uint64 q) {
-    const double radius = sqrt(-2.0 * log(fraction(p) + 0x1p-54));
-    const double angle = 6.28318530717958647692 * fraction(q);
+    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
+    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
     to[0] = radius * cos(angle);
-    to[1] = radius * sine(angle);
+    to[1] = radius * sin(angle);
 }
 
 static inline void normal_double(double* to, generator_key key, uint64 group) {

@@ -30,12 +30,10 @@ __device__ __forceinline__ philox_words philox(generator_key key, uint64 counter
     return {{c0, c1, c2, c3}};
 }
 
-__device__ __forceinline__ double fraction(uint64 p) { return double(p >> 11) * 0x1p-53; }
-
 /// Box-Muller: a radius from the word p, an angle from q.
 __device__ __forceinline__ void polar(double* to, uint64 p, uint64 q) {
-    const double radius = sqrt(-2.0 * log(fraction(p) + 0x1p-54));
-    const double angle = 6.28318530717958647692 * fraction(q);
+    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
+    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
     to[0] = radius * cos(angle);
     to[1] = radius * sin(angle);
 }
