@@ -100,8 +100,8 @@ namespace fft {
 /// as `fft`, and for another type.
 ///
 ///     const array<double> x{1, 2, 3};
-///     std::cout << round(fft::dst(x, 1), 3) << ' ' << allclose(fft::dst(x, 3, 2), array<double>{4.82842712,
-///     -0.82842712});
+///     std::cout << round(fft::dst(x, 1), 3) << ' '
+///               << allclose(fft::dst(x, 3, 2), array<double>{3.41421356, -0.58578644});
 ///     // prints: [ 9.657 -4.     1.657] True
 template <detail::real_expression E>
 auto dst(const E& e, int type = 2, const points& n = none, index_t axis = -1, norm how = norm::backward) {
