@@ -104,7 +104,7 @@ TEST_CASE("sums of weights in any order have the same bits, and are right beside
     const array<index_t> few{0, 0, 1, 2, 2, 3, 4};
     const array<double> special{inf, 1, not_a_number, inf, -inf, 1e-310, 4};
     const array<double> s = detail::exact_sums("test", few, special, 6);
-    CHECK(same_values(s, array<double>{inf, not_a_number, not_a_number, 0, 4, 0}));
+    CHECK(same_values(s, array<double>{inf, not_a_number, not_a_number, 1e-310, 4, 0}));
     const array<double> small = detail::exact_sums("test", array<index_t>{0, 0}, array<double>{5e-324, 1e-323}, 1);
     CHECK(holds(small, {1}, {1.5e-323}));
     const array<double> large =
