@@ -165,7 +165,7 @@ inline constexpr std::uint16_t whole_sectors = 128;
 /// Of the last axis that a reduction binds, on a GPU: it has at least 2^15 results, so that a thread for each fills the
 /// GPU, and no array beneath moves along all axes that the folded value moves along, so that each is read again.
 inline constexpr std::uint16_t reads_again = 256;
-/// Of an axis before the innermost along which an array has unit stride: it is shorter than 32.
+/// Of an axis along which an array has unit stride that goes by another along the innermost: it is shorter than 32.
 inline constexpr std::uint16_t short_side = 512;
 inline constexpr std::uint16_t all = 1023;  // of these
 inline constexpr std::int64_t widest_contiguous = 256, widest_narrow_contiguous = 64;

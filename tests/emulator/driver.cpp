@@ -87,7 +87,11 @@ int device_count() {
 char primary_contexts[most_devices];
 thread_local CUcontext current_context = as<CUcontext>(&primary_contexts[0]);
 
-int number_of(CUcontext c) { return static_cast<int>(as<char*>(c) - primary_contexts); }
+/// Of a context that somebody made, which tests have, the first GPU.
+int number_of(CUcontext c) {
+    const auto n = as<char*>(c) - primary_contexts;
+    return n >= 0 && n < most_devices ? static_cast<int>(n) : 0;
+}
 int current_device() { return number_of(current_context); }
 
 /// A bit for each GPU whose memory kernels of the GPU reach.
