@@ -74,7 +74,8 @@ std::vector<std::string> host_options(const source_text& source) {
     // No start files and no libc to search: the process has them. libm stays, for a process may have loaded Ingot
     // privately and then does not offer its libm to others; its linker script brings libmvec where that is used, libgcc
     // has the complex products. What the text defines is its own: a user's kernel may be called `read`.
-    for (const std::string& last : words_of("-Wl,-Bsymbolic -nostdlib -x c++ - -x none -lm -lgcc")) options.push_back(last);
+    for (const std::string& last : words_of("-Wl,-Bsymbolic -nostdlib -x c++ - -x none -lm -lgcc"))
+        options.push_back(last);
     return options;
 }
 
