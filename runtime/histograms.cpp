@@ -54,7 +54,7 @@ array<double> exact_sums(const char* operation, const array<index_t>& at, const 
     const auto sum_of_parts = [&](const auto& part) {
         return astype<double>(scattered_sums<index_t>(operation, n, astype<index_t>(part), at.as_leaf()));
     };
-    const auto first = ldexp(part_of_sum, least - take<index_mode::unchecked>(powers, at, 0)) * unit;
+    const auto first = ldexp(part_of_sum, least - take<index_mode::clip>(powers, at, 0)) * unit;
     const auto second = (first - rint(first)) * unit;
     auto high = sum_of_parts(rint(first)), low = sum_of_parts(rint(second));
     if (2 * bits >= 80) {

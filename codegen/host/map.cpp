@@ -104,27 +104,13 @@ void host_map::open_block() {
 }
 
 void host_map::choose_side() {
-    constexpr std::uint32_t line = 64;
+    constexpr std::uint32_t line = 64, most_bytes = 256u << 10;  // tiles lie on the thread's stack
     // A row's draws are made strip by strip, behind what is computed once a row.
-    if (b_.rank < 2 || has_short_rows() || has_random_strips() || !b_.unravellings.empty() || b_.scatters() ||
-        b_.has_raw() || b_.loops != 0 || std::ranges::any_of(b_.outputs, [&](const array_argument& z) {
-            return inner_class(z, inner_) != stride_class::unit;
-        }))
-        return;
-    std::size_t most = 0;
-    for (int a = 0; a < inner_; ++a) {
-        if ((b_.key.axes[static_cast<std::size_t>(a)].flags & axis_flags::short_side) != 0) continue;
-        std::size_t bytes = 0, widest = 1;
-        for (const array_argument& in : b_.inputs) {
-            if (!lies_across(in, a)) continue;
-            bytes += detail::size_of(in.at->head.type);
-            widest = std::max(widest, detail::size_of(in.at->head.type));
-        }
-        if (bytes > most) most = bytes, side_ = a, height_ = static_cast<std::uint32_t>(line / widest);
-    }
-    // Tiles lie on the thread's stack.
-    constexpr std::size_t most_bytes = std::size_t{256} << 10;
-    if (most * strip * height_ > most_bytes) side_ = -1;
+    if (has_random_strips()) return;
+    const transposed_operands across = find_transposed(b_);
+    if (across.side < 0 || across.bytes * strip * (line / across.widest) > most_bytes) return;
+    side_ = across.side;
+    height_ = line / across.widest;
 }
 
 void host_map::open_tile_block() {

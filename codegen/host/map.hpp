@@ -52,9 +52,6 @@ private:
     /// The axis before the inner one along which operands lie that go across the rows, or -1. A block is then some
     /// rows, as many as fill a line of memory, by a strip: each line is read once, whole, into the rows of a tile.
     void choose_side();
-    bool lies_across(const array_argument& in, int side) const {
-        return inner_class(in, inner_) == stride_class::strided && inner_class(in, side) == stride_class::unit;
-    }
     void open_tile_block();
     void fill_tile(const row& r);
     static std::string tile_of(const row& r) { return r.at->name + "_tile"; }

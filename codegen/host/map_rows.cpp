@@ -20,7 +20,7 @@ void host_map::add_row(const array_argument& at) {
     const bool scattered = !at.is_output && (b_.graph.nodes[at.node].axes & b_.unravelled_axes()) != 0;
     const std::uint64_t axes = axes_of(at);
     const bool once = packed_ && !scattered && (axes == 0 || (has_short_rows() && axes == axis_bit(inner_)));
-    const bool staged = side_ >= 0 && !at.is_output && lies_across(at, side_);
+    const bool staged = side_ >= 0 && !at.is_output && lies_across(at, side_, inner_);
     rows_.push_back({.at = &at,
                      .type = b_.needs.type(at.at->head.type),
                      .inner = staged ? stride_class::unit : inner_class(at, inner_),

@@ -434,4 +434,29 @@ stride_class inner_class(const array_argument& at, int axis) {
     return axis < 0 ? stride_class::broadcast : at.at->strides[static_cast<std::size_t>(axis)];
 }
 
+transposed_operands find_transposed(const kernel_builder& b) {
+    const int inner = b.rank - 1;
+    const auto is_short = [&](int axis, std::uint16_t flag) {
+        return (b.key.axes[static_cast<std::size_t>(axis)].flags & flag) != 0;
+    };
+    transposed_operands most;
+    if (b.rank < 2 || b.loops != 0 || !b.unravellings.empty() || b.scatters() || b.has_raw() ||
+        is_short(inner, detail::axis_flags::short_inner) ||
+        std::ranges::any_of(b.outputs,
+                            [&](const array_argument& z) { return inner_class(z, inner) != stride_class::unit; }))
+        return most;
+    for (int side = 0; side < inner; ++side) {
+        if (is_short(side, detail::axis_flags::short_side)) continue;
+        transposed_operands found{.side = side};
+        for (const array_argument& in : b.inputs) {
+            if (!lies_across(in, side, inner)) continue;
+            const auto bytes = static_cast<std::uint32_t>(detail::size_of(in.at->head.type));
+            found.bytes += bytes;
+            found.widest = std::max(found.widest, bytes);
+        }
+        if (found.bytes > most.bytes) most = found;
+    }
+    return most;
+}
+
 }  // namespace ingot::codegen

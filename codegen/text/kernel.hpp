@@ -83,6 +83,11 @@ struct kernel_builder : loop_source {
     bool has_raw() const {
         return std::ranges::any_of(graph.nodes, [this](const node& n) { return is_raw(key, n); });
     }
+    /// Whether a user's text computes elements: it may rely on what they are, so it is asked for those alone that there
+    /// are.
+    bool has_user_text() const {
+        return std::ranges::any_of(graph.nodes, [](const node& n) { return n.kind == node_kind::user; });
+    }
     /// Whether an element may have no place because one of its indices is outside.
     bool checks_places() const {
         return scatters() && std::ranges::any_of(unravellings, [](const unravelling& u) { return u.is_checked(); });
@@ -146,6 +151,17 @@ private:
 
 std::string digit(int axis);
 stride_class inner_class(const array_argument& at, int axis);
+/// Whether an operand is contiguous along `side` and goes across the rows, which are along `inner`.
+inline bool lies_across(const array_argument& in, int side, int inner) {
+    return inner_class(in, side) == stride_class::unit && inner_class(in, inner) == stride_class::strided;
+}
+/// The axis before the innermost along which operands are contiguous that go across the rows, by most bytes of an
+/// element; -1 where there is none, it or a row is short, or a kernel reads or writes anywhere but at its elements.
+struct transposed_operands {
+    int side = -1;
+    std::uint32_t bytes = 0, widest = 0;  // of an element of all of them, of one
+};
+transposed_operands find_transposed(const kernel_builder& b);
 constexpr std::uint64_t axis_bit(int a) { return std::uint64_t{1} << a; }
 /// The axes whose bits are set, from the first.
 std::vector<int> axes_in(std::uint64_t bits);

@@ -70,9 +70,9 @@ namespace detail {
 // ---- sums at places --------------------------------------------------------------------------------------------
 
 /// For each of n places the sum of the weights there, a weight's place being in `at`, or negative for none. Finite
-/// weights are summed as integers, in a unit of less than 2^-80 of the greatest: so whatever their order, the bits are
-/// the same, and what is lost of a weight is less than double precision loses of a sum with the greatest. Waits for
-/// that.
+/// weights are summed as integers, in a unit of less than 2^-80 of the greatest at their place: so whatever their
+/// order, the bits are the same, and what is lost of a weight is less than double precision loses of a sum with that
+/// greatest. Waits for whether all are finite.
 INGOT_API array<double> exact_sums(const char* operation, const array<index_t>& at, const array<double>& weights,
                                    index_t n);
 

@@ -60,7 +60,7 @@ auto exact_sums_of(const char* operation, const array<index_t>& at, const array<
 }
 
 /// Adds values to the elements of these numbers, first those of one element to each other and then the sum to it: in
-/// any order the same bits. Waits for the greatest value. Where there are far fewer values than elements, they are
+/// any order the same bits. Waits for whether all are finite. Where there are far fewer values than elements, they are
 /// sorted first, and no sum is kept of what nothing is added to.
 template <class T, class Value, class Place>
 void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
@@ -99,8 +99,8 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
 
 /// Adds e's values to the elements that x(i, ...) names, those for one element all of them: scatter_add(x(i), 1)
 /// counts. The bits are the same in every run: on the host floats are added in the order of the indices; on a GPU the
-/// sums of values for one element are found first, exactly but for what is beyond 2^-80 of the greatest value, and
-/// added to it once, and the call waits for that greatest value; in a graph it therefore throws. With a last
+/// sums of values for one element are found first, exactly but for what is beyond 2^-80 of the greatest of these, and
+/// added to it once, and the call waits for whether all values are finite; in a graph it therefore throws. With a last
 /// `unordered` values are added as they come.
 ///
 ///     array<int> counts = zeros<int>(4);

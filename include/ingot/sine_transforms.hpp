@@ -122,8 +122,8 @@ auto idst(const E& e, int type = 2, const points& n = none, index_t axis = -1, n
 /// shape_error as `dct`, and where there are not as many extents as axes.
 ///
 ///     const array<double> x{{1, 2}, {3, 4}};
-///     std::cout << allclose(fft::dctn(x), fft::dct(fft::dct(x, 2, none, 0))) << ' ' << fft::dctn(x, 2, {3,
-///     5}).shape();
+///     std::cout << allclose(fft::dctn(x), fft::dct(fft::dct(x, 2, none, 0))) << ' '
+///               << fft::dctn(x, 2, {3, 5}).shape();
 ///     // prints: True (3, 5)
 template <detail::real_expression E>
 auto dctn(const E& e, int type = 2, const extents& s = none, norm how = norm::backward) {

@@ -106,7 +106,9 @@ TEST_CASE("rows, columns, numbers and functions beside a transposed operand") {
     // A text of the user's is asked for elements of the array alone: this one does not end for 0.
     const elementwise_kernel<"float n", "float steps"> collatz(
         "steps = 0; for (float m = n; m != 1; ++steps) m = m - 2 * floorf(m / 2) == 0 ? m / 2 : 3 * m + 1;", "collatz");
-    CHECK(eval(collatz(transpose(x) + 1)).to_host() == eval(collatz(copied + 1)).to_host());
+    const auto [of_elements, of_row] = eval(collatz(transpose(x) + 1), collatz(row + 1) + transpose(x));
+    CHECK(of_elements.to_host() == eval(collatz(copied + 1)).to_host());
+    CHECK(of_row.to_host() == eval(collatz(row + 1) + copied).to_host());
 }
 
 TEST_CASE("a short axis makes no tiles") {

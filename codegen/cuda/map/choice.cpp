@@ -83,37 +83,20 @@ std::uint32_t chunks_of_flat(const cuda_kernel& b, int inner, int along, std::ui
     return light ? most_chunks : fewest_chunks;
 }
 
-bool says(const cuda_kernel& b, int axis, std::uint16_t flags) {
-    return (b.key.axes[static_cast<std::size_t>(axis)].flags & flags) != 0;
-}
-
-/// The axis that most bytes of an element are contiguous along, of operands that lie across the inner axis, where there
-/// is one: both it and the inner one are at least as long as a tile.
-void choose_tile(const cuda_kernel& b, int inner, map_choice& c) {
+/// Tiles for transposed operands, where there are some and a thread's elements fit its registers.
+void choose_tile(const cuda_kernel& b, map_choice& c) {
     // A block's room for tiles: few enough that six blocks share a multiprocessor.
     constexpr std::uint32_t most_bytes = 32 * 1024, wide_tile = 64, narrow_tile = 32;
-    if (b.rank < 2 || b.loops != 0 || !b.unravellings.empty() || b.scatters() || b.has_raw() ||
-        says(b, inner, axis_flags::short_inner) || std::ranges::any_of(b.outputs, [&](const array_argument& z) {
-            return inner_class(z, inner) != stride_class::unit;
-        }))
+    const transposed_operands across = find_transposed(b);
+    if (across.side < 0) return;
+    for (const std::uint32_t tile : {wide_tile, narrow_tile}) {
+        const std::uint32_t each = tile * tile / map_choice::threads;
+        if ((tile == wide_tile && across.widest > 2) || elements_within(b, each) < each ||
+            across.bytes * tile * (tile + 4) > most_bytes)
+            continue;
+        c.how = layout::tiled, c.side = across.side, c.tile = tile, c.each = each;
         return;
-    std::uint32_t most = 0, widest = 1;
-    for (int a = 0; a < inner; ++a) {
-        map_choice tried;
-        tried.side = a;
-        std::uint32_t bytes = 0;
-        for (const array_argument& in : b.inputs)
-            if (tried.is_transposed(in, inner)) bytes += bytes_of(in);
-        if (bytes > most && !says(b, a, axis_flags::short_side)) most = bytes, c.side = a;
     }
-    if (c.side < 0) return;
-    for (const array_argument& in : b.inputs)
-        if (c.is_transposed(in, inner)) widest = std::max(widest, bytes_of(in));
-    c.tile = widest <= 2 ? wide_tile : narrow_tile;
-    c.each = c.tile * c.tile / map_choice::threads;
-    if (elements_within(b, c.each) < c.each) c.tile = narrow_tile, c.each = c.tile * c.tile / map_choice::threads;
-    if (elements_within(b, c.each) < c.each || most * c.tile * (c.tile + 4) > most_bytes) return;
-    c.how = layout::tiled;
 }
 
 }  // namespace
@@ -121,7 +104,7 @@ void choose_tile(const cuda_kernel& b, int inner, map_choice& c) {
 map_choice choose_map(const cuda_kernel& b) {
     map_choice c;
     const int inner = b.rank - 1;
-    if (choose_tile(b, inner, c); c.how == layout::tiled) return c;
+    if (choose_tile(b, c); c.how == layout::tiled) return c;
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });

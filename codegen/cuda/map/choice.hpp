@@ -26,12 +26,6 @@ struct map_choice {
     int side = -1;             // tiled: the axis along which the transposed operands are contiguous
     std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
 
-    /// Tiled: whether an operand lies in memory along `side`, across the inner axis.
-    bool is_transposed(const array_argument& in, int inner) const {
-        return inner_class(in, side) == detail::stride_class::unit &&
-               inner_class(in, inner) == detail::stride_class::strided;
-    }
-
     kernel_shape shape() const;
     std::string reason() const;
 };

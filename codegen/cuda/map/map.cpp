@@ -304,9 +304,6 @@ private:
             if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', places_of(z), '[', each_, "];");
     }
 
-    bool has_user_text() const {
-        return std::ranges::any_of(b_.graph.nodes, [](const node& n) { return n.kind == node_kind::user; });
-    }
     static std::string number_of_element() { return "first + e * " + std::to_string(threads) + 'u'; }
 
     /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
@@ -317,8 +314,7 @@ private:
         declare_places();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
-            // A user's text may rely on what its elements are, and one that reads where it likes on its place.
-            if (b_.has_raw() || has_user_text()) {
+            if (b_.has_raw() || b_.has_user_text()) {
                 out.line("if (", number_of_element(), " >= ", b_.count(points_of(axis_range(0, b_.rank)), "n"),
                          ") break;");
             }

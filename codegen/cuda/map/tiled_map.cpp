@@ -33,7 +33,7 @@ public:
 private:
     static constexpr std::uint32_t threads = map_choice::threads;
 
-    bool is_transposed(const array_argument& in) const { return choice_.is_transposed(in, inner_); }
+    bool is_transposed(const array_argument& in) const { return lies_across(in, side_, inner_); }
     bool moves(const array_argument& at, std::uint64_t axes) const { return b_.moves_along(at, axes); }
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     std::string extent(int axis) {
@@ -158,15 +158,12 @@ private:
 
     void compute() {
         source_writer& out = b_.code;
-        b_.body.hoist(all_axes() & ~axis_bit(side_), b_.graph.roots, out);
+        if (!b_.has_user_text()) b_.body.hoist(all_axes() & ~axis_bit(side_), b_.graph.roots, out);
         for (const array_argument& z : b_.outputs)
             out.line(b_.needs.type(z.at->head.type), ' ', z.name, '[', choice_.each, "];");
-        // A user's text may rely on what its elements are: it is not asked for those beyond the array's edge.
-        const bool of_user =
-            std::ranges::any_of(b_.graph.nodes, [](const node& n) { return n.kind == node_kind::user; });
         b_.compute(b_.has_quick_bodies(), [&] {
             b_.open_unrolled("e", choice_.each);
-            if (of_user)
+            if (b_.has_user_text())
                 out.line("if (!in_column || first", side_, " + ", b_.signed_index(), '(', row_of_element(),
                          ") >= ", extent(side_), ") continue;");
             for (const array_argument& z : b_.outputs)
