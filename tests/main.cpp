@@ -23,8 +23,10 @@
 #include "codegen/graph/key.hpp"
 #include "codegen/plan/schedule.hpp"
 #include "runtime/compile_cuda.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/nvrtc.hpp"
+#include "runtime/per_thread.hpp"
 #include "tests/drawn.hpp"
 #include "tests/untested.hpp"
 
@@ -86,6 +88,13 @@ bool is_drawn(std::span<const std::uint32_t> words) {
     return (hash >> 33) % 3 == 0;
 }
 
+/// What this thread has counted; a case that counts compiles means its own statements', not these beside them, of which
+/// it depends on the draw whether they are.
+std::uint64_t counted(runtime::counter which) {
+    const auto* const own = runtime::per_thread<runtime::counter_block>::own_if_any();
+    return own == nullptr ? 0 : own->values[static_cast<std::size_t>(which)].load();
+}
+
 void compile_for_cuda(std::span<const std::uint32_t> words) {
     keep(words);
     codegen::key key = codegen::decode(words);
@@ -93,6 +102,8 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
     ++host_keys;
     if (!is_drawn(words)) return;
     const auto start = std::chrono::steady_clock::now();
+    constexpr std::array changed{runtime::counter::compiles, runtime::counter::disk_cache_hits};
+    const std::array before{counted(changed[0]), counted(changed[1])};
     if (!key.axes.empty()) add_subclasses(key);
     for (const std::string& architecture : architectures) {
         key.header.where = detail::target::cuda;
@@ -108,6 +119,8 @@ void compile_for_cuda(std::span<const std::uint32_t> words) {
         ++in_memory;
         std::printf("a kernel keeps arrays in local memory: %s\n", plan.expression.c_str());
     }
+    for (std::size_t i = 0; i < changed.size(); ++i)
+        runtime::add(changed[i], static_cast<std::int64_t>(before[i] - counted(changed[i])));
     cuda_nanoseconds += (std::chrono::steady_clock::now() - start).count();
 }
 
