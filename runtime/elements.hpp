@@ -9,6 +9,7 @@
 #include <ingot/philox.hpp>
 #include <ingot/program.hpp>
 
+#include "runtime/box_muller.hpp"
 #include "runtime/index_block.hpp"
 
 namespace ingot::runtime::interpreter {
@@ -95,10 +96,7 @@ T transform(detail::generator_kind kind, const detail::philox::block& w, std::ui
     namespace philox = detail::philox;
     if (kind == detail::generator_kind::uniform) return philox::uniform(philox::word_of<T>(w, i));
     const std::uint64_t even = i & ~std::uint64_t{1};
-    const T u = philox::uniform_above_zero(philox::word_of<T>(w, even));
-    const T v = philox::uniform(philox::word_of<T>(w, even + 1));
-    const T radius = std::sqrt(T(-2) * std::log(u)), angle = philox::two_pi<T> * v;
-    return radius * (i == even ? std::cos(angle) : std::sin(angle));
+    return box_muller::normal<T>(philox::word_of<T>(w, even), philox::word_of<T>(w, even + 1), i != even);
 }
 
 template <class T>

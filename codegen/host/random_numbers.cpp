@@ -11,23 +11,89 @@ namespace {
 
 constexpr std::uint32_t groups_at_once = 16;  // whole vectors of every dtype
 
+/// The words of groups, in the order of the elements. g++ makes the products of 32-bit lanes by many shuffles; in lanes
+/// of 64 bits, whose upper halves a product does not read, it needs none.
+constexpr std::string_view words_of_groups = R"(/// The words of 16 groups, one behind the other.
+#ifdef __AVX2__
+typedef uint64 word_lanes __attribute__((vector_size(32)));
+static inline word_lanes low_product(word_lanes a, word_lanes b) {
+#ifdef __clang__
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#else
+    typedef int half_lanes __attribute__((vector_size(32)));
+    return (word_lanes)__builtin_ia32_pmuludq256((half_lanes)a, (half_lanes)b);
+#endif
+}
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    const word_lanes zero = {}, multiplier0 = zero + 0xd2511f53u, multiplier1 = zero + 0xcd9e8d57u;
+    rolled
+    for (int j = 0; j < 16; j += 4) {
+        const word_lanes counter = word_lanes{0, 1, 2, 3} + (group + j);
+        word_lanes c0 = counter, c1 = counter >> 32, c2 = zero + key.call, c3 = zero + (key.call >> 32);
+        uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
+        for (int round = 0; round < 10; ++round) {
+            const word_lanes a = low_product(c0, multiplier0), b = low_product(c2, multiplier1);
+            c0 = b >> 32 ^ c1 ^ k0;
+            c2 = a >> 32 ^ c3 ^ k1;
+            c1 = b;
+            c3 = a;
+            k0 += 0x9e3779b9u;
+            k1 += 0xbb67ae85u;
+        }
+        const word_lanes w01 = (c0 & 0xffffffffu) | c1 << 32, w23 = (c2 & 0xffffffffu) | c3 << 32;
+        const word_lanes groups[] = {__builtin_shufflevector(w01, w23, 0, 4, 1, 5),
+                                     __builtin_shufflevector(w01, w23, 2, 6, 3, 7)};
+        __builtin_memcpy((char*)to + 16 * j, groups, sizeof groups);
+    }
+}
+#else
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    rolled
+    independent
+    for (int j = 0; j < 16; ++j) {
+        const philox_words r = philox(key, group + j);
+        __builtin_memcpy((char*)to + 16 * j, r.w, sizeof r.w);
+    }
+}
+#endif
+)";
+
+/// The loop that makes a group's numbers of `words`.
+std::string numbers_of_words(generator_kind kind, bool single) {
+    const std::string n = std::to_string(groups_at_once * (single ? 4 : 2) / (kind == generator_kind::normal ? 2 : 1));
+    const std::string number = kind == generator_kind::normal ? "polar(at + 2 * j, words[2 * j], words[2 * j + 1])"
+                               : single                       ? "at[j] = float(int(words[j] >> 8)) * 0x1p-24f"
+                                                              : "at[j] = fraction(words[j])";
+    return "        rolled\n        independent\n        for (int j = 0; j < " + n + "; ++j) " + number + ";\n";
+}
+
 /// The function that computes groups, in the prelude.
 std::string spell_run(kernel_builder& b, node_id generator) {
-    const std::string name = b.generator_name(generator), type = b.needs.type(b.graph.nodes[generator].type);
-    const std::string size = std::to_string(generator_group(b.graph.nodes[generator].type));
-    const std::string groups = std::to_string(groups_at_once);
+    const node& n = b.graph.nodes[generator];
+    const auto kind = static_cast<generator_kind>(n.code);
+    const bool single = generator_group(n.type) == 4;
+    const std::string name = b.generator_name(generator), type = b.needs.type(n.type);
+    const std::string size = std::to_string(generator_group(n.type)), groups = std::to_string(groups_at_once);
     add_rolled(b.needs);
     add_independent(b.needs);
-    b.needs.add(name + "_run",
-                "/// The numbers [first, first + m), in an array that has room for whole vectors of groups.\n"
-                "static inline const " +
-                    type + "* " + name + "_run(" + type +
-                    "* to, generator_key key, uint64 first, int m) {\n    const int before = int(first % " + size +
-                    "), groups = (before + m + " + size + " - 1) / " + size +
-                    ";\n    for (int vector = 0; vector < groups; vector += " + groups +
-                    ") {\n        rolled\n        independent\n        for (int j = vector; j < vector + " + groups +
-                    "; ++j) " + name + "(to + " + size + " * j, key, first / " + size +
-                    " + j);\n    }\n    return to + before;\n}\n");
+    b.needs.add("philox_groups", words_of_groups);
+    std::string text =
+        "/// The numbers [first, first + m), in an array that has room for whole vectors of groups.\n"
+        "static inline const " +
+        type + "* " + name + "_run(" + type +
+        "* to, generator_key key, uint64 first, int m) {\n    const int before = int(first % " + size +
+        "), groups = (before + m + " + size + " - 1) / " + size +
+        ";\n    for (int vector = 0; vector < groups; vector += " + groups + ") {\n        " + type +
+        "* const at = to + " + size + " * vector;\n";
+    if (kind != generator_kind::bits)
+        text += std::string("        alignas(64) ") + (single ? "uint32" : "uint64") + " words[" + groups + " * " +
+                size + "];\n";
+    text += std::string("        philox_groups(") + (kind == generator_kind::bits ? "at" : "words") +
+            ", key, first / " + size + " + vector);\n";
+    if (kind != generator_kind::bits) text += numbers_of_words(kind, single);
+    b.needs.add(name + "_run", text + "    }\n    return to + before;\n}\n");
     return name + "_run";
 }
 

@@ -1,6 +1,7 @@
 // Random leaves' numbers on the host, a strip at a time: a call of Philox makes several, so where a strip's numbers
-// follow each other in the leaf it is called once for a group, not for each element; else, as in a transposed view, for
-// each. Lanes are whole vectors either way, so that a number's bits do not depend on where it is wanted.
+// follow each other in the leaf it is called once for a group, in the lanes of vectors, not for each element; else, as
+// in a transposed view, for each. A number's bits do not depend on where it is wanted: all its operations are exact or
+// rounded once by IEEE's rules, as vectors or alone.
 #pragma once
 
 #include <string>

@@ -79,6 +79,104 @@ constexpr std::string_view polar_double = R"(/// Box-Muller: a radius from the w
 }
 )";
 
+// The host's own logarithm and circle have neither branches nor calls, so that loops of them are vectors; every sum of
+// a product is an explicit fma, so that a number's bits depend neither on contraction nor on the lane that computes it.
+// <runtime/box_muller.hpp> is the same in C++, for the interpreter.
+
+constexpr std::string_view fraction =
+    R"(/// A word's upper 53 bits over 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
+static inline double fraction(uint64 word) {
+    const double low = __builtin_bit_cast(double, (word >> 11 & 0xffffffffu) | 0x4330000000000000u);
+    const double high = __builtin_bit_cast(double, word >> 43 | 0x4530000000000000u);
+    return (high - 0x1.00000001p84 + low) * 0x1p-53;
+}
+)";
+
+constexpr std::string_view logarithm_float =
+    R"(/// log(x), 2^-33 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+static inline float logarithm(float x) {
+    const uint32 bits = __builtin_bit_cast(uint32, x), exponent = (bits + 0x004afb0du) >> 23;
+    const float k = float(int(exponent) - 127);
+    const float f = __builtin_bit_cast(float, bits - (exponent << 23) + 0x3f800000u) - 1.0f;
+    const float s = f / (2.0f + f), z = s * s, h = 0.5f * f;
+    float t = fma(2.4279078841e-01f, z, 2.8498786688e-01f);
+    t = fma(fma(t, z, 4.0000972152e-01f), z, 6.6666662693e-01f);
+    t = fma(s, fma(h, f, t * z), k * 9.0580006145e-06f);
+    return fma(k, 6.9313812256e-01f, f - fma(h, f, -t));
+}
+)";
+
+constexpr std::string_view logarithm_double =
+    R"(/// log(x), 2^-54 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+static inline double logarithm(double x) {
+    const uint64 bits = __builtin_bit_cast(uint64, x), exponent = (bits + 0x00095f619980c433u) >> 52;
+    const double k = __builtin_bit_cast(double, exponent | 0x4330000000000000u) - (0x1p52 + 1023);
+    const double f = __builtin_bit_cast(double, bits - (exponent << 52) + 0x3ff0000000000000u) - 1.0;
+    const double s = f / (2.0 + f), z = s * s, h = 0.5 * f;
+    double t = fma(1.479819860511658591e-01, z, 1.531383769920937332e-01);
+    t = fma(fma(fma(t, z, 1.818357216161805012e-01), z, 2.222219843214978396e-01), z, 2.857142874366239149e-01);
+    t = fma(fma(t, z, 3.999999999940941908e-01), z, 6.666666666666735130e-01);
+    t = fma(s, fma(h, f, t * z), k * 1.90821492927058770002e-10);
+    return fma(k, 6.93147180369123816490e-01, f - fma(h, f, -t));
+}
+)";
+
+constexpr std::string_view host_circle_float =
+    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+static inline void circle(float x, float& cosine, float& sine) {
+    const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
+    float r = fma(quarters, -1.57079601f, x);
+    r = fma(quarters, -3.13916473e-07f, r);
+    r = fma(quarters, -5.39030253e-15f, r);
+    const float s = r * r;
+    float c = fma(2.44331571e-5f, s, -1.38873162e-3f), t = fma(-1.95152959e-4f, s, 8.33216087e-3f);
+    c = fma(fma(fma(c, s, 4.16666456e-2f), s, -0.5f), s, 1.0f);
+    t = fma(fma(t, s, -1.66666546e-1f) * s, r, r);
+    const uint32 k = __builtin_bit_cast(uint32, counted);
+    cosine = __builtin_bit_cast(float, __builtin_bit_cast(uint32, k & 1 ? t : c) ^ ((k + 1) & 2) << 30);
+    sine = __builtin_bit_cast(float, __builtin_bit_cast(uint32, k & 1 ? c : t) ^ (k & 2) << 30);
+}
+)";
+
+constexpr std::string_view host_circle_double =
+    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+static inline void circle(double x, double& cosine, double& sine) {
+    const double counted = fma(x, 0.636619772367581343076, 0x1.8p52), quarters = counted - 0x1.8p52;
+    double r = fma(quarters, -1.57079632679489655800e+00, x);
+    r = fma(quarters, -6.12323399573676603587e-17, r);
+    const double s = r * r;
+    double c = fma(-1.13596475577881948265e-11, s, 2.08757232129817482790e-09);
+    c = fma(fma(fma(c, s, -2.75573143513906633035e-07), s, 2.48015872894767294178e-05), s, -1.38888888888741095749e-03);
+    c = fma(fma(fma(c, s, 4.16666666666666019037e-02), s, -0.5), s, 1.0);
+    double t = fma(1.58969099521155010221e-10, s, -2.50507602534068634195e-08);
+    t = fma(fma(fma(t, s, 2.75573137070700676789e-06), s, -1.98412698298579493134e-04), s, 8.33333333332248946124e-03);
+    t = fma(fma(t, s, -1.66666666666666324348e-01) * s, r, r);
+    const uint64 k = __builtin_bit_cast(uint64, counted);
+    cosine = __builtin_bit_cast(double, __builtin_bit_cast(uint64, k & 1 ? t : c) ^ ((k + 1) & 2) << 62);
+    sine = __builtin_bit_cast(double, __builtin_bit_cast(uint64, k & 1 ? c : t) ^ (k & 2) << 62);
+}
+)";
+
+constexpr std::string_view host_polar_float = R"(/// Box-Muller: a radius from the word p, an angle from q.
+static inline void polar(float* to, uint32 p, uint32 q) {
+    const float radius = sqrt(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
+    float cosine, sine;
+    circle(6.28318530717958647692f * (float(int(q >> 8)) * 0x1p-24f), cosine, sine);
+    to[0] = radius * cosine;
+    to[1] = radius * sine;
+}
+)";
+
+constexpr std::string_view host_polar_double = R"(/// Box-Muller: a radius from the word p, an angle from q.
+static inline void polar(double* to, uint64 p, uint64 q) {
+    const double radius = sqrt(-2.0 * logarithm(fraction(p) + 0x1p-54));
+    double cosine, sine;
+    circle(6.28318530717958647692 * fraction(q), cosine, sine);
+    to[0] = radius * cosine;
+    to[1] = radius * sine;
+}
+)";
+
 constexpr std::string_view uniform_float = R"(% void uniform_float(float* to, generator_key key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = float(r.w[0] >> 8) * 0x1p-24f;
@@ -155,9 +253,16 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
         return "position";
     }
     add("philox", philox);
-    if (normal) {
+    const bool host = needs.where() == target::host;
+    if (host && !single && kind != generator_kind::bits) needs.add("fraction", fraction);
+    if (normal && host) {
+        for (const char* const function : {"sqrt", "fma"}) needs.calls(function, t);
+        needs.add("logarithm " + type, single ? logarithm_float : logarithm_double);
+        needs.add("circle " + type, single ? host_circle_float : host_circle_double);
+        needs.add("polar " + type, single ? host_polar_float : host_polar_double);
+    } else if (normal) {
         for (const char* const function : {"sqrt", "log", "sin", "cos"}) needs.calls(function, t);
-        const bool on_circle = single && needs.where() == target::cuda && !approximate;
+        const bool on_circle = single && !approximate;
         if (on_circle) add("circle", circle);
         add("polar " + type, on_circle ? polar_on_circle : single ? polar_float : polar_double);
     }

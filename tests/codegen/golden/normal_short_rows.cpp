@@ -3,24 +3,7 @@ using int32 = int;
 using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#include <features.h>
-#define vectorised __attribute__((simd("notinbranch"), const, nothrow))
-#endif
-#if defined(vectorised) && defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 35)
-#define vectorised_since_235 vectorised
-#endif
-#endif
-#ifndef vectorised
-#define vectorised __attribute__((const, nothrow))
-#endif
-#ifndef vectorised_since_235
-#define vectorised_since_235 __attribute__((const, nothrow))
-#endif
-extern "C" vectorised double cos(double a);
-extern "C" vectorised double log(double a);
-extern "C" vectorised double sin(double a);
+static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline double sqrt(double a) { return __builtin_sqrt(a); }
 
 /// Strips of whole points of an axis, one behind the other in linear order.
@@ -77,12 +60,50 @@ static inline philox_words philox(generator_key key, uint64 counter) {
     return {{c0, c1, c2, c3}};
 }
 
+/// A word's upper 53 bits over 2^53, from parts that are exact in the mantissas of 2^52 and 2^84.
+static inline double fraction(uint64 word) {
+    const double low = __builtin_bit_cast(double, (word >> 11 & 0xffffffffu) | 0x4330000000000000u);
+    const double high = __builtin_bit_cast(double, word >> 43 | 0x4530000000000000u);
+    return (high - 0x1.00000001p84 + low) * 0x1p-53;
+}
+
+/// log(x), 2^-54 <= x <= 1, within 1 ulp: fdlibm's, with x = 2^k (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+static inline double logarithm(double x) {
+    const uint64 bits = __builtin_bit_cast(uint64, x), exponent = (bits + 0x00095f619980c433u) >> 52;
+    const double k = __builtin_bit_cast(double, exponent | 0x4330000000000000u) - (0x1p52 + 1023);
+    const double f = __builtin_bit_cast(double, bits - (exponent << 52) + 0x3ff0000000000000u) - 1.0;
+    const double s = f / (2.0 + f), z = s * s, h = 0.5 * f;
+    double t = fma(1.479819860511658591e-01, z, 1.531383769920937332e-01);
+    t = fma(fma(fma(t, z, 1.818357216161805012e-01), z, 2.222219843214978396e-01), z, 2.857142874366239149e-01);
+    t = fma(fma(t, z, 3.999999999940941908e-01), z, 6.666666666666735130e-01);
+    t = fma(s, fma(h, f, t * z), k * 1.90821492927058770002e-10);
+    return fma(k, 6.93147180369123816490e-01, f - fma(h, f, -t));
+}
+
+/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+static inline void circle(double x, double& cosine, double& sine) {
+    const double counted = fma(x, 0.636619772367581343076, 0x1.8p52), quarters = counted - 0x1.8p52;
+    double r = fma(quarters, -1.57079632679489655800e+00, x);
+    r = fma(quarters, -6.12323399573676603587e-17, r);
+    const double s = r * r;
+    double c = fma(-1.13596475577881948265e-11, s, 2.08757232129817482790e-09);
+    c = fma(fma(fma(c, s, -2.75573143513906633035e-07), s, 2.48015872894767294178e-05), s, -1.38888888888741095749e-03);
+    c = fma(fma(fma(c, s, 4.16666666666666019037e-02), s, -0.5), s, 1.0);
+    double t = fma(1.58969099521155010221e-10, s, -2.50507602534068634195e-08);
+    t = fma(fma(fma(t, s, 2.75573137070700676789e-06), s, -1.98412698298579493134e-04), s, 8.33333333332248946124e-03);
+    t = fma(fma(t, s, -1.66666666666666324348e-01) * s, r, r);
+    const uint64 k = __builtin_bit_cast(uint64, counted);
+    cosine = __builtin_bit_cast(double, __builtin_bit_cast(uint64, k & 1 ? t : c) ^ ((k + 1) & 2) << 62);
+    sine = __builtin_bit_cast(double, __builtin_bit_cast(uint64, k & 1 ? c : t) ^ (k & 2) << 62);
+}
+
 /// Box-Muller: a radius from the word p, an angle from q.
 static inline void polar(double* to, uint64 p, uint64 q) {
-    const double radius = sqrt(-2.0 * log(double(p >> 11) * 0x1p-53 + 0x1p-54));
-    const double angle = 6.28318530717958647692 * (double(q >> 11) * 0x1p-53);
-    to[0] = radius * cos(angle);
-    to[1] = radius * sin(angle);
+    const double radius = sqrt(-2.0 * logarithm(fraction(p) + 0x1p-54));
+    double cosine, sine;
+    circle(6.28318530717958647692 * fraction(q), cosine, sine);
+    to[0] = radius * cosine;
+    to[1] = radius * sine;
 }
 
 static inline void normal_double(double* to, generator_key key, uint64 group) {
@@ -110,13 +131,62 @@ static inline double normal_double(generator_key key, uint64 i) {
 #define independent _Pragma("GCC ivdep")
 #endif
 
+/// The words of 16 groups, one behind the other.
+#ifdef __AVX2__
+typedef uint64 word_lanes __attribute__((vector_size(32)));
+static inline word_lanes low_product(word_lanes a, word_lanes b) {
+#ifdef __clang__
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#else
+    typedef int half_lanes __attribute__((vector_size(32)));
+    return (word_lanes)__builtin_ia32_pmuludq256((half_lanes)a, (half_lanes)b);
+#endif
+}
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    const word_lanes zero = {}, multiplier0 = zero + 0xd2511f53u, multiplier1 = zero + 0xcd9e8d57u;
+    rolled
+    for (int j = 0; j < 16; j += 4) {
+        const word_lanes counter = word_lanes{0, 1, 2, 3} + (group + j);
+        word_lanes c0 = counter, c1 = counter >> 32, c2 = zero + key.call, c3 = zero + (key.call >> 32);
+        uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
+        for (int round = 0; round < 10; ++round) {
+            const word_lanes a = low_product(c0, multiplier0), b = low_product(c2, multiplier1);
+            c0 = b >> 32 ^ c1 ^ k0;
+            c2 = a >> 32 ^ c3 ^ k1;
+            c1 = b;
+            c3 = a;
+            k0 += 0x9e3779b9u;
+            k1 += 0xbb67ae85u;
+        }
+        const word_lanes w01 = (c0 & 0xffffffffu) | c1 << 32, w23 = (c2 & 0xffffffffu) | c3 << 32;
+        const word_lanes groups[] = {__builtin_shufflevector(w01, w23, 0, 4, 1, 5),
+                                     __builtin_shufflevector(w01, w23, 2, 6, 3, 7)};
+        __builtin_memcpy((char*)to + 16 * j, groups, sizeof groups);
+    }
+}
+#else
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    rolled
+    independent
+    for (int j = 0; j < 16; ++j) {
+        const philox_words r = philox(key, group + j);
+        __builtin_memcpy((char*)to + 16 * j, r.w, sizeof r.w);
+    }
+}
+#endif
+
 /// The numbers [first, first + m), in an array that has room for whole vectors of groups.
 static inline const double* normal_double_run(double* to, generator_key key, uint64 first, int m) {
     const int before = int(first % 2), groups = (before + m + 2 - 1) / 2;
     for (int vector = 0; vector < groups; vector += 16) {
+        double* const at = to + 2 * vector;
+        alignas(64) uint64 words[16 * 2];
+        philox_groups(words, key, first / 2 + vector);
         rolled
         independent
-        for (int j = vector; j < vector + 16; ++j) normal_double(to + 2 * j, key, first / 2 + j);
+        for (int j = 0; j < 16; ++j) polar(at + 2 * j, words[2 * j], words[2 * j + 1]);
     }
     return to + before;
 }
