@@ -153,10 +153,18 @@ const bin_kernel& bin_text(bool uniform) {
         "const int64 n = edges.size() - 1;\n"
         "        k = -1;\n"
         "        if (x >= edges[0] && x <= edges[n]) {\n"
-        "            k = (int64)((x - edges[0]) / (edges[n] - edges[0]) * (T)n);\n"
+        "            const T first = edges[0], width = edges[n] - first, place = (x - first) / width * (T)n;\n"
+        "            const T low = first < (T)0 ? -first : first, high = edges[n] < (T)0 ? -edges[n] : edges[n];\n"
+        "            // How far place and edges may be rounded; with 16 bits anywhere.\n"
+        "            const T digits = (T)(sizeof(T) == 8 ? 2.3e-16 : sizeof(T) == 4 ? 1.2e-7 : 1);\n"
+        "            const T off = digits * (T)n * ((T)8 + (T)4 * (low < high ? high : low) / width);\n"
+        "            k = (int64)place;\n"
+        "            const T behind = place - (T)k;\n"
         "            if (k >= n) k = n - 1;\n"
-        "            if (x < edges[k]) --k;\n"
-        "            if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
+        "            if (!(behind > off && behind < (T)1 - off)) {  // an edge is near\n"
+        "                if (x < edges[k]) --k;\n"
+        "                if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
+        "            }\n"
         "        }",
         "uniform_bin");
     return uniform ? even : any;
