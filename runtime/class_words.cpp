@@ -39,12 +39,13 @@ index_t narrow_reach() {
 }
 
 std::uint8_t few_places_of(const statement& s, const output& o) {
-    if (!o.scattered || !*o.memory || detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4) return 0;
+    if (!o.scattered || !*o.memory || detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4)
+        return 0;
     // The value comes first in the program, and the rule last.
-    const bool adds_scalar = s.operands[0].kind == operand_kind::scalar &&
-                             detail::kind_of_word(s.program.front()) == detail::word_kind::scalar &&
-                             detail::code_of_word(s.program.back()) ==
-                                 static_cast<std::uint32_t>(detail::scatter_rule::add);
+    const bool adds_scalar =
+        s.operands[0].kind == operand_kind::scalar &&
+        detail::kind_of_word(s.program.front()) == detail::word_kind::scalar &&
+        detail::code_of_word(s.program.back()) == static_cast<std::uint32_t>(detail::scatter_rule::add);
     const std::uint64_t elements = (*o.memory)->bytes / detail::size_of(o.type);
     for (std::uint8_t k = 8; adds_scalar && k <= 14; k += 2)
         if (elements <= std::uint64_t{1} << k) return k;

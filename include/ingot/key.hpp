@@ -93,8 +93,8 @@ struct operand_head {
     bool suits_library = false;
     exponent_class exponent = exponent_class::none;
     index_use index = index_use::none;
-    // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8, 10,
-    // 12 or 14, the first k of these for which 2^k are as many; else 0.
+    // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8,
+    // 10, 12 or 14, the first k of these for which 2^k are as many; else 0.
     std::uint8_t few_places = 0;
     std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar, generator or text
 

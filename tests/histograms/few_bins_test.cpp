@@ -36,7 +36,8 @@ TEST_CASE("counts at few and at many places are those of a loop, whatever the si
         CHECK(launches([&] { counts = bincount(x, bins); }) <= 3);  // the extremes, and the counts
         CHECK(counts.to_host() == counted(values, bins));
     }
-    for (const std::size_t n : std::initializer_list<std::size_t>{1, 2, 7, 31, 255, 2047, 2048, 2049, 4100}) {  // no whole vectors, no whole blocks
+    for (const std::size_t n : std::initializer_list<std::size_t>{1, 2, 7, 31, 255, 2047, 2048, 2049,
+                                                                  4100}) {  // no whole vectors, no whole blocks
         const auto values = drawn(n, 200);
         CHECK(bincount(asarray(values), 200).to_host() == counted(values, 200));
     }
@@ -70,7 +71,8 @@ TEST_CASE("bins of what is strided, gathered, misaligned or computed") {
 TEST_CASE("the same statement counts at few places and at many ones") {
     const auto values = drawn(3000, 100);
     const array<std::int64_t> x = asarray(values);
-    for (const index_t bins : std::initializer_list<index_t>{20000, 100, 1000, 20000, 5000}) CHECK(bincount(x, bins).to_host() == counted(values, bins));
+    for (const index_t bins : std::initializer_list<index_t>{20000, 100, 1000, 20000, 5000})
+        CHECK(bincount(x, bins).to_host() == counted(values, bins));
 }
 
 TEST_CASE("a value other than one is added as often as its place is met") {
@@ -91,7 +93,7 @@ TEST_CASE("a value other than one is added as often as its place is met") {
 
 TEST_CASE("values on edges of uniform bins, beside them and outside") {
     for (const auto& [first, last, bins] :
-        
+
          std::vector<std::tuple<double, double, int>>{{0, 1, 256}, {-3, 7, 10}, {1e6, 1e6 + 64, 256}, {-0.1, 0.3, 7}}) {
         const auto edges = histogram_bin_edges(array<float>{0}, bins, {first, last});
         const auto sides = edges.to_host();
@@ -109,8 +111,10 @@ TEST_CASE("values on edges of uniform bins, beside them and outside") {
             ++wanted[k];
         }
         CHECK(std::get<0>(histogram(asarray(x), bins, {first, last})).to_host() == wanted);
-        const auto squares = std::get<0>(histogram2d(asarray(x), asarray(x), bins < 100 ? bins : 9,
-                                                     bin_ranges{{first, last}, {first, last}}));
-        CHECK(sum(squares).item() == static_cast<double>(sum(array<index_t>(asarray(wanted))).item()));
+        const auto squares = std::get<0>(
+            histogram2d(asarray(x), asarray(x), bins < 100 ? bins : 9, bin_ranges{{first, last}, {first, last}}));
+        double inside = 0;
+        for (const float v : x) inside += v >= first && v <= last;
+        CHECK(sum(squares).item() == inside);
     }
 }

@@ -103,8 +103,7 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
 bool counts_few_places(const cuda_kernel& b) {
     if (b.rank == 0 || b.outputs.size() != 1 || b.outputs[0].at->head.few_places == 0) return false;
     const node& value = b.graph.nodes[b.value_of(b.outputs[0])];
-    return value.kind == node_kind::operand &&
-           b.key.operands[value.index].head.kind == detail::operand_kind::scalar;
+    return value.kind == node_kind::operand && b.key.operands[value.index].head.kind == detail::operand_kind::scalar;
 }
 
 void choose_counts(const cuda_kernel& b, map_choice& c) {
@@ -113,11 +112,11 @@ void choose_counts(const cuda_kernel& b, map_choice& c) {
     c.places = 1u << b.outputs[0].at->head.few_places;
     c.copies = std::clamp(most_counts / c.places, 1u, warps);
     c.each = elements_within(b, has_long_loops(b) || b.loops != 0 ? 1 : most_each);
-    const bool vectors = b.rank == 1 && b.unravellings.empty() && b.generators.empty() && b.loops == 0 &&
-                         std::ranges::all_of(b.inputs, [](const array_argument& in) {
-                             return !moves_inside(in, 0) ||
-                                    (inner_class(in, 0) == stride_class::unit && in.at->head.vector);
-                         });
+    const bool vectors =
+        b.rank == 1 && b.unravellings.empty() && b.generators.empty() && b.loops == 0 &&
+        std::ranges::all_of(b.inputs, [](const array_argument& in) {
+            return !moves_inside(in, 0) || (inner_class(in, 0) == stride_class::unit && in.at->head.vector);
+        });
     if (vectors)
         c.vector = std::min(c.each, vector_bytes / widest_element(b, false, [](const array_argument& in) {
                                         return moves_inside(in, 0);
@@ -165,12 +164,12 @@ map_choice choose_map(const cuda_kernel& b) {
 kernel_shape map_choice::shape() const {
     const bool vectors = how == layout::packed || how == layout::flat;
     kernel_shape s;
-    s.name = how == layout::packed  ? "packed"
-             : how == layout::flat  ? "flat"
-             : how == layout::along ? "along"
-             : how == layout::tiled ? "tiled"
+    s.name = how == layout::packed    ? "packed"
+             : how == layout::flat    ? "flat"
+             : how == layout::along   ? "along"
+             : how == layout::tiled   ? "tiled"
              : how == layout::counted ? "counted"
-                                    : "spread";
+                                      : "spread";
     s.threads = threads;
     s.each = vectors ? each : 1;
     s.chunks = vectors ? chunks : each;

@@ -10,12 +10,13 @@ namespace ingot::codegen {
 
 struct map_choice {
     enum class layout : std::uint8_t {
-        packed,  // a thread owns consecutive elements of the inner axis and moves them in one access
-        flat,    // after a fold across memory: vectors of the run of memory that rows are, some rows apart
-        along,   // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
-        tiled,   // of a square of two axes, what is contiguous along the outer one by way of shared memory
-        spread,  // elements of a thread lie a block apart
-        counted, // one value is added to few places: each block counts in shared memory, and adds its counts at its end
+        packed,   // a thread owns consecutive elements of the inner axis and moves them in one access
+        flat,     // after a fold across memory: vectors of the run of memory that rows are, some rows apart
+        along,    // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
+        tiled,    // of a square of two axes, what is contiguous along the outer one by way of shared memory
+        spread,   // elements of a thread lie a block apart
+        counted,  // one value is added to few places: each block counts in shared memory, and adds its counts at its
+                  // end
     };
     static constexpr std::uint32_t threads = 256;
 

@@ -286,8 +286,8 @@ private:
             for (const array_argument& in : b_.inputs) {
                 if (!moves(in) || read[in.node] || !wanted[in.node]) continue;
                 read[in.node] = true;
-                out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
-                b_.body.name(in.node, in.name + "[e]");
+                out.line(slot_of(in), " = ", b_.element(in, b_.offset(in, all_axes())), ";");
+                b_.body.name(in.node, slot_of(in));
             }
             for (const node_id g : b_.generators) {
                 if (read[g] || !wanted[g]) continue;
@@ -311,6 +311,13 @@ private:
         }
         if (b_.checks_places()) out.line("inside[e] = ", b_.all_inside(), ";");
         read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
+    }
+
+    /// Where a thread has element e of an input.
+    std::string slot_of(const array_argument& in) const {
+        if (choice_.vector == 1) return in.name + "[e]";
+        const std::string vector = std::to_string(choice_.vector);
+        return in.name + "[e / " + vector + "][e % " + vector + ']';
     }
 
     /// A thread's scattered elements: their places, and whether they have one.
@@ -361,13 +368,15 @@ private:
         const std::uint32_t block = threads * each_, counts = choice_.places * choice_.copies;
         open_counts(counts);
         out.margin("#pragma unroll 1");
-        out.open("for (", b_.linear(), " first = ", b_.thread_index(block).substr(0, b_.thread_index(block).rfind(" +")),
-                 " + threadIdx.x", choice_.vector == 1 ? "" : " * " + std::to_string(choice_.vector), "; first < ", n,
+        out.open("for (", b_.linear(),
+                 " first = ", b_.thread_index(block).substr(0, b_.thread_index(block).rfind(" +")), " + threadIdx.x",
+                 choice_.vector == 1 ? "" : " * " + std::to_string(choice_.vector), "; first < ", n,
                  "; first += ", b_.linear(), "(gridDim.x) * ", block, "u)");
         for (const array_argument& in : b_.inputs)
             if (moves(in))
                 out.line(choice_.vector == 1 ? "" : "alignas(16) ", b_.needs.type(in.at->head.type), ' ', in.name, '[',
-                         each_, "];");
+                         each_ / choice_.vector, ']',
+                         choice_.vector == 1 ? "" : '[' + std::to_string(choice_.vector) + ']', ";");
         for (const node_id g : b_.generators) declare_random(place_of(g));
         if (b_.checks_places()) out.line("bool inside[", each_, "];");
         const body_writer::names outside = b_.body.scope();
@@ -377,9 +386,9 @@ private:
                 if (!moves(in)) continue;
                 const std::uint32_t bytes = bytes_of(in) * choice_.vector;
                 out.margin("#pragma unroll");
-                out.line("for (int e = 0; e < ", each_, "; e += ", choice_.vector, ") ",
-                         b_.loader(b_.reading_of(in, all_axes()), bytes), '<', word_of(bytes), ">(", in.name, " + e, ",
-                         b_.pointer(in), " + first + e * ", threads, "u);");
+                out.line("for (int v = 0; v < ", each_ / choice_.vector, "; ++v) ",
+                         b_.loader(b_.reading_of(in, all_axes()), bytes), '<', word_of(bytes), ">(", in.name, "[v], ",
+                         b_.pointer(in), " + first + v * ", threads * choice_.vector, "u);");
             }
             out.otherwise();
         }
