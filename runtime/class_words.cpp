@@ -38,6 +38,20 @@ index_t narrow_reach() {
     return reach;
 }
 
+std::uint8_t few_places_of(const statement& s, const output& o) {
+    if (!o.scattered || !*o.memory || detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4)
+        return 0;
+    // The value comes first in the program, and the rule last.
+    const bool adds_scalar =
+        s.operands[0].kind == operand_kind::scalar &&
+        detail::kind_of_word(s.program.front()) == detail::word_kind::scalar &&
+        detail::code_of_word(s.program.back()) == static_cast<std::uint32_t>(detail::scatter_rule::add);
+    const std::uint64_t elements = (*o.memory)->bytes / detail::size_of(o.type);
+    for (std::uint8_t k = 8; adds_scalar && k <= 14; k += 2)
+        if (elements <= std::uint64_t{1} << k) return k;
+    return 0;
+}
+
 void classifier::order_axes(const statement& s) {
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         if (!s.shapes.empty() && !is_joint(s.shapes[k])) continue;  // placed when its axes were joined
@@ -365,6 +379,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
         head.wide = is_wide(s.operands.size() + k, bytes);
         if (!library_roots_.empty()) head.suits_library = is_written_by_library(s, k);
+        head.few_places = few_places_of(s, o);
         head.write(out);
         out += detail::head_words;
         write_strides(s.operands.size() + k);

@@ -62,6 +62,9 @@ struct statement {
     bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
 };
 
+/// operand_head::few_places of an output.
+std::uint8_t few_places_of(const statement&, const output&);
+
 /// A statement whose tree is a list of leaves, into one output.
 struct tree_statement {
     std::span<const detail::word> program;

@@ -138,7 +138,7 @@ void check_pairs(std::span<const index_t> x, std::span<const index_t> y) {
                           ": two vectors of one length are wanted");
 }
 
-const bin_kernel& bin_text(bool uniform) {
+const bin_kernel& bin_text(bool uniform, bool half_edges) {
     // The last edge belongs to the last bin; of several that equal it the last but one counts. NaN comes last.
     static const bin_kernel any(
         "const int64 n = edges.size() - 1;\n"
@@ -153,13 +153,31 @@ const bin_kernel& bin_text(bool uniform) {
         "const int64 n = edges.size() - 1;\n"
         "        k = -1;\n"
         "        if (x >= edges[0] && x <= edges[n]) {\n"
+        "            const T first = edges[0], width = edges[n] - first, place = (x - first) / width * (T)n;\n"
+        "            const T low = first < (T)0 ? -first : first, high = edges[n] < (T)0 ? -edges[n] : edges[n];\n"
+        "            // How far place and edges may be rounded.\n"
+        "            const T digits = (T)(sizeof(T) == 8 ? 2.3e-16 : 1.2e-7);\n"
+        "            const T off = digits * (T)n * ((T)8 + (T)4 * (low < high ? high : low) / width);\n"
+        "            k = (int64)place;\n"
+        "            const T behind = place - (T)k;\n"
+        "            if (k >= n) k = n - 1;\n"
+        "            if (!(behind > off && behind < (T)1 - off)) {  // an edge is near\n"
+        "                if (x < edges[k]) --k;\n"
+        "                if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
+        "            }\n"
+        "        }",
+        "uniform_bin");
+    static const bin_kernel even_halves(
+        "const int64 n = edges.size() - 1;\n"
+        "        k = -1;\n"
+        "        if (x >= edges[0] && x <= edges[n]) {\n"
         "            k = (int64)((x - edges[0]) / (edges[n] - edges[0]) * (T)n);\n"
         "            if (k >= n) k = n - 1;\n"
         "            if (x < edges[k]) --k;\n"
         "            if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
         "        }",
         "uniform_bin");
-    return uniform ? even : any;
+    return !uniform ? any : half_edges ? even_halves : even;
 }
 
 }  // namespace ingot::detail

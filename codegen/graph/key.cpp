@@ -61,6 +61,8 @@ operand_class read_operand(word_reader& in, std::uint32_t axes) {
                 o.head.exponent <= exponent_class::minus_one && o.head.index <= index_use::unchecked &&
                 o.head.encode() == head,
             "has no such operand");
+    require(o.head.few_places == 0 || (o.head.few_places >= 8 && o.head.few_places <= 14 && o.head.few_places % 2 == 0),
+            "has no such number of places");
     require(o.head.index == index_use::none ||
                 (o.head.kind == operand_kind::array && kind_of(o.head.type) == kind::integer),
             "has an index that is no array of integers");
@@ -184,6 +186,7 @@ void describe_operand(const operand_class& o, std::string& out) {
     constexpr const char* uses[] = {"", " index", " index wrapped", " index clipped", " index unchecked"};
     out += uses[static_cast<std::size_t>(o.head.index)];
     if (o.head.suits_library) out += " as a library has it";
+    if (o.head.few_places != 0) out += " of 2^" + std::to_string(o.head.few_places) + " elements at most";
 }
 
 }  // namespace

@@ -254,14 +254,14 @@ auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {}) {
 
 using bin_kernel = elementwise_kernel<"T x, raw T edges", "int64 k">;
 /// The bin of a value, or -1 where it is in none. Of `uniform` bins, it is where arithmetic says, or one beside it
-/// where the edges say so.
-INGOT_API const bin_kernel& bin_text(bool uniform);
+/// where the edges say so; these are asked always where they have 16 bits, else only near them.
+INGOT_API const bin_kernel& bin_text(bool uniform, bool half_edges);
 
 /// The places that `e` is counted at.
 template <class E, class T>
 auto bin_of(const E& e, const array<T>& edges, bool uniform = false) {
     using C = type_of<compared_in<E, array<T>>()>;
-    return bin_text(uniform)(as_values<C>(e), as_values<C>(edges));
+    return bin_text(uniform, half_float<T>)(as_values<C>(e), as_values<C>(edges));
 }
 
 /// The edges first: then what `totals(places, number of bins)` makes of the places.

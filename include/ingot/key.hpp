@@ -93,6 +93,9 @@ struct operand_head {
     bool suits_library = false;
     exponent_class exponent = exponent_class::none;
     index_use index = index_use::none;
+    // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8,
+    // 10, 12 or 14, the first k of these for which 2^k are as many; else 0.
+    std::uint8_t few_places = 0;
     std::uint16_t same_as = 0;  // operand: number of the first operand that is the same view, scalar, generator or text
 
     /// The second word is the higher one.
@@ -101,7 +104,8 @@ struct operand_head {
                static_cast<std::uint64_t>(exponent) << 16 | static_cast<std::uint64_t>(vector) << 24 |
                static_cast<std::uint64_t>(wide) << 25 | static_cast<std::uint64_t>(aliased) << 26 |
                static_cast<std::uint64_t>(dense) << 27 | static_cast<std::uint64_t>(suits_library) << 28 |
-               static_cast<std::uint64_t>(index) << 32 | static_cast<std::uint64_t>(same_as) << 48;
+               static_cast<std::uint64_t>(index) << 32 | static_cast<std::uint64_t>(few_places) << 36 |
+               static_cast<std::uint64_t>(same_as) << 48;
     }
     static constexpr operand_head decode(std::uint64_t w) {
         const auto flag = [w](int bit) { return (w >> bit & 1u) != 0; };
@@ -114,6 +118,7 @@ struct operand_head {
                 flag(28),
                 static_cast<exponent_class>(w >> 16 & 0xffu),
                 static_cast<index_use>(w >> 32 & 15u),
+                static_cast<std::uint8_t>(w >> 36 & 15u),
                 static_cast<std::uint16_t>(w >> 48)};
     }
     constexpr void write(std::uint32_t* to) const {

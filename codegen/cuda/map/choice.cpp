@@ -99,11 +99,39 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
     }
 }
 
+/// Whether one value is added to few places, so that it is known from how often each is met.
+bool counts_few_places(const cuda_kernel& b) {
+    if (b.rank == 0 || b.outputs.size() != 1 || b.outputs[0].at->head.few_places == 0) return false;
+    const node& value = b.graph.nodes[b.value_of(b.outputs[0])];
+    return value.kind == node_kind::operand && b.key.operands[value.index].head.kind == detail::operand_kind::scalar;
+}
+
+void choose_counts(const cuda_kernel& b, map_choice& c) {
+    constexpr std::uint32_t most_each = 8, most_counts = 4096, warps = map_choice::threads / 32;
+    c.how = layout::counted;
+    c.places = 1u << b.outputs[0].at->head.few_places;
+    c.copies = std::clamp(most_counts / c.places, 1u, warps);
+    c.each = elements_within(b, has_long_loops(b) || b.loops != 0 ? 1 : most_each);
+    const bool vectors =
+        b.rank == 1 && b.unravellings.empty() && b.generators.empty() && b.loops == 0 &&
+        std::ranges::all_of(b.inputs, [](const array_argument& in) {
+            return !moves_inside(in, 0) || (inner_class(in, 0) == stride_class::unit && in.at->head.vector);
+        });
+    if (vectors)
+        c.vector = std::min(c.each, vector_bytes / widest_element(b, false, [](const array_argument& in) {
+                                        return moves_inside(in, 0);
+                                    }));
+}
+
 }  // namespace
 
 map_choice choose_map(const cuda_kernel& b) {
     map_choice c;
     const int inner = b.rank - 1;
+    if (counts_few_places(b)) {
+        choose_counts(b, c);
+        return c;
+    }
     if (choose_tile(b, c); c.how == layout::tiled) return c;
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
@@ -136,11 +164,12 @@ map_choice choose_map(const cuda_kernel& b) {
 kernel_shape map_choice::shape() const {
     const bool vectors = how == layout::packed || how == layout::flat;
     kernel_shape s;
-    s.name = how == layout::packed  ? "packed"
-             : how == layout::flat  ? "flat"
-             : how == layout::along ? "along"
-             : how == layout::tiled ? "tiled"
-                                    : "spread";
+    s.name = how == layout::packed    ? "packed"
+             : how == layout::flat    ? "flat"
+             : how == layout::along   ? "along"
+             : how == layout::tiled   ? "tiled"
+             : how == layout::counted ? "counted"
+                                      : "spread";
     s.threads = threads;
     s.each = vectors ? each : 1;
     s.chunks = vectors ? chunks : each;
@@ -161,6 +190,9 @@ std::string map_choice::reason() const {
         case layout::tiled:
             return "squares of " + std::to_string(tile) +
                    ", transposed operands by way of shared memory: coalesced along both axes";
+        case layout::counted:
+            return "each block counts at " + std::to_string(places) +
+                   " places in shared memory: atomic additions to memory are few";
         case layout::spread:
             break;
     }

@@ -10,11 +10,13 @@ namespace ingot::codegen {
 
 struct map_choice {
     enum class layout : std::uint8_t {
-        packed,  // a thread owns consecutive elements of the inner axis and moves them in one access
-        flat,    // after a fold across memory: vectors of the run of memory that rows are, some rows apart
-        along,   // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
-        tiled,   // of a square of two axes, what is contiguous along the outer one by way of shared memory
-        spread,  // elements of a thread lie a block apart
+        packed,   // a thread owns consecutive elements of the inner axis and moves them in one access
+        flat,     // after a fold across memory: vectors of the run of memory that rows are, some rows apart
+        along,    // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
+        tiled,    // of a square of two axes, what is contiguous along the outer one by way of shared memory
+        spread,   // elements of a thread lie a block apart
+        counted,  // one value is added to few places: each block counts in shared memory, and adds its counts at its
+                  // end
     };
     static constexpr std::uint32_t threads = 256;
 
@@ -25,6 +27,9 @@ struct map_choice {
     int along = -1;            // the axis that earlier steps have folded, or -1
     int side = -1;             // tiled: the axis along which the transposed operands are contiguous
     std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
+    std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
+    std::uint32_t places = 0;  // counted: as many as a block counts at
+    std::uint32_t copies = 1;  // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;
     std::string reason() const;

@@ -5,12 +5,16 @@
 //   spread  a thread's elements are a block apart, so that every access of a warp is coalesced whatever the alignment
 //           and the strides; its loads are in flight together.
 //   along   the same, but some apart on one axis, along which what an earlier step has folded is read once.
+//   counted spread, or by vectors, where one value is added to few places: as many blocks as fit count in shared memory
+//           how often each is met, over all elements, and add to memory at their end. Sums of integers are the same in
+//           any order.
 // Over more than one axis the linear number of a thread is decoded by multiply-high divisions.
 #include <algorithm>
 
 #include "codegen/cuda/map/choice.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/text/random.hpp"
+#include "codegen/text/scatter.hpp"
 
 namespace ingot::codegen {
 
@@ -31,7 +35,19 @@ public:
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
         b_.declare_outside_indices();
-        choice_.how == layout::packed ? write_packed() : choice_.how == layout::along ? write_along() : write_spread();
+        switch (choice_.how) {
+            case layout::packed:
+                write_packed();
+                break;
+            case layout::along:
+                write_along();
+                break;
+            case layout::counted:
+                write_counted();
+                break;
+            default:
+                write_spread();
+        }
         b_.report_outside_indices();
         finish_map(b_, choice_, p);
     }
@@ -270,8 +286,8 @@ private:
             for (const array_argument& in : b_.inputs) {
                 if (!moves(in) || read[in.node] || !wanted[in.node]) continue;
                 read[in.node] = true;
-                out.line(in.name, "[e] = ", b_.element(in, b_.offset(in, all_axes())), ";");
-                b_.body.name(in.node, in.name + "[e]");
+                out.line(slot_of(in), " = ", b_.element(in, b_.offset(in, all_axes())), ";");
+                b_.body.name(in.node, slot_of(in));
             }
             for (const node_id g : b_.generators) {
                 if (read[g] || !wanted[g]) continue;
@@ -297,6 +313,13 @@ private:
         read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
     }
 
+    /// Where a thread has element e of an input.
+    std::string slot_of(const array_argument& in) const {
+        if (choice_.vector == 1) return in.name + "[e]";
+        const std::string vector = std::to_string(choice_.vector);
+        return in.name + "[e / " + vector + "][e % " + vector + ']';
+    }
+
     /// A thread's scattered elements: their places, and whether they have one.
     static std::string places_of(const array_argument& z) { return z.name + "_at"; }
     void declare_places() {
@@ -304,7 +327,11 @@ private:
             if (b_.is_scattered(z)) b_.code.line(b_.needs.type(dtype::i8), ' ', places_of(z), '[', each_, "];");
     }
 
-    static std::string number_of_element() { return "first + e * " + std::to_string(threads) + 'u'; }
+    std::string number_of_element() const {
+        if (choice_.vector == 1) return "first + e * " + std::to_string(threads) + 'u';
+        const std::string vector = std::to_string(choice_.vector);
+        return "first + e / " + vector + " * " + std::to_string(threads * choice_.vector) + "u + e % " + vector;
+    }
 
     /// All values of the thread's elements, by quick bodies where there are such; once more where one was rare.
     void compute_elements() {
@@ -329,6 +356,111 @@ private:
             }
             out.close();
         });
+    }
+
+    // Counted.
+
+    void write_counted() {
+        source_writer& out = b_.code;
+        const array_argument& z = b_.outputs[0];
+        const formula all = points_of(axis_range(0, b_.rank));
+        const std::string n = b_.count(all, "n"), places = std::to_string(choice_.places);
+        const std::uint32_t block = threads * each_, counts = choice_.places * choice_.copies;
+        open_counts(counts);
+        out.margin("#pragma unroll 1");
+        out.open("for (", b_.linear(),
+                 " first = ", b_.thread_index(block).substr(0, b_.thread_index(block).rfind(" +")), " + threadIdx.x",
+                 choice_.vector == 1 ? "" : " * " + std::to_string(choice_.vector), "; first < ", n,
+                 "; first += ", b_.linear(), "(gridDim.x) * ", block, "u)");
+        for (const array_argument& in : b_.inputs)
+            if (moves(in))
+                out.line(choice_.vector == 1 ? "" : "alignas(16) ", b_.needs.type(in.at->head.type), ' ', in.name, '[',
+                         each_ / choice_.vector, ']',
+                         choice_.vector == 1 ? "" : '[' + std::to_string(choice_.vector) + ']', ";");
+        for (const node_id g : b_.generators) declare_random(place_of(g));
+        if (b_.checks_places()) out.line("bool inside[", each_, "];");
+        const body_writer::names outside = b_.body.scope();
+        if (choice_.vector != 1) {
+            out.open("if (", n, " - first >= ", threads * (each_ - choice_.vector) + choice_.vector, ")");
+            for (const array_argument& in : b_.inputs) {
+                if (!moves(in)) continue;
+                const std::uint32_t bytes = bytes_of(in) * choice_.vector;
+                out.margin("#pragma unroll");
+                out.line("for (int v = 0; v < ", each_ / choice_.vector, "; ++v) ",
+                         b_.loader(b_.reading_of(in, all_axes()), bytes), '<', word_of(bytes), ">(", in.name, "[v], ",
+                         b_.pointer(in), " + first + v * ", threads * choice_.vector, "u);");
+            }
+            out.otherwise();
+        }
+        open_unrolled_elements();
+        out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
+        out.line("if (q >= ", n, ") continue;");
+        b_.write_digits("q", outer_axes(b_.rank));
+        read_elements();
+        out.close();
+        if (choice_.vector != 1) out.close();
+        declare_places();
+        b_.compute(b_.has_quick_bodies(), [&] {
+            open_unrolled_elements();
+            if (b_.has_raw() || b_.has_user_text() || b_.loops != 0) {
+                out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
+                out.line("if (q >= ", n, ") break;");
+                if (b_.loops != 0) b_.write_digits("q", outer_axes(b_.rank));
+            }
+            out.line(places_of(z), "[e] = ", b_.body.value(b_.place_of(z), out), ";");
+            out.close();
+        });
+        open_unrolled_elements();
+        out.line("if (", number_of_element(), " >= ", n, ") break;");
+        out.line("if (", places_of(z), "[e] < 0", b_.checks_places() ? " || !inside[e]" : "", ") continue;");
+        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + ", places_of(z), "[e], 1u);");
+        const std::string value = b_.body.value(b_.value_of(z), out);
+        out.line("else ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[',
+                 places_of(z), "[e]], ", value, ");");
+        out.close();
+        out.close();
+        b_.body.leave(outside);
+        close_counts(value);
+        // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
+        // than 2^32.
+        const std::uint32_t resident = counts <= 4096 ? 8 : 3, least = std::max(block, 2 * choice_.places);
+        b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
+                                                           ceil_divide(all, std::uint64_t{1} << 31)));
+    }
+
+    void open_counts(std::uint32_t counts) {
+        source_writer& out = b_.code;
+        const std::uint32_t bytes = counts * 4, most_declared = 48 * 1024;
+        if (bytes > most_declared) {
+            b_.step.shared_bytes = bytes;
+            out.line("extern __shared__ unsigned int counts[];");
+        } else {
+            out.line("__shared__ unsigned int counts[", counts, "];");
+        }
+        out.line("for (int k = threadIdx.x; k < ", counts, "; k += ", threads, ") counts[k] = 0;");
+        out.line("__syncthreads();");
+        out.line("unsigned int* const own = counts",
+                 choice_.copies == 1 ? std::string()
+                                     : " + threadIdx.x / 32 % " + std::to_string(choice_.copies) + " * " +
+                                           std::to_string(choice_.places),
+                 ";");
+    }
+
+    /// What nothing was counted at may be no place.
+    void close_counts(const std::string& value) {
+        source_writer& out = b_.code;
+        const array_argument& z = b_.outputs[0];
+        const std::string type = b_.needs.type(z.at->head.type), places = std::to_string(choice_.places);
+        out.line("__syncthreads();");
+        out.open("for (int k = threadIdx.x; k < ", places, "; k += ", threads, ")");
+        out.line("unsigned int total = counts[k];");
+        if (choice_.copies > 1) {
+            out.margin("#pragma unroll");
+            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", places, "];");
+        }
+        out.line("if (total != 0) ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z),
+                 "[k], ", type, "(total) * ", value, ");");
+        out.close();
     }
 
     // Along an axis.
