@@ -102,10 +102,10 @@ TEST_CASE("drawn equations give what NumPy's give") {
                     add_drawn<double>(c, seed);
                     break;
                 case 3:
-                    add_drawn<complex64>(c, seed);
+                    add_drawn<std::complex<float>>(c, seed);
                     break;
                 default:
-                    add_drawn<complex128>(c, seed);
+                    add_drawn<std::complex<double>>(c, seed);
             }
         const std::string faults = c.faults();
         std::fputs(faults.c_str(), stderr);
