@@ -5,7 +5,6 @@
 #include <mutex>
 #include <string>
 
-#include <ingot/devices.hpp>
 #include <ingot/error.hpp>
 
 #include "runtime/counters.hpp"
