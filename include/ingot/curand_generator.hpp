@@ -55,11 +55,16 @@ concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 ///     random::curand_generator g(7, random::xorwow), same(7, random::xorwow);
 ///     array<float> x = g.normal<float>({1000});
 ///     std::cout << array_equal(x, same.normal<float>({1000})) << array_equal(x, g.normal<float>({1000})) << '\n';
-///     random::curand_generator points(0, random::sobol, 2);
-///     std::cout << points.uniform<float>({2, 4});
+///     g.seed(7);
+///     std::cout << g.bits<std::uint32_t>({4}) << ' ' << g.poisson(4, {4}) << '\n';
+///     std::cout << all(g.lognormal<double>({100}) > 0) << ' ' << (g.kind() == random::xorwow) << '\n';
+///     random::curand_generator points(1, random::sobol, 2);
+///     std::cout << points.uniform<float>({2, 4}) << points.device();
 ///     // prints: TrueFalse
-///     //         [[1.    0.5   0.75  0.25 ]
-///     //          [1.    0.5   0.25  0.75 ]]
+///     //         [1294048771 1299393676   73050411 1232676824] [2 5 3 2]
+///     //         True 1
+///     //         [[0.5   0.75  0.25  0.375]
+///     //          [0.5   0.25  0.75  0.375]]host
 class INGOT_API curand_generator {
     // Before its users, whose results are deduced.
     void fill(const char* operation, detail::curand_draw, buffer&, dtype, std::span<const index_t> shape);
