@@ -21,6 +21,7 @@ namespace random {
 
 /// cuRAND's generators: xorwow and mrg32k3a are pseudo-random, sobol is quasi-random, its numbers of 32 bits.
 enum class curand_kind : std::uint8_t { xorwow, mrg32k3a, sobol };
+/// The same, for short.
 inline constexpr curand_kind xorwow = curand_kind::xorwow, mrg32k3a = curand_kind::mrg32k3a, sobol = curand_kind::sobol;
 
 }  // namespace random
@@ -85,6 +86,7 @@ public:
 
     /// Where it draws.
     device_id device() const noexcept;
+    /// Which of cuRAND's generators it is.
     curand_kind kind() const noexcept;
 
     /// Begins anew with another seed; of sobol with the point of this number.
