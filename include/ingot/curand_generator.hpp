@@ -60,12 +60,12 @@ concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 ///     std::cout << g.bits<std::uint32_t>({4}) << ' ' << g.poisson(4, {4}) << '\n';
 ///     std::cout << all(g.lognormal<double>({100}) > 0) << ' ' << (g.kind() == random::xorwow) << '\n';
 ///     random::curand_generator points(1, random::sobol, 2);
-///     std::cout << points.uniform<float>({2, 4}) << points.device();
+///     std::cout << points.uniform<float>({2, 4}) << points.device().is_host();
 ///     // prints: TrueFalse
 ///     //         [1294048771 1299393676   73050411 1232676824] [2 5 3 2]
 ///     //         True 1
 ///     //         [[0.5   0.75  0.25  0.375]
-///     //          [0.5   0.25  0.75  0.375]]host
+///     //          [0.5   0.25  0.75  0.375]]1
 class INGOT_API curand_generator {
     // Before its users, whose results are deduced.
     void fill(const char* operation, detail::curand_draw, buffer&, dtype, std::span<const index_t> shape);
