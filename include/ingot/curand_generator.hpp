@@ -60,7 +60,7 @@ concept curand_element = std::same_as<T, float> || std::same_as<T, double>;
 ///     std::cout << g.bits<std::uint32_t>({4}) << ' ' << g.poisson(4, {4}) << '\n';
 ///     std::cout << all(g.lognormal<double>({100}) > 0) << ' ' << (g.kind() == random::xorwow) << '\n';
 ///     random::curand_generator points(1, random::sobol, 2);
-///     std::cout << points.uniform<float>({2, 4}) << points.device().is_host();
+///     std::cout << points.uniform<float>({2, 4}) << (device(points.device()) == current_device());
 ///     // prints: TrueFalse
 ///     //         [1294048771 1299393676   73050411 1232676824] [2 5 3 2]
 ///     //         True 1
