@@ -1,5 +1,6 @@
 #include <ingot/quantiles.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -7,6 +8,11 @@
 #include <vector>
 
 #include <ingot/error.hpp>
+
+#include "runtime/evaluate.hpp"
+#include "runtime/graphs.hpp"
+#include "runtime/host_workers.hpp"
+#include "runtime/ordering.hpp"
 
 namespace ingot::detail {
 
@@ -97,7 +103,53 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
     }
 }
 
+/// The elements at places within two of n q, where every method's are, and a NaN at the end.
+template <class T>
+void select_in_row(T* row, index_t n, std::span<const double> ascending) {
+    T* const end = row + n;
+    T* const found = std::find_if(row, end, [](T x) { return x != x; });
+    if (found != end) return std::swap(*found, end[-1]);  // whatever the rest, the quantiles are NaN
+    T* begin = row;
+    for (const double q : ascending) {
+        const auto about = static_cast<index_t>(static_cast<double>(n) * q);
+        T* const first = std::max(begin, row + std::clamp(about - 2, index_t{0}, n - 1));
+        T* const last = std::min(row + std::max(about, index_t{0}) + 3, end);
+        if (first >= last) continue;
+        std::nth_element(begin, first, end);
+        std::partial_sort(first, last, end);
+        begin = last;
+    }
+}
+template <class T>
+void select_in_rows(void* rows, index_t length, index_t count, std::span<const double> ascending) {
+    runtime::run_on_workers(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            select_in_row(static_cast<T*>(rows) + static_cast<index_t>(i) * length, length, ascending);
+    });
+}
+
 }  // namespace
+
+bool worth_selecting(std::size_t quantiles, index_t length, device_id device) {
+    return !device.is_cuda() && quantiles != 0 && quantiles <= 8 && length >= 1024;
+}
+
+void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_t count, std::span<const double> q) {
+    runtime::stream_state& stream = *runtime::context_on(rows->device).stream;
+    runtime::order_write(*rows, stream);
+    std::vector<double> ascending(q.begin(), q.end());
+    std::sort(ascending.begin(), ascending.end());
+    const auto select = [to = rows->data, type, length, count, ascending = std::move(ascending)] {
+        if (type == dtype::f4)
+            select_in_rows<float>(to, length, count, ascending);
+        else
+            select_in_rows<double>(to, length, count, ascending);
+    };
+    if (runtime::graph_capture* const capture = stream.capture.load(std::memory_order_relaxed))
+        capture->record(select);
+    else
+        select();
+}
 
 double checked_quantile(const char* operation, double q, double whole) {
     if (q >= 0 && q <= whole) return q / whole;

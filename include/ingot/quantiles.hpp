@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <ingot/creation.hpp>
@@ -57,11 +58,27 @@ using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, 
 template <class T>
 using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
 
+/// Whether it is less work to select the elements at so many quantiles of rows of this length than to sort the rows.
+INGOT_API bool worth_selecting(std::size_t quantiles, index_t length, device_id);
+/// Rows in C order on the host: the elements about the quantiles q are put where sorting has them, those between them
+/// anywhere between, and of a row that has a NaN one is last.
+INGOT_API void select_quantiles(const buffer_ref& rows, dtype, index_t length, index_t count,
+                                std::span<const double> q);
+
+/// Rows that are sorted, as far as the quantiles q ask for it; without any, or where NaN is ignored, throughout.
 template <class E>
-auto sorted_rows(const char* operation, const E& e, index_t axis) {
+auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<const double> q) {
     using T = quantile_of<typename E::value_type>;
     checked_axis(operation, axis, e.ndim());
-    return array<T>(sort(moveaxis(astype<T>(e), axis, -1), -1));
+    const auto rows = moveaxis(astype<T>(e), axis, -1);
+    const shape_like shape = rows.shape();
+    const index_t length = shape.values().back();
+    if (!worth_selecting(q.size(), length, device_of(rows))) return array<T>(sort(rows, -1));
+    array<T> made(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows)));
+    if (made.size() == 0) return made;
+    made(ellipsis) = rows;
+    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, made.size() / length, q);
+    return made;
 }
 template <class T, class R>
 array<quantile_type<T>> as_quantile(const R& values) {
@@ -75,21 +92,28 @@ struct quantile_axis {
     bool all = true;
     index_t axis = 0;
 };
-/// f(the sorted rows), without the axis.
+/// f(rows that are ordered about the parts q), without the axis.
 template <class E, class F>
-auto along(const char* operation, const E& e, quantile_axis axis, F f) {
+auto along(const char* operation, const E& e, std::span<const double> q, quantile_axis axis, F f) {
     using T = typename E::value_type;
-    return as_quantile<T>(axis.all ? f(sorted_rows(operation, ravel(e), 0)) : f(sorted_rows(operation, e, axis.axis)));
+    return as_quantile<T>(axis.all ? f(ordered_rows(operation, ravel(e), 0, q))
+                                   : f(ordered_rows(operation, e, axis.axis, q)));
 }
+/// f(the same, one q) for each of several, of `whole`; NaN is `ignored`, or not.
 template <class E, class F>
-auto along(const char* operation, const E& e, const std::vector<double>& q, quantile_axis axis, F f) {
+auto along(const char* operation, const E& e, const std::vector<double>& q, double whole, bool ignored,
+           quantile_axis axis, F f) {
     using T = typename E::value_type;
-    const auto sorted = axis.all ? sorted_rows(operation, ravel(e), 0) : sorted_rows(operation, e, axis.axis);
+    std::vector<double> parts;
+    for (const double one : q) parts.push_back(checked_quantile(operation, one, whole));
+    const std::span<const double> ordered = ignored ? std::span<const double>() : parts;
+    const auto sorted =
+        axis.all ? ordered_rows(operation, ravel(e), 0, ordered) : ordered_rows(operation, e, axis.axis, ordered);
     const shape_like all = sorted.shape();
     std::vector<index_t> shape{static_cast<index_t>(q.size())};
     for (int j = 0; j + 1 < static_cast<int>(all.size()); ++j) shape.push_back(all[j]);
     array<quantile_type<T>> result{zeros<quantile_type<T>>(shape)};
-    for (std::size_t i = 0; i < q.size(); ++i) result(static_cast<index_t>(i)) = as_quantile<T>(f(sorted, q[i]));
+    for (std::size_t i = 0; i < q.size(); ++i) result(static_cast<index_t>(i)) = as_quantile<T>(f(sorted, parts[i]));
     return result;
 }
 
@@ -102,7 +126,8 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, quan
 ///     // prints: 3.5 [6.5 4.5 2.5] [7. 2.]
 template <real_numbers E>
 auto median(const E& e, quantile_axis axis = {}) {
-    return along("median", e, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
+    constexpr double middle[] = {0.5};
+    return along("median", e, middle, axis, [](const auto& sorted) { return median_of_sorted(sorted, false); });
 }
 template <real_numbers E>
 auto median(const E& e, index_t axis, keepdims_t) {
@@ -116,7 +141,7 @@ auto median(const E& e, index_t axis, keepdims_t) {
 ///     // prints: [ 2. nan]
 template <real_numbers E>
 auto nanmedian(const E& e, quantile_axis axis = {}) {
-    return along("nanmedian", e, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
+    return along("nanmedian", e, {}, axis, [](const auto& sorted) { return median_of_sorted(sorted, true); });
 }
 template <real_numbers E>
 auto nanmedian(const E& e, index_t axis, keepdims_t) {
@@ -135,15 +160,14 @@ auto nanmedian(const E& e, index_t axis, keepdims_t) {
 template <real_numbers E>
 auto quantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
     const double part = checked_quantile("quantile", q, 1);
-    return along("quantile", e, axis,
+    return along("quantile", e, {&part, 1}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
 }
 template <real_numbers E>
 auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
               quantile_method method = quantile_method::linear) {
-    return along("quantile", e, q, axis, [=](const auto& sorted, double one) {
-        return quantile_of_sorted(sorted, checked_quantile("quantile", one, 1), method, false);
-    });
+    return along("quantile", e, q, 1, false, axis,
+                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
 
 /// `quantile` without what is NaN.
@@ -153,15 +177,14 @@ auto quantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
 template <real_numbers E>
 auto nanquantile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
     const double part = checked_quantile("nanquantile", q, 1);
-    return along("nanquantile", e, axis,
+    return along("nanquantile", e, {}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
 }
 template <real_numbers E>
 auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                  quantile_method method = quantile_method::linear) {
-    return along("nanquantile", e, q, axis, [=](const auto& sorted, double one) {
-        return quantile_of_sorted(sorted, checked_quantile("nanquantile", one, 1), method, true);
-    });
+    return along("nanquantile", e, q, 1, true, axis,
+                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
 }
 
 /// `quantile` of q percent, 0 to 100.
@@ -171,15 +194,14 @@ auto nanquantile(const E& e, const std::vector<double>& q, quantile_axis axis = 
 template <real_numbers E>
 auto percentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
     const double part = checked_quantile("percentile", q, 100);
-    return along("percentile", e, axis,
+    return along("percentile", e, {&part, 1}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, false); });
 }
 template <real_numbers E>
 auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                 quantile_method method = quantile_method::linear) {
-    return along("percentile", e, q, axis, [=](const auto& sorted, double one) {
-        return quantile_of_sorted(sorted, checked_quantile("percentile", one, 100), method, false);
-    });
+    return along("percentile", e, q, 100, false, axis,
+                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, false); });
 }
 
 /// `percentile` without what is NaN.
@@ -189,15 +211,14 @@ auto percentile(const E& e, const std::vector<double>& q, quantile_axis axis = {
 template <real_numbers E>
 auto nanpercentile(const E& e, double q, quantile_axis axis = {}, quantile_method method = quantile_method::linear) {
     const double part = checked_quantile("nanpercentile", q, 100);
-    return along("nanpercentile", e, axis,
+    return along("nanpercentile", e, {}, axis,
                  [=](const auto& sorted) { return quantile_of_sorted(sorted, part, method, true); });
 }
 template <real_numbers E>
 auto nanpercentile(const E& e, const std::vector<double>& q, quantile_axis axis = {},
                    quantile_method method = quantile_method::linear) {
-    return along("nanpercentile", e, q, axis, [=](const auto& sorted, double one) {
-        return quantile_of_sorted(sorted, checked_quantile("nanpercentile", one, 100), method, true);
-    });
+    return along("nanpercentile", e, q, 100, true, axis,
+                 [=](const auto& sorted, double one) { return quantile_of_sorted(sorted, one, method, true); });
 }
 
 }  // namespace detail

@@ -15,12 +15,12 @@ using testing::numpy_cases;
 
 namespace {
 
-/// Indices of one to three operands, with repeated ones, ellipses, extents of 1 and results in any order.
+/// Indices of one to four operands, with repeated ones, ellipses, extents of 1 and results in any order.
 class drawn_equation {
 public:
     explicit drawn_equation(unsigned seed) : random_(seed) {
         for (index_t& extent : extents_) extent = below(8) == 0 ? 7 : 2 + static_cast<index_t>(below(4));
-        const std::size_t operands = 1 + below(3);
+        const std::size_t operands = 1 + below(4);
         const bool ellipses = below(4) == 0;
         for (std::size_t i = 0; i < operands; ++i) {
             if (i > 0) text += ',';
@@ -77,22 +77,36 @@ void add_drawn(numpy_cases& c, unsigned seed) {
     if (x.size() == 1) c.add(call + ")", einsum(e.text, x[0]), x[0]);
     if (x.size() == 2) c.add(call + ", b)", einsum(e.text, x[0], x[1]), x[0], x[1]);
     if (x.size() == 3) c.add(call + ", b, c)", einsum(e.text, x[0], x[1], x[2]), x[0], x[1], x[2]);
+    if (x.size() == 4) c.add(call + ", b, c, d)", einsum(e.text, x[0], x[1], x[2], x[3]), x[0], x[1], x[2], x[3]);
 }
 
 }  // namespace
 
-TEST_CASE("200 drawn equations give what NumPy's give") {
+TEST_CASE("drawn equations give what NumPy's give") {
     if (thread_sanitizer) return test::untested("not under the thread sanitizer");
     const int status = test::exit_status(test::start_child([] {
         setenv("INGOT_CXX", "/nonexistent", 1);
         runtime::observe_new_keys(nullptr);
         const with_device on_the_host(device::host());
         numpy_cases c;
-        for (unsigned seed = 0; seed < 200; ++seed)
-            if (seed % 4 == 0)
-                add_drawn<int>(c, seed);
-            else
-                add_drawn<double>(c, seed);
+        c.forgive(8);
+        const unsigned equations = std::getenv("INGOT_TEST_ALL") != nullptr ? 500 : 100;
+        for (unsigned seed = 0; seed < equations; ++seed) switch (seed % 5) {
+                case 0:
+                    add_drawn<int>(c, seed);
+                    break;
+                case 1:
+                    add_drawn<float>(c, seed);
+                    break;
+                case 2:
+                    add_drawn<double>(c, seed);
+                    break;
+                case 3:
+                    add_drawn<std::complex<float>>(c, seed);
+                    break;
+                default:
+                    add_drawn<std::complex<double>>(c, seed);
+            }
         const std::string faults = c.faults();
         std::fputs(faults.c_str(), stderr);
         return faults.empty() ? 0 : 1;
