@@ -99,7 +99,7 @@ public:
     std::unordered_map<buffer*, touched_buffer> touched;
     std::vector<buffer_ref> constants;
     std::vector<const raw_program*> programs;  // which stand for ever
-    unsigned depth = 0;  // of loops
+    unsigned depth = 0;                        // of loops
 
 private:
     std::vector<buffer*> own_;

@@ -142,20 +142,20 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
     const array<float> there = array<float>{7, 8, 9}.to(device::host(1));
     array<float> back = zeros<float>(3), elsewhere = zeros<float>(3).to(device::host(1));
     const stream beside;
-    for (const auto& copy : std::vector<std::function<void()>>{
-             [&] { transfer(back, there); }, [&] { (void)there.to(back.device()); },
-             [&] {
-                 const with_stream in(beside);
-                 transfer(back, x);
-             },
-             [&] {
-                 const with_stream in(beside);
-                 back.set({7, 8, 9});
-             },
-             [&] {
-                 const with_device on(device::host(1));
-                 (void)zeros<float>(3);
-             }}) {
+    for (const auto& copy :
+         std::vector<std::function<void()>>{[&] { transfer(back, there); }, [&] { (void)there.to(back.device()); },
+                                            [&] {
+                                                const with_stream in(beside);
+                                                transfer(back, x);
+                                            },
+                                            [&] {
+                                                const with_stream in(beside);
+                                                back.set({7, 8, 9});
+                                            },
+                                            [&] {
+                                                const with_device on(device::host(1));
+                                                (void)zeros<float>(3);
+                                            }}) {
         CHECK_THROWS_AS((void)capture([&] { copy(); }), device_error);
         CHECK(holds(back, {3}, {0, 0, 0}));
     }
