@@ -195,12 +195,12 @@ TEST_CASE("the pages of processes that were killed go when the next array is giv
         CHECK(killed.line() == "given");
         killed.kill();
     }
-    std::vector<std::string> left;
-    std::ranges::set_difference(pages(), before, std::back_inserter(left));
-    REQUIRE(left.size() == 1);
+    std::vector<std::string> orphans;
+    std::ranges::set_difference(pages(), before, std::back_inserter(orphans));
+    REQUIRE(orphans.size() == 1);
     array<float> x{1, 2, 3};
     (void)to_ipc_handle(x);
-    CHECK(!std::filesystem::exists(left[0]));
+    CHECK(!std::filesystem::exists(orphans[0]));
     partner reader("keep", file);  // whose page is a living process'
     CHECK(reader.line() == "given");
     const std::set<std::string> living = pages();
