@@ -184,19 +184,19 @@ TEST_CASE("the pages of processes that were killed go when the next array is giv
     const test::scratch_directory scratch;
     const std::string file = scratch.path() / "handles";
     const auto pages = [] {
-        std::set<std::string> all;
+        std::set<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-            if (entry.path().filename().string().starts_with("ingot-")) all.insert(entry.path());
-        return all;
+            if (entry.path().filename().string().starts_with("ingot-")) names.insert(entry.path());
+        return names;
     };
-    const std::set<std::string> before = pages();
+    const std::set<std::string> pages_before = pages();
     {
         partner killed("keep", file);
         CHECK(killed.line() == "given");
         killed.kill();
     }
     std::vector<std::string> orphans;
-    std::ranges::set_difference(pages(), before, std::back_inserter(orphans));
+    std::ranges::set_difference(pages(), pages_before, std::back_inserter(orphans));
     REQUIRE(orphans.size() == 1);
     array<float> x{1, 2, 3};
     (void)to_ipc_handle(x);
