@@ -25,11 +25,9 @@ namespace {
 bool in_place(const buffer_ref& memory, std::uint32_t own) {
     if (!memory || !memory->unowned) {
         const bool is_alone = memory && memory.unique(own);
-        if (memory && !is_alone) {
+        if (memory && !is_alone)
             if (const runtime::graph_capture* const capture = runtime::capture_of_thread())
                 capture->check_may_move(*memory);
-            if (runtime::is_in_graphs(*memory)) runtime::note_moved(*memory, std::to_string(memory->bytes) + " bytes");
-        }
         return is_alone;
     }
     if (memory->read_only) runtime::throw_read_only("assign");
@@ -159,10 +157,12 @@ void assign_array(const tree& t, destination to, std::uint32_t own) {
         buffer_ref memory;
         evaluate_into(t, {to.type, &memory, &where});
         // Of a view of itself: graphs look at the memory that it has.
-        const bool stays = to.memory && to.memory->bytes == bytes && to.memory->device == memory->device &&
-                           runtime::is_in_graphs(*to.memory) && in_place(to.memory, own);
-        if (stays)
+        const bool is_watched = to.memory && to.memory->bytes == bytes && to.memory->device == memory->device &&
+                                runtime::is_in_graphs(*to.memory);
+        if (is_watched && in_place(to.memory, own))
             runtime::copy(*to.memory, 0, *memory, 0, bytes, stream_on(memory->device));
+        else if (is_watched)
+            runtime::move_to(to.memory, std::move(memory));
         else
             to.memory = std::move(memory);
     }
@@ -179,7 +179,7 @@ void assign_elements(const char* operation, const tree& t, destination to, std::
                    to.memory ? to.memory->device : runtime::current().device);
     seen = with_leading_axes(operation, t.shape, to, where);
     evaluate_into(t, {to.type, &memory, &seen});
-    to.memory = std::move(memory);
+    runtime::move_to(to.memory, std::move(memory));
     to.where = std::move(where);
 }
 
@@ -202,7 +202,7 @@ void assign_together(const char* operation, slot& cache, const joint_outputs& tr
         const joint_assignment& a = assignments[k];
         // Once for each array, of which several parts may be written.
         if (a.to.memory.get() == a.from && !stays(a, assignments))
-            a.to.memory = copy_of(a.to.memory, a.to.memory->device);
+            runtime::move_to(a.to.memory, copy_of(a.to.memory, a.to.memory->device));
         seen[k] = a.part;
         outputs[k] = {a.to.type, &a.to.memory, &seen[k]};
     }
@@ -220,21 +220,23 @@ void assign_selected(const char* operation, const tree& t, destination to, const
     buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
     runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
     evaluate_into(t, {to.type, &memory, &seen});
-    to.memory = std::move(memory);
+    runtime::move_to(to.memory, std::move(memory));
 }
 
 void assign_scattered(const char* operation, const tree& t, destination to, const buffer* from, std::uint32_t own) {
     check_not_assigned(operation, to, from);
     if (!to.memory) return;  // no elements
     check_devices(operation, t.operands, *to.memory);
-    if (!in_place(to.memory, own)) to.memory = copy_of(to.memory, to.memory->device);
+    const bool stays = in_place(to.memory, own);
+    buffer_ref memory = stays ? buffer_ref() : copy_of(to.memory, to.memory->device);
     layout whole(0);
-    const output out{to.type, &to.memory, &whole, true};
+    const output out{to.type, stays ? &to.memory : &memory, &whole, true};
     v1::evaluate(t.cache, t.program, t.operands, t.attributes, {&out, 1});
+    if (!stays) runtime::move_to(to.memory, std::move(memory));
 }
 
 void make_unique(buffer_ref& memory) {
-    if (memory && !in_place(memory, 1)) memory = copy_of(memory, memory->device);
+    if (memory && !in_place(memory, 1)) runtime::move_to(memory, copy_of(memory, memory->device));
 }
 
 bool keeps_memory(const buffer_ref& memory, const layout& where, extents_ref assigned) {

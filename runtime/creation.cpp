@@ -179,6 +179,7 @@ void read_values(const buffer_ref& memory, const layout& where, std::size_t byte
 void write_values(destination to, const void* from) {
     const std::size_t bytes = bytes_of(to.where, size_of(to.type));
     if (bytes == 0) return;
+    runtime::check_stream_of_capture(*runtime::current().stream);
     if (!is_contiguous(to.where)) {  // memory that is not Ingot's: by way of an array
         buffer_ref memory;
         layout where;
@@ -187,11 +188,13 @@ void write_values(destination to, const void* from) {
         return runtime::copy_view(to.type, *memory, where, to.memory, to.where);
     }
     if (!to.memory->unowned && !to.memory.unique()) {
-        if (runtime::is_in_graphs(*to.memory))
-            runtime::note_moved(*to.memory, std::to_string(to.memory->bytes) + " bytes");
-        const device_id device = to.memory->device;
-        const layout shape = to.where;
-        allocate_array("set", to, shape.extents(), device);
+        buffer_ref fresh;
+        layout where;
+        allocate_array("set", {to.type, fresh, where}, to.where.extents(), to.memory->device);
+        runtime::copy_from_host(*fresh, 0, bytes, from, *runtime::current().stream);
+        runtime::move_to(to.memory, std::move(fresh));
+        to.where = std::move(where);
+        return;
     }
     runtime::copy_from_host(*to.memory, static_cast<std::size_t>(to.where.offset) * size_of(to.type), bytes, from,
                             *runtime::current().stream);

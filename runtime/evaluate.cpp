@@ -171,8 +171,7 @@ execution_context context_on(device_id device) {
     current_state& now = current();
     execution_context p;
     p.stream = now.device == device ? now.stream : state_of(device).default_stream;
-    if (const graph_capture* const capture = capture_of_thread(); capture != nullptr && p.stream != &capture->stream)
-        throw_not_recorded("work on another stream or device");
+    check_stream_of_capture(*p.stream);
     p.environment.math = now.math;
     p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
     p.environment.architecture = device.is_cuda() ? architecture_of(device) : 0;

@@ -20,6 +20,7 @@
 #include "runtime/kernel_module.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/pool.hpp"
+#include "runtime/raw_kernels.hpp"
 
 namespace ingot {
 namespace runtime {
@@ -88,6 +89,10 @@ void check_not_recorded(const stream_state& s, const char* what) {
     if (s.capture.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
         throw_not_recorded(what);
 }
+void check_stream_of_capture(const stream_state& s) {
+    if (current_capture != nullptr && &s != &current_capture->stream) [[unlikely]]
+        throw_not_recorded("work on another stream or device");
+}
 
 source_text condition_source(std::uint32_t architecture) {
     source_text source;
@@ -147,6 +152,7 @@ struct graph_state {
     std::string moved;  // what it does not see any more; under the mutex of the table of what graphs look at
     std::vector<touched_buffer> touched;
     std::vector<buffer_ref> constants;
+    std::vector<const raw_program*> programs;
     std::vector<host_step> steps;
     std::size_t size = 0;
     std::mutex mutex;  // of launches
@@ -184,12 +190,16 @@ bool is_in_graphs(const buffer& b) noexcept {
     return table.graphs.contains(&b);
 }
 
-void note_moved(const buffer& b, const std::string& what) {
-    watched_memory& table = watched();
-    const std::lock_guard lock(table.mutex);
-    const auto [first, last] = table.graphs.equal_range(&b);
-    for (auto at = first; at != last; ++at)
-        if (at->second->moved.empty()) at->second->moved = what;
+void move_to(buffer_ref& memory, buffer_ref fresh) {
+    if (memory && is_in_graphs(*memory)) {
+        const std::string what = std::to_string(memory->bytes) + " bytes";
+        watched_memory& table = watched();
+        const std::lock_guard lock(table.mutex);
+        const auto [first, last] = table.graphs.equal_range(memory.get());
+        for (auto at = first; at != last; ++at)
+            if (at->second->moved.empty()) at->second->moved = what;
+    }
+    memory = std::move(fresh);
 }
 
 graph_state::~graph_state() {
@@ -435,6 +445,7 @@ runtime::graph_state* record_graph(void (*body)(void*), void* argument) {
         for (const touched_buffer& t : made->touched) table.graphs.emplace(&*t.memory, made.get());
     }
     made->constants = std::move(capture.constants);
+    made->programs = std::move(capture.programs);
     made->steps = std::move(capture.all_steps);
     made->size = capture.size;
     return made.release();
@@ -508,6 +519,7 @@ void graph::launch() const {
                         "copies before they or the array are written");
     }
     for (const touched_buffer& t : g.touched) t.is_written ? order_write(*t.memory, s) : order_read(*t.memory, s);
+    for (const raw_program* const p : g.programs) order_variables(*p, s);
     s.backend->bind_thread();
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (own.device.is_cuda()) check(driver()->cuGraphLaunch(g.executable, cu(s.native)), "launching a graph");

@@ -7,6 +7,7 @@
 // written in place, and their copies are deep from then on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +21,7 @@
 namespace ingot::runtime {
 
 struct source_text;
+struct raw_program;
 
 /// A reference that does not ask others' writes to split.
 class held_buffer {
@@ -81,6 +83,10 @@ public:
             if (c.get() == &b) return true;
         return false;
     }
+    /// Of a kernel of the program: launches are in order with its variables, arrays over which may be made later.
+    void use_variables(const raw_program& p) {
+        if (std::find(programs.begin(), programs.end(), &p) == programs.end()) programs.push_back(&p);
+    }
     void record(host_step step) { steps->push_back(std::move(step)); }
 
     /// Own memory that is in use now.
@@ -92,7 +98,8 @@ public:
     std::size_t size = 0;           // kernels and library calls
     std::unordered_map<buffer*, touched_buffer> touched;
     std::vector<buffer_ref> constants;
-    unsigned depth = 0;  // of loops
+    std::vector<const raw_program*> programs;  // which stand for ever
+    unsigned depth = 0;                        // of loops
 
 private:
     std::vector<buffer*> own_;
@@ -101,9 +108,10 @@ private:
 
 /// Whether a graph, not one that is being recorded, looks at the memory for its arrays' elements.
 bool is_in_graphs(const buffer&) noexcept;
-/// Before an array gets other memory than this because something else holds it as well: graphs that look at it would
-/// go on with the old elements, and throw when they are launched. `what` says of what dtype and shape the array is.
-void note_moved(const buffer&, const std::string& what);
+/// Gives an array other memory because something else holds its own as well: graphs that look at that would go on with
+/// the old elements, and throw when they are launched. To be called once the new elements are there, so that a write
+/// that fails leaves graphs as they are.
+void move_to(buffer_ref& memory, buffer_ref fresh);
 
 /// The kernel that hands a loop's condition to the driver; cudaGraphSetConditional is the device's own.
 source_text condition_source(std::uint32_t architecture);
@@ -113,5 +121,7 @@ graph_capture* capture_of_thread() noexcept;
 /// Of a stream of which one is under way, in the thread whose it is: what cannot be recorded throws device_error.
 [[noreturn]] void throw_not_recorded(const char* what);
 void check_not_recorded(const stream_state&, const char* what);
+/// Work on another stream than that of the thread's capture would be done at once, and not by launches.
+void check_stream_of_capture(const stream_state&);
 
 }  // namespace ingot::runtime

@@ -1,19 +1,23 @@
 // See ipc.hpp and ingot/ipc.hpp.
 #include "runtime/ipc.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ingot/error.hpp>
@@ -77,6 +81,7 @@ bool has_ended(process_name p) {
 /// Who has opened an array.
 struct openers {
     std::atomic<std::uint64_t> is_over;  // the memory is nobody's any more
+    std::uint64_t namespace_of_owner;    // in which the file's name names a process
     std::array<std::atomic<std::uint64_t>, 500> processes;
 };
 static_assert(sizeof(openers) <= page_bytes && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -96,6 +101,35 @@ openers* map_page(const std::string& name, int flags) {
     close(file);
     errno = why;
     return page == MAP_FAILED ? nullptr : static_cast<openers*>(page);
+}
+
+/// Of the numbers of processes; 0 where it is not known.
+std::uint64_t own_namespace() {
+    struct stat of {};
+    return stat("/proc/self/ns/pid", &of) == 0 ? of.st_ino : 0;
+}
+
+/// Removes the files of processes that were killed. Those of another namespace of processes may be of one that lives.
+void remove_files_of_ended() {
+    DIR* const folder = opendir("/dev/shm");
+    if (folder == nullptr) return;
+    const std::uint64_t here = own_namespace();
+    while (const dirent* const entry = readdir(folder)) {
+        constexpr std::string_view prefix = "ingot-";
+        const std::string name = entry->d_name;
+        if (here == 0 || !name.starts_with(prefix)) continue;
+        char* end = nullptr;
+        const process_name owner{std::strtoull(name.c_str() + prefix.size(), &end, 10)};
+        if (*end != '-' || !has_ended(owner)) continue;
+        const int file = openat(dirfd(folder), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (file < 0) continue;
+        std::uint64_t there = 0;
+        const bool is_read =
+            pread(file, &there, sizeof there, offsetof(openers, namespace_of_owner)) == ssize_t{sizeof there};
+        close(file);
+        if (is_read && there == here) unlinkat(dirfd(folder), name.c_str(), 0);
+    }
+    closedir(folder);
 }
 
 bool is_opened(openers& page) {
@@ -119,10 +153,6 @@ struct exported_memory {
     std::uint64_t serial;
     openers* page;
 
-    bool is_used_here() const noexcept {
-        const std::uint32_t own = shares ? memory->exports.load(std::memory_order_acquire) : 1u;
-        return memory->references.load(std::memory_order_acquire) > own;
-    }
     /// Whoever opens it meanwhile is told that it came too late, or seen.
     bool end() {
         if (is_opened(*page)) return false;
@@ -166,9 +196,15 @@ void end_passed_exports() noexcept {
         all_exports& table = exports();
         const std::unique_lock lock(table.mutex, std::try_to_lock);
         if (!lock) return;
+        // An array may have been given twice, to be written and to be read alone.
+        const auto is_used_here = [&](const buffer_ref& memory) {
+            const auto own = memory->exports.load(std::memory_order_acquire) + table.of.count({memory.get(), false}) +
+                             static_cast<std::size_t>(std::ranges::count(dropped, memory));
+            return memory->references.load(std::memory_order_acquire) > own;
+        };
         for (auto at = table.of.begin(); at != table.of.end();) {
             exported_memory& e = at->second;
-            if (e.owner != getpid() || e.is_used_here() || !e.end()) {
+            if (e.owner != getpid() || is_used_here(e.memory) || !e.end()) {
                 ++at;
                 continue;
             }
@@ -337,8 +373,10 @@ ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& whe
         [[maybe_unused]] static const int at_exit = std::atexit(remove_files);
         exported_memory made{memory, !read_only, getpid(), page_name(h.process, table.next), table.next, nullptr};
         ++table.next;
+        remove_files_of_ended();
         made.page = map_page(made.file, O_CREAT | O_EXCL);
         if (made.page == nullptr) throw device_error("[to_ipc_handle] " + made.file + ": " + std::strerror(errno));
+        made.page->namespace_of_owner = own_namespace();
         if (made.shares) memory->exports.fetch_add(1, std::memory_order_acq_rel);
         known = table.of.insert_or_assign(key, std::move(made)).first;
         has_exports.store(true, std::memory_order_release);

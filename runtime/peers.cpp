@@ -91,6 +91,9 @@ void describe_gpu(device_properties& p, device_id d) {
 
 #endif
 
+/// Ends a view of another device's memory, which holds that.
+void drop_viewed(void* viewed) { delete static_cast<buffer_ref*>(viewed); }
+
 }  // namespace
 
 bool enable_peer_access(device_id from, device_id memory_of) {
@@ -151,9 +154,12 @@ void detail::transfer_elements(destination to, const buffer_ref& from, const lay
     if (!to.memory->unowned && !to.memory.unique()) {
         if (const runtime::graph_capture* const capture = runtime::capture_of_thread())
             capture->check_may_move(*to.memory);
-        if (runtime::is_in_graphs(*to.memory)) runtime::note_moved(*to.memory, std::to_string(bytes) + " bytes");
-        to.memory = to.memory->pinned ? allocate_pinned_buffer(bytes) : allocate_buffer(bytes, to.memory->device, s);
+        buffer_ref fresh =
+            to.memory->pinned ? allocate_pinned_buffer(bytes) : allocate_buffer(bytes, to.memory->device, s);
+        runtime::copy(*fresh, 0, *from, static_cast<std::size_t>(from_where.offset) * each, bytes, s);
+        runtime::move_to(to.memory, std::move(fresh));
         to.where.offset = 0;
+        return;
     }
     runtime::copy(*to.memory, static_cast<std::size_t>(to.where.offset) * each, *from,
                   static_cast<std::size_t>(from_where.offset) * each, bytes, s);
@@ -161,12 +167,15 @@ void detail::transfer_elements(destination to, const buffer_ref& from, const lay
 
 buffer_ref detail::peer_memory(const buffer_ref& of, device_id on) {
     runtime::state_of(on);
-    if (!runtime::enable_peer_access(on, of->device))
-        throw device_error("[peer_view] " + to_string(on) + " has no access to the memory of " + to_string(of->device) +
-                           "; copy the array, by .to(device)");
-    auto held = std::make_unique<buffer_ref>(of);
-    buffer_ref seen =
-        unowned_buffer(of->data, of->bytes, on, [](void* kept) { delete static_cast<buffer_ref*>(kept); }, held.get());
+    // Of a view of a view the memory is where the first one looks.
+    const bool is_view = of->end == runtime::drop_viewed;
+    const buffer_ref viewed = is_view ? *static_cast<const buffer_ref*>(of->end_argument) : of;
+    if (!runtime::enable_peer_access(on, viewed->device))
+        throw device_error("[peer_view] " + to_string(on) + " has no access to the memory of " +
+                           to_string(viewed->device) + "; copy the array, by .to(device)");
+    if (viewed->device == on) return viewed;
+    auto held = std::make_unique<buffer_ref>(viewed);
+    buffer_ref seen = unowned_buffer(of->data, of->bytes, on, runtime::drop_viewed, held.get());
     static_cast<void>(held.release());
     seen->read_only = true;
     seen->writer.store(of->writer.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -214,8 +214,7 @@ private:
             detail::make_unique(memory);
         else if (!memory->unowned && !memory.unique()) {
             if (const graph_capture* const capture = capture_of_thread()) capture->check_may_move(*memory);
-            if (is_in_graphs(*memory)) note_moved(*memory, std::to_string(memory->bytes) + " bytes");
-            memory = allocate_buffer(memory->bytes, memory->device, stream);
+            move_to(memory, allocate_buffer(memory->bytes, memory->device, stream));
         }
         order_write(*memory, stream);
     }
@@ -374,8 +373,9 @@ void launch_raw(const runtime::raw_function& f, const launch_settings& how, std:
         for (std::size_t i = 0; i < arguments.size(); ++i) check_argument(f, kernel, i, arguments.size(), arguments[i]);
     stream_state& stream = *context_on(device).stream;
     packed_arguments packed(f, arguments, stream);
-    order_variables(f, stream);
+    order_variables(*f.of, stream);
     graph_capture* const capture = stream.capture.load(std::memory_order_relaxed);
+    if (capture != nullptr) capture->use_variables(*f.of);
 #ifdef INGOT_HAS_CUDA_HEADERS
     if (device.is_cuda())
         run_on_gpu(f, kernel, how, packed.pointers(), stream);

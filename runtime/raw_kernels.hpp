@@ -61,8 +61,8 @@ struct raw_program {
     mutable std::atomic<std::uint64_t> launched_on{0};  // streams, as a buffer's readers
 };
 
-/// Before a launch: puts the stream behind what is done with the variables of the kernel's program.
-void order_variables(const raw_function&, const stream_state&);
+/// Before a launch of one of its kernels: puts the stream behind what is done with the program's variables.
+void order_variables(const raw_program&, const stream_state&);
 
 /// A kernel on a device: compiled and loaded by whoever comes first, later found without a lock. Throws compile_error,
 /// and error where the program has no such kernel.

@@ -233,8 +233,7 @@ const loaded_function& loaded_on(const raw_function& f, device_id device) {
     return found;
 }
 
-void order_variables(const raw_function& f, const stream_state& s) {
-    const raw_program& program = *f.of;
+void order_variables(const raw_program& program, const stream_state& s) {
     if ((program.launched_on.load(std::memory_order_relaxed) & s.mark) == 0)
         program.launched_on.fetch_or(s.mark, std::memory_order_acq_rel);
     if (!program.has_variables.load(std::memory_order_acquire)) return;

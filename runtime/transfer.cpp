@@ -24,6 +24,13 @@ stream_state& stream_for(device_id device, stream_state& preferred) {
     return preferred.device == device ? preferred : *state_of(device).default_stream;
 }
 
+/// The same, for work that a graph has to record where one is recorded.
+stream_state& recorded_stream_for(device_id device, stream_state& preferred) {
+    stream_state& s = stream_for(device, preferred);
+    check_stream_of_capture(s);
+    return s;
+}
+
 template <class F>
 void in_pieces(std::size_t bytes, F f) {
     run_on_workers((bytes + host_piece - 1) / host_piece, [&](std::size_t begin, std::size_t end) {
@@ -93,6 +100,7 @@ void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_
                     const std::function<void(std::span<const std::byte>)>& take) {
     stream_state& s = stream_for(from.device, preferred);
     check_not_recorded(preferred, "reading on the host");
+    check_stream_of_capture(s);
     const stream_index writer = from.writer.load(std::memory_order_relaxed);
     order_read(from, s);
     const auto bytes_at = [](const void* data, std::size_t n) {
@@ -153,7 +161,7 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
           stream_state& preferred) {
     const bool from_host = from.device.is_host(), to_host = to.device.is_host();
     const bool at_source = to_host || (!from_host && preferred.device == from.device);
-    stream_state& s = stream_for(at_source ? from.device : to.device, preferred);
+    stream_state& s = recorded_stream_for(at_source ? from.device : to.device, preferred);
     if (from_host && to_host) {
         order_read(from, s);
         order_write(to, s);
@@ -182,7 +190,7 @@ void copy(buffer& to, std::size_t to_offset, buffer& from, std::size_t from_offs
 }
 
 void fill(buffer& to, std::size_t offset, std::size_t bytes, unsigned char value, stream_state& preferred) {
-    stream_state& s = stream_for(to.device, preferred);
+    stream_state& s = recorded_stream_for(to.device, preferred);
     order_write(to, s);
     char* const target = at(to, offset);
     graph_capture* const capture = s.capture.load(std::memory_order_relaxed);

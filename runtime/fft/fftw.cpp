@@ -42,7 +42,9 @@ struct fftw_api {
     void (*execute_c2r)(fftw_plan, void* in, R* out);
     void (*destroy_plan)(fftw_plan);
     int (*alignment_of)(R*);
-    void (*plan_with_threads)(int) = nullptr;  // for plans that are made from then on; null: FFTW has no threads here
+    // The number of threads is the process', for all plans that are made from then on. Null: FFTW has no threads here.
+    void (*plan_with_threads)(int) = nullptr;
+    int (*planner_threads)() = nullptr;
 };
 
 /// FFTW's loop over the parts of a transform, by Ingot's workers.
@@ -53,7 +55,7 @@ void run_parts(void* (*part)(char*), char* all, std::size_t bytes_each, int part
 }
 /// It has to be asked before any plan is made.
 template <class R>
-void (*threads_of_fftw())(int) {
+void find_threads(fftw_api<R>& api) {
     constexpr bool single = sizeof(R) == 4;
     const std::string prefix = single ? "fftwf_" : "fftw_";
     try {
@@ -61,15 +63,17 @@ void (*threads_of_fftw())(int) {
         int (*initialise)() = nullptr;
         void (*set_loop)(decltype(&run_parts), void*) = nullptr;
         void (*plan_with)(int) = nullptr;
+        int (*threads)() = nullptr;
         library.get(initialise, (prefix + "init_threads").c_str());
         library.get(set_loop, (prefix + "threads_set_callback").c_str());  // since FFTW 3.3.9
         library.get(plan_with, (prefix + "plan_with_nthreads").c_str());
+        library.get(threads, (prefix + "planner_nthreads").c_str());  // since 3.3.9, too
         library.keep_loaded();
-        if (initialise() == 0) return nullptr;
+        if (initialise() == 0) return;
         set_loop(run_parts, nullptr);
-        return plan_with;
-    } catch (const library_error&) {
-        return nullptr;
+        api.plan_with_threads = plan_with;
+        api.planner_threads = threads;
+    } catch (const library_error&) {  // transforms by one thread
     }
 }
 
@@ -94,7 +98,7 @@ const fftw_api<R>& fftw() {
             get(made->destroy_plan, "destroy_plan");
             get(made->alignment_of, "alignment_of");
             library.keep_loaded();
-            made->plan_with_threads = threads_of_fftw<R>();
+            find_threads(*made);
             return made.release();
         } catch (const library_error&) {
             throw library_error("[fft] " + std::string(file) + " is wanted on the host and was not found (Debian: " +
@@ -103,6 +107,26 @@ const fftw_api<R>& fftw() {
     }();
     return api;
 }
+
+/// Plans are for that many threads while it is there; those that the rest of the process makes are for as many as
+/// before. Under the planner's lock.
+template <class R>
+class planning_with {
+public:
+    planning_with(const fftw_api<R>& api, int threads) : api_(api) {
+        if (api_.plan_with_threads == nullptr) return;
+        before_ = api_.planner_threads();
+        api_.plan_with_threads(threads);
+    }
+    planning_with(const planning_with&) = delete;
+    ~planning_with() {
+        if (api_.plan_with_threads != nullptr) api_.plan_with_threads(before_);
+    }
+
+private:
+    const fftw_api<R>& api_;
+    int before_ = 1;
+};
 
 std::mutex& planner() {
     static std::mutex& mutex = *new std::mutex;
@@ -164,7 +188,7 @@ private:
         const unsigned flags = estimate | (aligned ? 0 : unaligned);
         const fftw_api<R>& api = fftw<R>();
         fftw_plan made = nullptr;
-        if (api.plan_with_threads != nullptr) api.plan_with_threads(threads);
+        const planning_with<R> these(api, threads);
         if (t.how == transform::direction::to_complex)
             made = api.plan_r2c(rank, own.data(), batch_rank, batch.data(), static_cast<R*>(t.from), t.to,
                                 flags | preserve_input);

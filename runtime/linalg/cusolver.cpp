@@ -26,6 +26,7 @@
 #include "runtime/copy_view.hpp"
 #include "runtime/dynamic_library.hpp"
 #include "runtime/linalg/batched_functions.hpp"
+#include "runtime/linalg/cusolver_newer.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/transfer.hpp"
 
@@ -53,10 +54,10 @@ struct cusolver_api {
     decltype(&::cusolverDnXsyevd) syevd;
     decltype(&::cusolverDnXgesvd_bufferSize) gesvd_size;
     decltype(&::cusolverDnXgesvd) gesvd;
-    decltype(&::cusolverDnXgeev_bufferSize) geev_size = nullptr;  // since cuSOLVER 11.7.1, of CUDA 12.6
-    decltype(&::cusolverDnXgeev) geev = nullptr;
-    decltype(&::cusolverDnXsyevBatched_bufferSize) syev_batched_size = nullptr;  // since CUDA 12.6, too
-    decltype(&::cusolverDnXsyevBatched) syev_batched = nullptr;
+    geev_size_function* geev_size = nullptr;  // since cuSOLVER 11.7.1, of CUDA 12.6
+    geev_function* geev = nullptr;
+    syev_batched_size_function* syev_batched_size = nullptr;  // since CUDA 12.6, too
+    syev_batched_function* syev_batched = nullptr;
     decltype(&::cusolverDnCreateSyevjInfo) create_syevj_info;
     decltype(&::cusolverDnCreateGesvdjInfo) create_gesvdj_info;
     // These have no 64-bit form.

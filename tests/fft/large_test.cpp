@@ -1,4 +1,6 @@
 // One transform so large that several threads make it, and what explain says of a transform's operations.
+#include <dlfcn.h>
+
 #include <numbers>
 
 #include "tests/arrays/expect.hpp"
@@ -26,6 +28,28 @@ TEST_CASE_TEMPLATE("one large transform", T, float, double) {
     const array<C> rows = fft::fft(reshape(numbers, {2, n / 2}));
     CHECK(static_cast<double>(max(abs(rows(1) - fft::fft(numbers(slice(n / 2, none))))).item()) <
           bound * std::sqrt(static_cast<double>(n)));
+}
+
+TEST_CASE("the number of threads that a program has set for FFTW's plans stays") {
+    if (!test::has_fft()) return;
+    const with_device on_the_host(device::host());
+    (void)eval(fft::fft(ones<std::complex<double>>(8)));  // FFTW is open
+    void* const library = dlopen("libfftw3_threads.so.3", RTLD_NOW | RTLD_NOLOAD);
+    if (library == nullptr) {
+        MESSAGE("not tested: FFTW has no threads here");
+        return;
+    }
+    const auto set = reinterpret_cast<void (*)(int)>(dlsym(library, "fftw_plan_with_nthreads"));
+    const auto number = reinterpret_cast<int (*)()>(dlsym(library, "fftw_planner_nthreads"));
+    if (set != nullptr && number != nullptr) {
+        const int before = number();
+        CHECK(before == 1);
+        set(3);
+        for (const index_t n : {index_t{24}, index_t{1} << 17}) (void)eval(fft::fft(ones<std::complex<double>>(n)));
+        CHECK(number() == 3);
+        set(before);
+    }
+    dlclose(library);
 }
 
 TEST_CASE("explain counts a transform's operations: 5 n log2(n), of real numbers half of it") {

@@ -138,6 +138,27 @@ TEST_CASE("what has to wait for a result cannot be recorded, and leaves everythi
               const array<float> there = x.to(device::host(1));
               (void)capture([&] { (void)eval(there + 1); });
           }) == "[graph] work on another stream or device cannot be recorded");
+    // Nor is it done at once.
+    const array<float> there = array<float>{7, 8, 9}.to(device::host(1));
+    array<float> back = zeros<float>(3), elsewhere = zeros<float>(3).to(device::host(1));
+    const stream beside;
+    for (const auto& copy :
+         std::vector<std::function<void()>>{[&] { transfer(back, there); }, [&] { (void)there.to(back.device()); },
+                                            [&] {
+                                                const with_stream in(beside);
+                                                transfer(back, x);
+                                            },
+                                            [&] {
+                                                const with_stream in(beside);
+                                                back.set({7, 8, 9});
+                                            },
+                                            [&] {
+                                                const with_device on(device::host(1));
+                                                (void)zeros<float>(3);
+                                            }}) {
+        CHECK_THROWS_AS((void)capture([&] { copy(); }), device_error);
+        CHECK(holds(back, {3}, {0, 0, 0}));
+    }
     CHECK_THROWS_AS((void)capture([&] {
                         x += 1;
                         throw shape_error("mine");
@@ -267,6 +288,52 @@ TEST_CASE("a graph sees an array that is assigned a view of itself, and says whi
         b = array<float>{4, 5, 6, 7} + 0;  // of another shape: it is documented not to be seen
         of_b.launch();
         CHECK(holds(to, {3}, {2, 3, 4}));
+    }
+}
+
+TEST_CASE("a write that fails leaves an array where a graph looks for it") {
+    array<float> x{1, 2, 3}, older = x, r = zeros<float>(3);
+    const graph g = capture([&] { assign(r, x + 1); });
+    memory_pool pool = default_memory_pool();
+    pool.free_all_blocks();
+    const std::size_t limit = pool.get_limit();
+    for (const auto& write : std::vector<std::function<void()>>{
+             [&] { x.set({4, 5, 6}); }, [&] { x += 1; }, [&] { x(0) = 5; }, [&] { (void)x.mutable_data(); },
+             [&] { transfer(x, r); }, [&] { x(slice(0, 2)) = x(slice(1, 3)); }}) {
+        std::vector<array<float>> all_that_is_free;
+        pool.set_limit(std::max<std::size_t>(pool.total_bytes(), 1));
+        try {
+            for (;;) all_that_is_free.push_back(empty<float>(3));
+        } catch (const out_of_memory&) {
+        }
+        CHECK_THROWS_AS(write(), out_of_memory);
+        pool.set_limit(limit);
+        g.launch();
+        CHECK(holds(r, {3}, {2, 3, 4}));
+    }
+    x += 1;
+    CHECK_THROWS_AS(g.launch(), error);
+    CHECK(holds(older, {3}, {1, 2, 3}));
+}
+
+TEST_CASE("an array over a variable is in order with launches of graphs from before it") {
+    const raw_module module(R"(
+        extern "C" {
+        __device__ int total[1];
+        __global__ void add_to_total(int n) { for (int i = 0; i < n; ++i) total[0] += 1; }
+        })");
+    const raw_kernel add = module.get_function("add_to_total");
+    const graph g = capture([&] { add(1, 1, 100); });
+    const stream one, two;
+    for (int turn = 1; turn <= 10; ++turn) {
+        {
+            const with_stream in(one);
+            g.launch();
+        }
+        const with_stream in(two);
+        array<int> total = module.get_global<int>("total");
+        CHECK(total(0).item() == 100 + (turn > 1 ? turn : 0));
+        total.fill(turn + 1);
     }
 }
 

@@ -139,6 +139,9 @@ TEST_CASE("an array of another device is read where it is, as it was when the vi
     CHECK(all(x == 7).item());
     CHECK(peer_view(x, second).data() == x.data());  // its own
     CHECK(peer_view(array<double>(), first).size() == 0);
+    // A view of a view is of the same memory, and of its own device the memory itself.
+    CHECK(peer_view(peer_view(x, first), second).data() == x.data());
+    if (device::cuda_count() > 2) CHECK(all(peer_view(peer_view(x, first), device::cuda(2)) == 7).item());
     // What others may write is shown as a copy.
     double* const written = x.mutable_data();
     CHECK(peer_view(x, first).data() != written);

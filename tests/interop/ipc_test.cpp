@@ -2,10 +2,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
@@ -155,6 +160,53 @@ TEST_CASE("of a const array others read what it was") {
     other.go_on();
     CHECK(other.line() == "[1. 2. 3.]");
     CHECK(holds(x, {3}, {8, 8, 8}));
+}
+
+TEST_CASE("an array that is given to be written and to be read alone ends with its last holder") {
+    if (no_gpu()) return;
+    const with_device on_the_gpu(device::cuda());
+    memory_pool pool = default_memory_pool();
+    synchronize();
+    const std::size_t before = pool.used_bytes();
+    for (const bool writable_first : {true, false}) {
+        array<float> x = zeros<float>(1 << 20);
+        if (writable_first) (void)to_ipc_handle(x);
+        (void)to_ipc_handle(std::as_const(x));
+        if (!writable_first) (void)to_ipc_handle(x);
+    }
+    synchronize();
+    CHECK(pool.used_bytes() <= before);
+}
+
+TEST_CASE("the pages of processes that were killed go when the next array is given") {
+    if (no_gpu()) return;
+    const with_device on_the_gpu(device::cuda());
+    const test::scratch_directory scratch;
+    const std::string file = scratch.path() / "handles";
+    const auto pages = [] {
+        std::set<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+            if (entry.path().filename().string().starts_with("ingot-")) names.insert(entry.path());
+        return names;
+    };
+    const std::set<std::string> pages_before = pages();
+    {
+        partner killed("keep", file);
+        CHECK(killed.line() == "given");
+        killed.kill();
+    }
+    std::vector<std::string> orphans;
+    std::ranges::set_difference(pages(), pages_before, std::back_inserter(orphans));
+    REQUIRE(orphans.size() == 1);
+    array<float> x{1, 2, 3};
+    (void)to_ipc_handle(x);
+    CHECK(!std::filesystem::exists(orphans[0]));
+    partner reader("keep", file);  // whose page is a living process'
+    CHECK(reader.line() == "given");
+    const std::set<std::string> living = pages();
+    array<float> y{1, 2, 3};
+    (void)to_ipc_handle(y);
+    for (const std::string& page : living) CHECK(std::filesystem::exists(page));
 }
 
 TEST_CASE("a handle of a process that is gone, of an array that is gone, of one's own, of another dtype") {

@@ -1,5 +1,6 @@
 // The other of two processes that share an array of a GPU: `open FILE` opens the array and the event whose handles the
-// file holds, adds 1 to the elements, and lets go of them when a line comes; `give FILE` writes handles and ends.
+// file holds, adds 1 to the elements, and lets go of them when a line comes; `give FILE` writes handles and ends;
+// `keep FILE` gives an array and waits for a line.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -21,6 +22,14 @@ int main(int, char** arguments) try {
         const ipc_event ready;
         handles = {to_ipc_handle(x), ready.handle()};
         std::ofstream(arguments[2], std::ios::binary).write(reinterpret_cast<const char*>(&handles), sizeof handles);
+        return 0;
+    }
+    if (std::strcmp(arguments[1], "keep") == 0) {
+        array<float> x{1, 2, 3};
+        (void)to_ipc_handle(x);
+        std::cout << "given" << std::endl;
+        std::string line;
+        std::getline(std::cin, line);
         return 0;
     }
     std::ifstream(arguments[2], std::ios::binary).read(reinterpret_cast<char*>(&handles), sizeof handles);
