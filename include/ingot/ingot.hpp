@@ -10,8 +10,8 @@
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
-#include <ingot/curand_generator.hpp>
 #include <ingot/creation.hpp>
+#include <ingot/curand_generator.hpp>
 #include <ingot/device.hpp>
 #include <ingot/devices.hpp>
 #include <ingot/distributions.hpp>
