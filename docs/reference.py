@@ -297,6 +297,8 @@ TEST_HEAD = """// Made by docs/reference.py.
 
 #include <ingot/ingot.hpp>
 
+#include "tests/untested.hpp"
+
 using namespace ingot;
 
 static std::string in_lines(std::string text) {
@@ -304,23 +306,34 @@ static std::string in_lines(std::string text) {
     return text;
 }
 """
+# Headers whose functions are a library's that a machine may lack.
+OPTIONAL_LIBRARY = {"curand_generator.hpp"}
 TEST_CASE = """TEST_CASE("the example of {title} in {file} prints what it says") {{
     readme::printed printed;
     printed.start();
-    {{
+    {opening}{{
 #line {line} "{path}"
 {code}
-    }}
+    }}{closing}
     CHECK_PRINTED(in_lines(printed.take()), R"shown({shown})shown");
 }}
 """
+
+WITHOUT_LIBRARY = """ catch (const library_error& missing) {
+        printed.take();
+        const std::string why = missing.what();
+        CHECK((why.find("was not found") != why.npos || why.find("was built without") != why.npos));
+        return test::untested(why);
+    }"""
 
 
 def test_cases(entries):
     cases = {}  # by place: what a macro makes has its table's examples in every header
     for entry in entries:
         for (file, line), code, shown in entry.examples():
+            optional = file in OPTIONAL_LIBRARY
             cases.setdefault((file, line), TEST_CASE.format(
+                opening="try " if optional else "", closing=WITHOUT_LIBRARY if optional else "",
                 title=entry.title, file=file, line=line, path=HEADERS / file,
                 code="\n".join("    " + c for c in code), shown="\n".join(shown)))
     return list(cases.values())
