@@ -38,8 +38,9 @@ index_t narrow_reach() {
     return reach;
 }
 
-std::uint8_t few_places_of(const statement& s, const output& o) {
-    if (!o.scattered || !*o.memory || detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4)
+std::uint8_t few_places_of(const statement& s, const output& o, detail::target where) {
+    if (where != detail::target::cuda || !o.scattered || !*o.memory ||
+        detail::kind_of(o.type) != detail::kind::integer || detail::size_of(o.type) < 4)
         return 0;
     // The value comes first in the program, and the rule last.
     const bool adds_scalar =
@@ -379,7 +380,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
         head.wide = is_wide(s.operands.size() + k, bytes);
         if (!library_roots_.empty()) head.suits_library = is_written_by_library(s, k);
-        head.few_places = few_places_of(s, o);
+        head.few_places = few_places_of(s, o, env.where);
         head.write(out);
         out += detail::head_words;
         write_strides(s.operands.size() + k);

@@ -62,8 +62,8 @@ struct statement {
     bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
 };
 
-/// operand_head::few_places of an output.
-std::uint8_t few_places_of(const statement&, const output&);
+/// operand_head::few_places of an output; 0 on the host, whose kernels are the same whatever it is.
+std::uint8_t few_places_of(const statement&, const output&, detail::target);
 
 /// A statement whose tree is a list of leaves, into one output.
 struct tree_statement {

@@ -94,7 +94,7 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
     for (const output& o : s.outputs) {
         const bool given = bool(*o.memory);
         const bool aligned = given && address_of(**o.memory, *o.where, o.type) % vector_bytes == 0;
-        to.put(field(given, 0) | field(o.type, 8) | field(aligned, 24) | field(few_places_of(s, o), 32));
+        to.put(field(given, 0) | field(o.type, 8) | field(aligned, 24) | field(few_places_of(s, o, env.where), 32));
         if (!given) continue;
         to.put(*o.where);
         for (std::size_t i = 0; i < s.operands.size(); ++i) {  // what is read there, and how far from what is written

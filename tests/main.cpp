@@ -38,7 +38,7 @@ std::vector<std::string> architectures;  // sm_90; or compute_90, for which no m
 std::atomic<int> host_keys{0}, cuda_kernels{0}, in_memory{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
-/// The finer classes that only a GPU's key has: some of rows across memory.
+/// The finer classes that only a GPU's key has: of rows across memory, and of few places that one value is added to.
 void add_subclasses(codegen::key& key) {
     std::size_t inner = 0;
     while (inner + 1 < key.axes.size() && key.axes[inner + 1].owner == 0) ++inner;
@@ -52,6 +52,12 @@ void add_subclasses(codegen::key& key) {
         });
         if (!narrow && !along && row.length_class == 1) row.subclass = 4;
     }
+    if (detail::kind_of_word(key.program.back()) != detail::word_kind::scatter ||
+        detail::code_of_word(key.program.back()) != static_cast<std::uint32_t>(detail::scatter_rule::add))
+        return;
+    for (codegen::operand_class& o : key.outputs)
+        if (detail::kind_of(o.head.type) == detail::kind::integer && detail::size_of(o.head.type) >= 4)
+            o.head.few_places = static_cast<std::uint8_t>(8 + 2 * (test::drawing_seed() % 4));
 }
 
 /// Of PTX. An array whose loop is not unrolled lies in local memory, and so does every use of it. Functions of angles
