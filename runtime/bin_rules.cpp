@@ -30,9 +30,9 @@ double bin_width(bin_rule rule, const sample_measures& m) {
         case bin_rule::fd:
             return 2 * m.between_quartiles * std::pow(n, -1.0 / 3);
         default: {
-            // Of values that hardly differ the quartiles are equal, and their number alone decides.
-            const double by_quartiles = bin_width(bin_rule::fd, m);
-            return by_quartiles > 0 ? std::min(by_quartiles, by_sturges) : by_sturges;
+            // Of values that hardly differ the quartiles are near each other: their number bounds the bins.
+            const double by_quartiles = std::max(bin_width(bin_rule::fd, m), bin_width(bin_rule::sqrt, m) / 2);
+            return std::min(by_quartiles, by_sturges);
         }
     }
 }

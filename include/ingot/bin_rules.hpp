@@ -13,7 +13,7 @@ namespace ingot {
 /// The rules by which bins are counted. Of n values: `sqrt`: sqrt(n) bins. `sturges`: 1 + log2(n). `rice`: 2 n^(1/3).
 /// `doane`: Sturges' with a term for skewness. `scott`: of the width 3.5 deviations / n^(1/3). `fd` (Freedman and
 /// Diaconis): twice the distance of the quartiles / n^(1/3). `stone`: what makes least of an estimate of the squared
-/// error, by trying. `automatic`: the more bins of `fd` and `sturges`.
+/// error, by trying. `automatic`: the more bins of `sturges` and `fd`, of the latter at most 2 sqrt(n) (NumPy 2.3's).
 enum class bin_rule : std::uint8_t { automatic, fd, doane, scott, stone, rice, sturges, sqrt };
 
 namespace detail {

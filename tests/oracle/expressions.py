@@ -12,6 +12,15 @@ import warnings
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
+if np.lib.NumpyVersion(np.__version__) < "2.3.0":
+    # The rule 'auto' is NumPy 2.3's, which bounds the bins that quartiles ask for.
+    from numpy.lib import _histograms_impl as histograms
+
+    histograms._hist_bin_selectors["auto"] = lambda x, range: min(
+        max(histograms._hist_bin_fd(x, range), histograms._hist_bin_sqrt(x, range) / 2),
+        histograms._hist_bin_sturges(x, range),
+    )
+
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
 NAMES = {"np": np, "as_strided": as_strided, "sliding_window_view": sliding_window_view}

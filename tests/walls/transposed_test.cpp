@@ -88,7 +88,11 @@ TEST_CASE("rows, columns, numbers and functions beside a transposed operand") {
                        column = steps<float>({70, 1});
     const auto value = [&](const auto& t) { return exp(t * 0.25f) * row - column / (t + 1) + sqrt(row) * 3; };
     CHECK(layout_of(value(transpose(x))) == "tiled");
-    CHECK(eval(value(transpose(x))).to_host() == eval(value(copied)).to_host());
+    {
+        // What is contracted is the compiler's choice, which a hoisted product changes.
+        const with_math exact(strict);
+        CHECK(eval(value(transpose(x))).to_host() == eval(value(copied)).to_host());
+    }
     // The thread's elements of what is drawn are numbered as others' are.
     random::generator g(7);
     const array<float> u = g.uniform<float>({70, 90});
