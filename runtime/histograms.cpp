@@ -1,6 +1,7 @@
 // Edges of bins, the texts that find a value's bin, and sums whose bits do not depend on their order.
 #include <ingot/histograms.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -138,9 +139,9 @@ void check_pairs(std::span<const index_t> x, std::span<const index_t> y) {
                           ": two vectors of one length are wanted");
 }
 
-const bin_kernel& bin_text(bool uniform, bool half_edges) {
+const bin_kernel& bin_text() {
     // The last edge belongs to the last bin; of several that equal it the last but one counts. NaN comes last.
-    static const bin_kernel any(
+    static const bin_kernel text(
         "const int64 n = edges.size() - 1;\n"
         "        int64 m = n + 1;\n"
         "        k = -1;  // how many edges are not behind it, less one\n"
@@ -149,35 +150,33 @@ const bin_kernel& bin_text(bool uniform, bool half_edges) {
         "        if (x != x) k = n;\n"
         "        if (k == n) k = n > 0 && (edges[n] == x || (x != x && edges[n] != edges[n])) ? n - 1 : -1;",
         "bin");
-    static const bin_kernel even(
-        "const int64 n = edges.size() - 1;\n"
-        "        k = -1;\n"
-        "        if (x >= edges[0] && x <= edges[n]) {\n"
-        "            const T first = edges[0], width = edges[n] - first, place = (x - first) / width * (T)n;\n"
-        "            const T low = first < (T)0 ? -first : first, high = edges[n] < (T)0 ? -edges[n] : edges[n];\n"
-        "            // How far place and edges may be rounded.\n"
-        "            const T digits = (T)(sizeof(T) == 8 ? 2.3e-16 : 1.2e-7);\n"
-        "            const T off = digits * (T)n * ((T)8 + (T)4 * (low < high ? high : low) / width);\n"
-        "            k = (int64)place;\n"
+    return text;
+}
+
+const uniform_bin_kernel& uniform_bin_text() {
+    // Near an edge the place is NumPy's, by its division.
+    static const uniform_bin_kernel text(
+        "k = -1;\n"
+        "        if (x >= first && x <= last) {\n"
+        "            const T place = (x - first) * per_width;\n"
+        "            k = (int32)place;\n"
         "            const T behind = place - (T)k;\n"
-        "            if (k >= n) k = n - 1;\n"
-        "            if (!(behind > off && behind < (T)1 - off)) {  // an edge is near\n"
+        "            if (!(behind > rounding && behind < (T)1 - rounding && k < n)) {  // an edge is near\n"
+        "                k = (int32)((x - first) / (last - first) * (T)n);\n"
+        "                k = k >= n ? n - 1 : k < 0 ? 0 : k;\n"
         "                if (x < edges[k]) --k;\n"
         "                if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
         "            }\n"
         "        }",
         "uniform_bin");
-    static const bin_kernel even_halves(
-        "const int64 n = edges.size() - 1;\n"
-        "        k = -1;\n"
-        "        if (x >= edges[0] && x <= edges[n]) {\n"
-        "            k = (int64)((x - edges[0]) / (edges[n] - edges[0]) * (T)n);\n"
-        "            if (k >= n) k = n - 1;\n"
-        "            if (x < edges[k]) --k;\n"
-        "            if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
-        "        }",
-        "uniform_bin");
-    return !uniform ? any : half_edges ? even_halves : even;
+    return text;
+}
+
+double rounding_of_place(index_t count, double first, double last, dtype in) {
+    if (in != dtype::f4 && in != dtype::f8) return 1;
+    // A place is a difference times a quotient, rounded three times; the edges are rounded as numbers of their size.
+    const double digits = in == dtype::f8 ? 2.3e-16 : 1.2e-7, bins = static_cast<double>(count);
+    return digits * bins * (8 + 4 * std::max(std::fabs(first), std::fabs(last)) / (last - first));
 }
 
 }  // namespace ingot::detail

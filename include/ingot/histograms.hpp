@@ -206,11 +206,14 @@ uniform_bins bins_over(const char* operation, index_t count, const bin_range& ra
 }
 
 template <class T>
-array<T> edges_on(device where, const char* operation, const uniform_bins& bins) {
-    const std::vector<double> values = edges_of(operation, bins, dtype_of<T>);
-    return generated<T>(operation, bins.count + 1,
+array<T> edges_on(device where, const char* operation, const std::vector<double>& values) {
+    return generated<T>(operation, static_cast<index_t>(values.size()),
                         [&](index_t i) { return static_cast<T>(values[static_cast<std::size_t>(i)]); })
         .to(where);
+}
+template <class T>
+array<T> edges_on(device where, const char* operation, const uniform_bins& bins) {
+    return edges_on<T>(where, operation, edges_of(operation, bins, dtype_of<T>));
 }
 
 /// Edges that are given. Throws shape_error, and error where they fall.
@@ -253,15 +256,33 @@ auto histogram_bin_edges(const E& e, const B& bins = 10, bin_range range = {}) {
 // ---- histograms ------------------------------------------------------------------------------------------------
 
 using bin_kernel = elementwise_kernel<"T x, raw T edges", "int64 k">;
-/// The bin of a value, or -1 where it is in none. Of `uniform` bins, it is where arithmetic says, or one beside it
-/// where the edges say so; these are asked always where they have 16 bits, else only near them.
-INGOT_API const bin_kernel& bin_text(bool uniform, bool half_edges);
+/// The bin of a value, or -1 where it is in none.
+INGOT_API const bin_kernel& bin_text();
 
-/// The places that `e` is counted at.
+using uniform_bin_kernel =
+    elementwise_kernel<"T x, raw T edges, int32 n, T first, T last, T per_width, T rounding", "int32 k">;
+/// The bin of a value among uniform ones: it is where arithmetic says, or one beside it where the edges say so; these
+/// are asked near them alone. `per_width`: bins per unit of x. `rounding`: what follows.
+INGOT_API const uniform_bin_kernel& uniform_bin_text();
+/// How many bins a place may be off, beside edges of a dtype: float32 or float64. Other edges are always near.
+INGOT_API double rounding_of_place(index_t count, double first, double last, dtype in);
+
+/// The places that `e` is counted at, among edges that are given.
 template <class E, class T>
-auto bin_of(const E& e, const array<T>& edges, bool uniform = false) {
+auto bin_of(const E& e, const array<T>& edges) {
     using C = type_of<compared_in<E, array<T>>()>;
-    return bin_text(uniform, half_float<T>)(as_values<C>(e), as_values<C>(edges));
+    return bin_text()(as_values<C>(e), as_values<C>(edges));
+}
+
+/// The same among the edges of uniform bins, of which there are less than 2^31.
+template <class E, class T>
+auto bin_of(const E& e, const array<T>& edges, const std::vector<double>& values) {
+    using C = type_of<compared_in<E, array<T>>()>;
+    const C first = static_cast<C>(values.front()), last = static_cast<C>(values.back());
+    const index_t n = edges.size() - 1;
+    return uniform_bin_text()(as_values<C>(e), as_values<C>(edges), static_cast<std::int32_t>(n), first, last,
+                              static_cast<C>(static_cast<double>(n) / (values.back() - values.front())),
+                              static_cast<C>(rounding_of_place(n, values.front(), values.back(), dtype_of<T>)));
 }
 
 /// The edges first: then what `totals(places, number of bins)` makes of the places.
@@ -276,8 +297,13 @@ auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& to
     } else {
         constexpr dtype t = E::type;
         const uniform_bins b = bins_over<t>(operation, as_extent(bins), range, e);
-        auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, b);
-        auto counts = totals(as_node(bin_of(e, edges, true)), b.count);
+        const std::vector<double> values = edges_of(operation, b, edges_in(t));
+        auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, values);
+        if (b.count > INT32_MAX) {
+            auto counts = totals(as_node(bin_of(e, edges)), b.count);
+            return std::tuple(std::move(counts), std::move(edges));
+        }
+        auto counts = totals(as_node(bin_of(e, edges, values)), b.count);
         return std::tuple(std::move(counts), std::move(edges));
     }
 }

@@ -1,4 +1,5 @@
 // Rules for the number of bins against NumPy 2.
+#include <cstdlib>
 #include <limits>
 
 #include "tests/arrays/expect.hpp"
@@ -45,6 +46,19 @@ TEST_CASE("the bins that rules make are NumPy's") {
     c.add("np.histogram(a, 'fd', density=True)[0]", std::get<0>(histogram(skewed, bin_rule::fd, density)), skewed);
     c.add("np.histogram(a, 'rice', (1, 5), density=True)[0]",
           std::get<0>(histogram(skewed, bin_rule::rice, {1, 5}, density)), skewed);
+    c.run();
+}
+
+TEST_CASE("bins so narrow that a place is rounded past them are NumPy's") {
+    numpy_cases c;
+    random::generator g(3);
+    const array<float> x = g.uniform<float>({3000}), far = 1000 + x;
+    for (const char* const bins : {"1000000", "100000"}) {
+        const int n = std::atoi(bins);
+        c.add("np.histogram(a, " + std::string(bins) + ", (0.1, 0.9))[0]", std::get<0>(histogram(x, n, {0.1, 0.9})), x);
+    }
+    c.add("np.histogram(a, 3000)[0]", std::get<0>(histogram(far, 3000)), far);
+    c.add("np.histogram(a, 3000)[0]", std::get<0>(histogram(astype<double>(far), 3000)), astype<double>(far));
     c.run();
 }
 
