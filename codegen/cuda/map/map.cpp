@@ -380,8 +380,12 @@ private:
         for (const node_id g : b_.generators) declare_random(place_of(g));
         if (b_.checks_places()) out.line("bool inside[", each_, "];");
         const body_writer::names outside = b_.body.scope();
+        const std::uint32_t reach = threads * (each_ - choice_.vector) + choice_.vector;
+        out.line("const bool whole = ", n, " - first >= ", reach,
+                 ";  // no element of the thread's is behind the last");
+        const auto leave_at_end = [&](const std::string& q) { out.line("if (!whole && ", q, " >= ", n, ") break;"); };
         if (choice_.vector != 1) {
-            out.open("if (", n, " - first >= ", threads * (each_ - choice_.vector) + choice_.vector, ")");
+            out.open("if (whole)");
             for (const array_argument& in : b_.inputs) {
                 if (!moves(in)) continue;
                 const std::uint32_t bytes = bytes_of(in) * choice_.vector;
@@ -404,16 +408,18 @@ private:
             open_unrolled_elements();
             if (b_.has_raw() || b_.has_user_text() || b_.loops != 0) {
                 out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
-                out.line("if (q >= ", n, ") break;");
+                leave_at_end("q");
                 if (b_.loops != 0) b_.write_digits("q", outer_axes(b_.rank));
             }
             out.line(places_of(z), "[e] = ", b_.body.value(b_.place_of(z), out), ";");
             out.close();
         });
         open_unrolled_elements();
-        out.line("if (", number_of_element(), " >= ", n, ") break;");
+        leave_at_end(number_of_element());
         out.line("if (", places_of(z), "[e] < 0", b_.checks_places() ? " || !inside[e]" : "", ") continue;");
-        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + ", places_of(z), "[e], 1u);");
+        const std::string own =
+            "(uint32)" + places_of(z) + "[e]" + (choice_.copies == 1 ? "" : " * " + std::to_string(choice_.copies));
+        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + ", own, ", 1u);");
         const std::string value = b_.body.value(b_.value_of(z), out);
         out.line("else ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[',
                  places_of(z), "[e]], ", value, ");");
@@ -423,7 +429,9 @@ private:
         close_counts(value);
         // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
         // than 2^32.
-        const std::uint32_t resident = counts <= 4096 ? 8 : 3, least = std::max(block, 2 * choice_.places);
+        constexpr std::uint32_t shared_bytes = 208 * 1024;  // of a multiprocessor
+        const std::uint32_t resident = std::clamp(shared_bytes / (4 * counts), 1u, 8u),
+                            least = std::max({block, 2 * choice_.places, counts});
         b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
                                                            ceil_divide(all, std::uint64_t{1} << 31)));
     }
@@ -440,10 +448,7 @@ private:
         out.line("for (int k = threadIdx.x; k < ", counts, "; k += ", threads, ") counts[k] = 0;");
         out.line("__syncthreads();");
         out.line("unsigned int* const own = counts",
-                 choice_.copies == 1 ? std::string()
-                                     : " + threadIdx.x / 32 % " + std::to_string(choice_.copies) + " * " +
-                                           std::to_string(choice_.places),
-                 ";");
+                 choice_.copies == 1 ? std::string() : " + threadIdx.x % " + std::to_string(choice_.copies), ";");
     }
 
     /// What nothing was counted at may be no place.
@@ -453,10 +458,15 @@ private:
         const std::string type = b_.needs.type(z.at->head.type), places = std::to_string(choice_.places);
         out.line("__syncthreads();");
         out.open("for (int k = threadIdx.x; k < ", places, "; k += ", threads, ")");
-        out.line("unsigned int total = counts[k];");
-        if (choice_.copies > 1) {
+        if (choice_.copies == 1) {
+            out.line("const unsigned int total = counts[k];");
+        } else {
+            // Each lane begins at another copy: their banks differ.
+            const std::string copies = std::to_string(choice_.copies);
+            out.line("unsigned int total = 0;");
             out.margin("#pragma unroll");
-            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", places, "];");
+            out.line("for (int c = 0; c < ", copies, "; ++c) total += counts[k * ", copies, " + (k + c) % ", copies,
+                     "];");
         }
         out.line("if (total != 0) ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z),
                  "[k], ", type, "(total) * ", value, ");");

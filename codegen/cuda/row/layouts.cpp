@@ -92,9 +92,10 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
     };
     const bool few = s.shifted || (!writes_rows && s.each > 1);
     // Half of a large block may have nothing to do. It is quicker all the same where rows of one word an element are
-    // written that give most of it something.
-    constexpr std::uint32_t most_of_small_block = 12 * 1024;
-    const bool small = s.shifted || !writes_rows || of.bytes > 4 || of.capacity * of.bytes <= most_of_small_block;
+    // written that give most of it something, unless a word holds two elements and a thread would read one vector.
+    constexpr std::uint32_t most_of_small_block = 12 * 1024, vector_of_words = 4;
+    const bool small = s.shifted || !writes_rows || of.bytes > 4 || s.each > vector_of_words ||
+                       of.capacity * of.bytes <= most_of_small_block;
     return std::ranges::any_of(few ? std::span<const shape>(few_lanes) : many_lanes, take) ||
            std::ranges::any_of(middle_shapes, take) || (small && take(small_block)) ||
            (!s.shifted && take(large_block)) || std::ranges::any_of(long_shapes, take);
