@@ -3,6 +3,8 @@
 #include "codegen/cuda/map/choice.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "codegen/cuda/map/stencil.hpp"
 
@@ -117,6 +119,10 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     c.ahead = c.along < 0 ? 0 : c.side < 0 ? 2 : 1;
     c.unrolled = c.chunks;
     while (c.unrolled > 1 && c.unrolled * c.aside * c.each * b.cost > statement_budget) c.unrolled /= 2;
+    // FOR MEASURING ONLY, to be taken out: "aside,rows,ahead,unrolled".
+    if (const char* given = std::getenv("INGOT_TRY_STENCIL"); given != nullptr && c.along >= 0)
+        std::sscanf(given, "%u,%u,%u,%u", &c.aside, &c.chunks, &c.ahead, &c.unrolled);
+    if (c.side < 0) c.aside = 1;
 }
 
 /// Whether one value is added to few places, so that it is known from how often each is met.

@@ -27,15 +27,15 @@ struct map_choice {
     std::uint32_t chunks = 1;  // flat: vectors of a thread; stencil: rows of a thread down `along`
     std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
     int along = -1;            // the axis that earlier steps have folded, or -1; stencil: that a thread rolls down
-    int side = -1;             // tiled: the axis along which the transposed operands are contiguous; stencil: of a third
-                               // dimension
-    std::uint32_t aside = 1;   // stencil: places of a thread on `side`
-    std::uint32_t ahead = 0;   // stencil: rows on their way while one is computed
+    int side = -1;            // tiled: the axis along which the transposed operands are contiguous; stencil: of a third
+                              // dimension
+    std::uint32_t aside = 1;  // stencil: places of a thread on `side`
+    std::uint32_t ahead = 0;  // stencil: rows on their way while one is computed
     std::uint32_t unrolled = 1;  // stencil: rows of one turn of the loop
-    std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
-    std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
-    std::uint32_t places = 0;  // counted: as many as a block counts at
-    std::uint32_t copies = 1;  // counted: of the counts of a block, whose warps share them
+    std::uint32_t tile = 0;      // tiled: the extent of a square along either axis
+    std::uint32_t vector = 1;    // counted: consecutive elements that a thread reads in one access
+    std::uint32_t places = 0;    // counted: as many as a block counts at
+    std::uint32_t copies = 1;    // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;
     std::string reason() const;

@@ -58,8 +58,8 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
 
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     const int inner = b.rank - 1;
-    if (b.rank == 0 || b.key.relations.empty() || b.key.axes.size() != static_cast<std::size_t>(b.rank) || b.loops != 0 || !b.unravellings.empty() || b.scatters() ||
-        b.has_raw() || b.key.folded_before != 0)
+    if (b.rank == 0 || b.key.relations.empty() || b.key.axes.size() != static_cast<std::size_t>(b.rank) ||
+        b.loops != 0 || !b.unravellings.empty() || b.scatters() || b.has_raw() || b.key.folded_before != 0)
         return {};
     if (b.rank > 1 && (b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0) return {};
     if (!std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_contiguous(b, z); })) return {};

@@ -31,8 +31,8 @@ struct span_of {
 
 /// Rows of a family that lie on one place of the side axis, all the way down.
 struct row_line {
-    int side;        // from the thread's first place there
-    span_of down;    // steps
+    int side;                 // from the thread's first place there
+    span_of down;             // steps
     int left = 0, right = 0;  // elements before and behind the thread's own
 };
 
@@ -197,9 +197,9 @@ private:
         const array_argument& anchor = widest().family.first();
         const std::string first = b_.rank > 1 ? "q - line * " + b_.count(row_vectors, "row_vectors") : "q";
         const std::string shift = each_ == 1 ? ""
-                                             : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) +
-                                                   ">(" + anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) +
-                                                   " % " + each() + ')';
+                                             : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" +
+                                                   anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
+                                                   each() + ')';
         out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
         out.line("if (column >= ", extent(inner_), ") return;");
         write_whole();
@@ -207,8 +207,8 @@ private:
 
     /// Whether all of a thread's elements are there, and all views' columns lie around them.
     void write_whole() {
-        // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements of
-        // one column or one row is in the buffer.
+        // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements
+        // of one column or one row is in the buffer.
         int before = 0, behind = 0;
         for (const window& w : windows_) {
             std::map<std::pair<int, int>, span_of> rows;
@@ -236,34 +236,35 @@ private:
         };
         const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
         const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
-        b_.needs.add("load_row" + suffix,
-                     b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
-                                 "aligned, and those\n/// before and behind them.",
-                                 "template <class word, int each, int left, int right, int first, class type, int n>\n") +
-                         "void load_row" + suffix +
-                         "(type (&to)[n], const type* from) {\n"
-                         "    if (reinterpret_cast<" +
-                         b_.needs.type(dtype::u8) +
-                         ">(from) % sizeof(word) == 0) {\n"
-                         "        alignas(sizeof(word)) type vector[each];\n"
-                         "        reinterpret_cast<word&>(vector) = " +
-                         word("reinterpret_cast<const word*>(from)") +
-                         ";\n"
-                         "#pragma unroll\n"
-                         "        for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n"
-                         "    } else {\n"
-                         "#pragma unroll\n"
-                         "        for (int e = 0; e < each; ++e) to[first + e] = " +
-                         element("from + e") +
-                         ";\n"
-                         "    }\n"
-                         "#pragma unroll\n"
-                         "    for (int e = -left; e < 0; ++e) to[first + e] = " +
-                         element("from + e") +
-                         ";\n"
-                         "#pragma unroll\n"
-                         "    for (int e = each; e < each + right; ++e) to[first + e] = " +
-                         element("from + e") + ";\n}\n");
+        b_.needs.add(
+            "load_row" + suffix,
+            b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
+                        "aligned, and those\n/// before and behind them.",
+                        "template <class word, int each, int left, int right, int first, class type, int n>\n") +
+                "void load_row" + suffix +
+                "(type (&to)[n], const type* from) {\n"
+                "    if (reinterpret_cast<" +
+                b_.needs.type(dtype::u8) +
+                ">(from) % sizeof(word) == 0) {\n"
+                "        alignas(sizeof(word)) type vector[each];\n"
+                "        reinterpret_cast<word&>(vector) = " +
+                word("reinterpret_cast<const word*>(from)") +
+                ";\n"
+                "#pragma unroll\n"
+                "        for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n"
+                "    } else {\n"
+                "#pragma unroll\n"
+                "        for (int e = 0; e < each; ++e) to[first + e] = " +
+                element("from + e") +
+                ";\n"
+                "    }\n"
+                "#pragma unroll\n"
+                "    for (int e = -left; e < 0; ++e) to[first + e] = " +
+                element("from + e") +
+                ";\n"
+                "#pragma unroll\n"
+                "    for (int e = each; e < each + right; ++e) to[first + e] = " +
+                element("from + e") + ";\n}\n");
         b_.needs.add("load_ends" + suffix,
                      b_.function("Those of a row's elements from `column` on that lie in [low, high).",
                                  "template <class type, int n>\n") +
@@ -314,8 +315,7 @@ private:
             const int t = line.side - v.side;
             if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
             std::string when;
-            if (w.moves_down)
-                when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
+            if (w.moves_down) when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
             if (w.moves_aside && t > 0) when += (when.empty() ? "" : " && ") + std::to_string(t) + " < sides";
             ranges[when].add(v.along);
         }
@@ -346,8 +346,7 @@ private:
             for (const row_line& line : w.lines) {
                 if (line.down.empty) continue;
                 const int first = line.down.low - w.down.low;
-                const int count =
-                    w.moves_down ? line.down.high - line.down.low + static_cast<int>(choice_.ahead) : 1;
+                const int count = w.moves_down ? line.down.high - line.down.low + static_cast<int>(choice_.ahead) : 1;
                 if (count == 0) continue;
                 if (count == 1) {
                     load(w, line, std::to_string(first), std::to_string(line.down.low));
@@ -356,8 +355,9 @@ private:
                 out.margin("#pragma unroll");
                 out.line("for (int r = 0; r < ", count, "; ++r) ", loader_of(w, line), '(', w.name, '[',
                          line.side - w.first_side, "][r", first == 0 ? "" : " + " + std::to_string(first), "], r",
-                         line.down.low == 0 ? "" : (line.down.low < 0 ? " - " : " + ") +
-                                                       std::to_string(std::abs(line.down.low)),
+                         line.down.low == 0
+                             ? ""
+                             : (line.down.low < 0 ? " - " : " + ") + std::to_string(std::abs(line.down.low)),
                          ");");
             }
     }
