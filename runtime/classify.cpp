@@ -95,7 +95,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     if ((kinds & has_places) != 0) find_gathers(s);
     order_axes(s);
     relations_.clear();
-    if (env.wishes.relations) find_relations(s);
+    if (env.wishes.relations && !binders && !several) find_relations(s);
     index_use_.clear();
     if (env.wishes.indices && binders) find_indices(s);
     collapse();

@@ -175,6 +175,7 @@ execution_context context_on(device_id device) {
     p.environment.math = now.math;
     p.environment.where = device.is_cuda() ? detail::target::cuda : detail::target::host;
     p.environment.architecture = device.is_cuda() ? architecture_of(device) : 0;
+    p.environment.wishes.relations = device.is_cuda();
     return p;
 }
 

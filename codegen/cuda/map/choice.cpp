@@ -3,6 +3,10 @@
 #include "codegen/cuda/map/choice.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "codegen/cuda/map/stencil.hpp"
 
 namespace ingot::codegen {
 
@@ -99,6 +103,28 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
     }
 }
 
+/// Rows for views of one buffer that lie a few elements apart, where there are such.
+void choose_stencil(const cuda_kernel& b, map_choice& c) {
+    const auto axes = find_stencil(b);
+    if (!axes) return;
+    const int inner = b.rank - 1;
+    const std::uint32_t vector =
+        vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
+    c.how = layout::stencil;
+    c.each = elements_within(b, vector);
+    c.along = axes->down, c.side = axes->side;
+    // Measured: few rows in flight for each thread of many; of three dimensions two rows side by side and more planes.
+    c.aside = c.side >= 0 && 2 * c.each * b.cost <= statement_budget ? 2 : 1;
+    c.chunks = c.along < 0 ? 1 : c.side < 0 ? 8 : 16;
+    c.ahead = c.along < 0 ? 0 : c.side < 0 ? 2 : 1;
+    c.unrolled = c.chunks;
+    while (c.unrolled > 1 && c.unrolled * c.aside * c.each * b.cost > statement_budget) c.unrolled /= 2;
+    // FOR MEASURING ONLY, to be taken out: "aside,rows,ahead,unrolled".
+    if (const char* given = std::getenv("INGOT_TRY_STENCIL"); given != nullptr && c.along >= 0)
+        std::sscanf(given, "%u,%u,%u,%u", &c.aside, &c.chunks, &c.ahead, &c.unrolled);
+    if (c.side < 0) c.aside = 1;
+}
+
 /// Whether one value is added to few places, so that it is known from how often each is met.
 bool counts_few_places(const cuda_kernel& b) {
     if (b.rank == 0 || b.outputs.size() != 1 || b.outputs[0].at->head.few_places == 0) return false;
@@ -133,6 +159,7 @@ map_choice choose_map(const cuda_kernel& b) {
         return c;
     }
     if (choose_tile(b, c); c.how == layout::tiled) return c;
+    if (choose_stencil(b, c); c.how == layout::stencil) return c;
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
@@ -162,17 +189,19 @@ map_choice choose_map(const cuda_kernel& b) {
 }
 
 kernel_shape map_choice::shape() const {
-    const bool vectors = how == layout::packed || how == layout::flat;
+    const bool vectors = how == layout::packed || how == layout::flat || how == layout::stencil;
     kernel_shape s;
     s.name = how == layout::packed    ? "packed"
              : how == layout::flat    ? "flat"
              : how == layout::along   ? "along"
              : how == layout::tiled   ? "tiled"
+             : how == layout::stencil ? "stencil"
              : how == layout::counted ? "counted"
                                       : "spread";
     s.threads = threads;
     s.each = vectors ? each : 1;
-    s.chunks = vectors ? chunks : each;
+    s.chunks = how == layout::stencil ? chunks * aside : vectors ? chunks : each;
+    s.read_ahead = ahead;
     if (how == layout::flat) s.source = element_source::run;
     if (how == layout::tiled) s.source = element_source::staged, s.tile = tile * tile;
     return s;
@@ -187,6 +216,9 @@ std::string map_choice::reason() const {
             return std::to_string(chunks) + " vectors a thread, some rows apart: results are read once";
         case layout::along:
             return n + " elements a thread, apart on the axis that has been folded: results are read once";
+        case layout::stencil:
+            return n + " columns of " + std::to_string(chunks * aside) +
+                   " rows a thread: what neighbours share of a buffer is read once";
         case layout::tiled:
             return "squares of " + std::to_string(tile) +
                    ", transposed operands by way of shared memory: coalesced along both axes";

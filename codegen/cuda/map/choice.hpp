@@ -13,6 +13,8 @@ struct map_choice {
         packed,   // a thread owns consecutive elements of the inner axis and moves them in one access
         flat,     // after a fold across memory: vectors of the run of memory that rows are, some rows apart
         along,    // elements of a thread lie apart on the axis that an earlier step has folded: results are read once
+        stencil,  // consecutive elements, some rows one below the other: views of one buffer a few elements apart share
+                  // what a thread reads of it
         tiled,    // of a square of two axes, what is contiguous along the outer one by way of shared memory
         spread,   // elements of a thread lie a block apart
         counted,  // one value is added to few places: each block counts in shared memory, and adds its counts at its
@@ -22,14 +24,18 @@ struct map_choice {
 
     layout how = layout::spread;
     std::uint32_t each = 1;    // elements of a thread; flat: of a vector
-    std::uint32_t chunks = 1;  // flat: vectors of a thread
+    std::uint32_t chunks = 1;  // flat: vectors of a thread; stencil: rows of a thread down `along`
     std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
-    int along = -1;            // the axis that earlier steps have folded, or -1
-    int side = -1;             // tiled: the axis along which the transposed operands are contiguous
-    std::uint32_t tile = 0;    // tiled: the extent of a square along either axis
-    std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
-    std::uint32_t places = 0;  // counted: as many as a block counts at
-    std::uint32_t copies = 1;  // counted: of each count, side by side: lanes of a warp meet in few banks
+    int along = -1;            // the axis that earlier steps have folded, or -1; stencil: that a thread rolls down
+    int side = -1;            // tiled: the axis along which the transposed operands are contiguous; stencil: of a third
+                              // dimension
+    std::uint32_t aside = 1;  // stencil: places of a thread on `side`
+    std::uint32_t ahead = 0;  // stencil: rows on their way while one is computed
+    std::uint32_t unrolled = 1;  // stencil: rows of one turn of the loop
+    std::uint32_t tile = 0;      // tiled: the extent of a square along either axis
+    std::uint32_t vector = 1;    // counted: consecutive elements that a thread reads in one access
+    std::uint32_t places = 0;    // counted: as many as a block counts at
+    std::uint32_t copies = 1;    // counted: of each count, side by side: lanes of a warp meet in few banks
 
     kernel_shape shape() const;
     std::string reason() const;
@@ -41,6 +47,8 @@ map_choice choose_map(const cuda_kernel& b);
 void finish_map(cuda_kernel& b, const map_choice& c, plan& p);
 /// A thread's elements by vectors of the run of memory that the rows beneath the same results are.
 void emit_flat_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
+/// Rows of views of one buffer, each read once.
+void emit_stencil_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 /// Squares of two axes, of which transposed operands are read along the other axis into shared memory.
 void emit_tiled_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 

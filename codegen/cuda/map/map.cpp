@@ -572,6 +572,8 @@ void emit_map_cuda(const key& k, const graph& g, plan& p) {
     switch (c.how) {
         case layout::flat:
             return emit_flat_map_cuda(b, c, p);
+        case layout::stencil:
+            return emit_stencil_map_cuda(b, c, p);
         case layout::tiled:
             return emit_tiled_map_cuda(b, c, p);
         default:

@@ -1,0 +1,534 @@
+// The map kernel for CUDA over views of one buffer that lie a few elements apart. A thread has a few columns, as many
+// as an aligned vector has elements, and rolls down some rows; where a stencil has a third dimension it has some rows
+// side by side. What it reads of a buffer goes once through its registers: of each row a vector, with the few elements
+// before and behind it, into a ring of as many rows as the views span and some that are under way. Views that begin
+// anywhere share these, for a thread's columns begin where the buffer is aligned.
+//
+// Nothing outside the views is read. A thread all of whose rows and columns there are reads by vectors what lies
+// between elements of theirs; another, at an end, asks of each element whether a view has it.
+#include <algorithm>
+#include <map>
+
+#include "codegen/cuda/map/choice.hpp"
+#include "codegen/cuda/map/stencil.hpp"
+
+namespace ingot::codegen {
+
+namespace {
+
+using namespace detail;
+
+/// From the least to the greatest of some numbers.
+struct span_of {
+    int low = 0, high = 0;
+    bool empty = true;
+    void add(int n) {
+        low = empty ? n : std::min(low, n);
+        high = empty ? n : std::max(high, n);
+        empty = false;
+    }
+};
+
+/// Rows of a family that lie on one place of the side axis, all the way down.
+struct row_line {
+    int side;                 // from the thread's first place there
+    span_of down;             // steps
+    int left = 0, right = 0;  // elements before and behind the thread's own
+};
+
+struct window {
+    view_family family;
+    std::string name;
+    bool moves_down, moves_aside;
+    std::vector<row_line> lines;
+    span_of down;
+    int left = 0, right = 0;
+    int first_side = 0;
+    std::uint32_t slots = 1;
+};
+
+class stencil_map {
+public:
+    stencil_map(cuda_kernel& b, const map_choice& c)
+        : b_(b), choice_(c), inner_(b.rank - 1), axes_{c.along, c.side}, each_(static_cast<int>(c.each)) {}
+
+    void write(plan& p) {
+        find_windows();
+        b_.name_scalars();
+        read_constants();
+        b_.body.hoist(0, b_.graph.roots, b_.code);
+        find_place();
+        for (const window& w : windows_) declare(w);
+        roll();
+        finish_map(b_, choice_, p);
+    }
+
+private:
+    static constexpr std::uint32_t threads = map_choice::threads;
+
+    std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
+    bool rolls() const { return axes_.down >= 0; }
+    bool has_side() const { return axes_.side >= 0; }
+    std::string extent(int axis) {
+        return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
+    }
+    std::string type_of(const array_argument& at) { return b_.needs.type(at.at->head.type); }
+    std::string each() const { return std::to_string(each_); }
+
+    // What is read by rows.
+
+    void find_windows() {
+        for (view_family& f : families_of(b_, axes_)) {
+            window w;
+            const auto moves = [&](int axis) { return axis >= 0 && b_.moves_along(f.first(), axis_bit(axis)); };
+            w.name = f.first().name + (f.views.size() > 1 ? "_rows" : "");
+            w.moves_down = moves(axes_.down), w.moves_aside = moves(axes_.side);
+            std::map<int, row_line> lines;
+            for (const stencil_view& v : f.views)
+                for (int t = 0; t < (w.moves_aside ? static_cast<int>(choice_.aside) : 1); ++t) {
+                    row_line& line = lines.try_emplace(t + v.side, row_line{t + v.side, {}}).first->second;
+                    line.down.add(v.down);
+                    line.left = std::max(line.left, -v.along);
+                    line.right = std::max(line.right, v.along);
+                    w.down.add(v.down);
+                }
+            w.first_side = lines.begin()->first;
+            for (const auto& [side, line] : lines) {
+                // A place that no view reads has rows of its own all the same, which are never read.
+                while (!w.lines.empty() && w.lines.back().side + 1 < side)
+                    w.lines.push_back({w.lines.back().side + 1, {}});
+                w.lines.push_back(line);
+                w.left = std::max(w.left, line.left);
+                w.right = std::max(w.right, line.right);
+            }
+            w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? choice_.ahead : 0);
+            w.family = std::move(f);
+            windows_.push_back(std::move(w));
+        }
+    }
+    int width(const window& w) const { return w.left + each_ + w.right; }
+    static bool is_read(const window& w, const array_argument& in) {
+        return std::ranges::any_of(w.family.views, [&](const stencil_view& v) { return v.in->node == in.node; });
+    }
+    bool is_read_by_rows(const array_argument& in) const {
+        return std::ranges::any_of(windows_, [&](const window& w) { return is_read(w, in); });
+    }
+    /// Of most views: the thread's columns begin where it is aligned.
+    const window& widest() const {
+        return *std::ranges::max_element(windows_, {}, [](const window& w) { return w.family.views.size(); });
+    }
+
+    void read_constants() {
+        for (const array_argument& in : b_.inputs) {
+            if (b_.moves_along(in, all_axes())) continue;
+            b_.code.line("const ", type_of(in), ' ', in.name, " = ", b_.element(in, ""), ";");
+            b_.body.name(in.node, in.name);
+        }
+    }
+
+    // Where a thread is.
+
+    /// "(long long)(r) * p.x0_stride1", from steps along an outer axis.
+    std::string stride(const array_argument& at, int axis) {
+        const std::string moved = b_.offset(at, axis_bit(axis));
+        if (moved.empty()) return "0";
+        const std::string unit = " + " + digit(axis);
+        return moved == unit ? "1" : moved.substr(unit.size() + 3);
+    }
+    std::string steps(const array_argument& at, int axis, const std::string& count) {
+        return b_.needs.type(dtype::i8) + '(' + count + ") * " + stride(at, axis);
+    }
+
+    void find_place() {
+        source_writer& out = b_.code;
+        const std::string type = b_.linear(), number = b_.signed_index();
+        const std::uint32_t rows = choice_.chunks;
+        const formula row_vectors =
+            ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), choice_.each);
+        std::uint64_t others = axis_range(0, inner_);
+        formula all = row_vectors;
+        formula strips, sides;
+        if (rolls()) {
+            others &= ~axis_bit(axes_.down);
+            strips = ceil_divide(points_of(axis_bit(axes_.down)), rows);
+            all = all * strips;
+        }
+        if (has_side()) {
+            others &= ~axis_bit(axes_.side);
+            sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside);
+            all = all * sides;
+        }
+        all = all * points_of(others);
+        b_.step.grid[0] = ceil_divide(all, threads);
+        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
+        out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
+        std::string rest = "q";
+        if (b_.rank > 1) {
+            out.line("const ", type, " line = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
+            rest = "line";
+        }
+        const auto take = [&](const std::string& name, const formula& of, const std::string& by, std::uint32_t each,
+                              bool last) {
+            std::string at = rest;
+            if (!last) {
+                const std::string above = name + "_above";
+                out.line("const ", type, ' ', above, " = quotient(", rest, ", ", b_.divisor(of, "by_" + by), ");");
+                at = '(' + rest + " - " + above + " * " + b_.count(of, by) + ')';
+                rest = above;
+            }
+            out.line("const ", number, ' ', name, " = ", number, '(', at, ") * ", each, ";");
+        };
+        if (has_side()) take("side", sides, "sides", choice_.aside, !rolls() && others == 0);
+        if (rolls()) take("row", strips, "strips", rows, others == 0);
+        if (others != 0) b_.write_digits(rest, axes_in(others));
+        if (rolls())
+            out.line("const ", number, " rows = min(", number, '(', rows, "), ", extent(axes_.down), " - row);");
+        if (has_side())
+            out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side),
+                     " - side);");
+        for (const window& w : windows_) {
+            const array_argument& in = w.family.first();
+            std::string moved = b_.offset(in, others);
+            if (w.moves_down) moved += " + " + steps(in, axes_.down, "row");
+            if (w.moves_aside) moved += " + " + steps(in, axes_.side, "side");
+            out.line("const ", type_of(in), "* const ", in.name, "_at = ", b_.pointer(in), moved, ";");
+        }
+        out.line("// Columns begin where the buffer is aligned; the first may lie before a row.");
+        const array_argument& anchor = widest().family.first();
+        const std::string first = b_.rank > 1 ? "q - line * " + b_.count(row_vectors, "row_vectors") : "q";
+        const std::string shift = each_ == 1 ? ""
+                                             : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" +
+                                                   anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
+                                                   each() + ')';
+        out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
+        out.line("if (column >= ", extent(inner_), ") return;");
+        write_whole();
+    }
+
+    /// Whether all of a thread's elements are there, and all views' columns lie around them.
+    void write_whole() {
+        // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements
+        // of one column or one row is in the buffer.
+        int before = 0, behind = 0;
+        for (const window& w : windows_) {
+            std::map<std::pair<int, int>, span_of> rows;
+            for (const stencil_view& v : w.family.views) rows[{v.side, v.down}].add(v.along);
+            for (const auto& [row, columns] : rows) {
+                before = std::max(before, w.left + columns.low);
+                behind = std::max(behind, w.right - columns.high);
+            }
+        }
+        std::string whole = "column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
+                            " <= " + extent(inner_);
+        if (rolls()) whole += " && rows == " + std::to_string(choice_.chunks);
+        if (has_side()) whole += " && sides == " + std::to_string(choice_.aside);
+        b_.code.line("const bool whole = ", whole, ";");
+    }
+
+    // Rows.
+
+    std::string pattern(const array_argument& in) {
+        const bool own = in.at->head.aliased;
+        const dtype t = in.at->head.type;
+        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+        const auto element = [&](const std::string& at) {
+            return own || !intrinsic ? "*(" + at + ')' : "__ldg(" + at + ')';
+        };
+        const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
+        const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
+        b_.needs.add(
+            "load_row" + suffix,
+            b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
+                        "aligned, and those\n/// before and behind them.",
+                        "template <class word, int each, int left, int right, int first, class type, int n>\n") +
+                "void load_row" + suffix +
+                "(type (&to)[n], const type* from) {\n"
+                "    if (reinterpret_cast<" +
+                b_.needs.type(dtype::u8) +
+                ">(from) % sizeof(word) == 0) {\n"
+                "        alignas(sizeof(word)) type vector[each];\n"
+                "        reinterpret_cast<word&>(vector) = " +
+                word("reinterpret_cast<const word*>(from)") +
+                ";\n"
+                "#pragma unroll\n"
+                "        for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n"
+                "    } else {\n"
+                "#pragma unroll\n"
+                "        for (int e = 0; e < each; ++e) to[first + e] = " +
+                element("from + e") +
+                ";\n"
+                "    }\n"
+                "#pragma unroll\n"
+                "    for (int e = -left; e < 0; ++e) to[first + e] = " +
+                element("from + e") +
+                ";\n"
+                "#pragma unroll\n"
+                "    for (int e = each; e < each + right; ++e) to[first + e] = " +
+                element("from + e") + ";\n}\n");
+        b_.needs.add("load_ends" + suffix,
+                     b_.function("Those of a row's elements from `column` on that lie in [low, high).",
+                                 "template <class type, int n>\n") +
+                         "void load_ends" + suffix + "(type (&to)[n], const type* from, " + b_.signed_index() +
+                         " column, " + b_.signed_index() + " low, " + b_.signed_index() +
+                         " high) {\n"
+                         "#pragma unroll\n"
+                         "    for (int e = 0; e < n; ++e)\n"
+                         "        if (column + e >= low && column + e < high) to[e] = " +
+                         element("from + e") + ";\n}\n");
+        return suffix;
+    }
+
+    static std::string loader_of(const window& w, const row_line& line) {
+        const std::string which = std::to_string(line.side - w.first_side);
+        return "load_" + w.name + (w.lines.size() > 1 ? which : "");
+    }
+
+    /// The ring, and for each of its lines a function that reads the row so many below the thread's first.
+    void declare(const window& w) {
+        source_writer& out = b_.code;
+        const array_argument& in = w.family.first();
+        out.line(type_of(in), ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", width(w), "] = {};");
+        for (const row_line& line : w.lines)
+            if (!line.down.empty) declare_loader(w, line);
+        for (const stencil_view& v : w.family.views) {
+            const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
+            b_.body.name(v.in->node, w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
+                                         std::to_string(w.left + v.along) + ']');
+        }
+    }
+
+    void declare_loader(const window& w, const row_line& line) {
+        source_writer& out = b_.code;
+        const array_argument& in = w.family.first();
+        const std::string type = type_of(in), number = b_.signed_index(), suffix = pattern(in);
+        const std::uint32_t bytes = bytes_of(in) * choice_.each;
+        out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", width(w), "], int r) {");
+        std::string from = in.name + "_at + column";
+        if (w.moves_down) from += " + " + steps(in, axes_.down, "r");
+        if (line.side != 0) from += " + " + steps(in, axes_.side, std::to_string(line.side));
+        out.line("    const ", type, "* const from = ", from, ";");
+        out.line("    if (whole) return load_row", suffix, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ",
+                 line.left, ", ", line.right, ", ", w.left, ">(to, from);");
+        // The columns of those views that read this row of the thread's elements that there are.
+        std::map<std::string, span_of> ranges;
+        for (const stencil_view& v : w.family.views) {
+            const int t = line.side - v.side;
+            if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
+            std::string when;
+            if (w.moves_down) when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
+            if (w.moves_aside && t > 0) when += (when.empty() ? "" : " && ") + std::to_string(t) + " < sides";
+            ranges[when].add(v.along);
+        }
+        const std::string n = extent(inner_);
+        if (ranges.size() == 1 && ranges.begin()->first.empty()) {
+            const span_of& s = ranges.begin()->second;
+            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", ", s.low, ", ", n,
+                     " + ", parenthesised(s.high), ");");
+        } else {
+            out.line("    ", number, " low = ", n, " + 8, high = -8;");
+            for (const auto& [when, s] : ranges)
+                out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', s.low,
+                         ")), high = max(high, ", n, " + ", parenthesised(s.high), ");");
+            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", low, high);");
+        }
+        out.line("};");
+    }
+    static std::string parenthesised(int n) { return n < 0 ? '(' + std::to_string(n) + ')' : std::to_string(n); }
+
+    void load(const window& w, const row_line& line, const std::string& slot, const std::string& row) {
+        b_.code.line(loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][", slot, "], ", row, ");");
+    }
+
+    /// What is there before the first of the thread's rows is computed: all but the last row of each line.
+    void fill() {
+        source_writer& out = b_.code;
+        for (const window& w : windows_)
+            for (const row_line& line : w.lines) {
+                if (line.down.empty) continue;
+                const int first = line.down.low - w.down.low;
+                const int count = w.moves_down ? line.down.high - line.down.low + static_cast<int>(choice_.ahead) : 1;
+                if (count == 0) continue;
+                if (count == 1) {
+                    load(w, line, std::to_string(first), std::to_string(line.down.low));
+                    continue;
+                }
+                out.margin("#pragma unroll");
+                out.line("for (int r = 0; r < ", count, "; ++r) ", loader_of(w, line), '(', w.name, '[',
+                         line.side - w.first_side, "][r", first == 0 ? "" : " + " + std::to_string(first), "], r",
+                         line.down.low == 0
+                             ? ""
+                             : (line.down.low < 0 ? " - " : " + ") + std::to_string(std::abs(line.down.low)),
+                         ");");
+            }
+    }
+
+    void roll() {
+        source_writer& out = b_.code;
+        fill();
+        if (rolls()) {
+            out.margin("#pragma unroll ", choice_.unrolled);
+            out.open("for (int j = 0; j < ", choice_.chunks, "; ++j)");
+            out.line("if (j >= rows) break;");
+        } else {
+            out.open();
+        }
+        load_next();
+        declare_digits();
+        read_others();
+        compute();
+        for (const array_argument& z : b_.outputs) store(z);
+        if (rolls()) move_up();
+        out.close();
+    }
+
+    void load_next() {
+        source_writer& out = b_.code;
+        const bool guarded = choice_.ahead > 0;
+        const auto moves = [](const window& w) { return w.moves_down; };
+        if (std::ranges::none_of(windows_, moves)) return;
+        if (guarded) out.open("if (j + ", choice_.ahead, " < ", choice_.chunks, ")");
+        for (const window& w : windows_)
+            for (const row_line& line : w.lines) {
+                if (line.down.empty || !w.moves_down) continue;
+                const int ahead = line.down.high + static_cast<int>(choice_.ahead);
+                load(w, line, std::to_string(ahead - w.down.low),
+                     ahead == 0 ? "j" : "j " + std::string(ahead < 0 ? "- " : "+ ") + std::to_string(std::abs(ahead)));
+            }
+        if (guarded) out.close();
+    }
+
+    void move_up() {
+        source_writer& out = b_.code;
+        for (const window& w : windows_) {
+            if (w.slots == 1) continue;
+            out.margin("#pragma unroll");
+            out.line("for (int l = 0; l < ", w.lines.size(), "; ++l)");
+            out.margin("#pragma unroll");
+            out.line("    for (int r = 0; r < ", w.slots - 1, "; ++r)");
+            out.margin("#pragma unroll");
+            out.line("        for (int k = 0; k < ", width(w), "; ++k) ", w.name, "[l][r][k] = ", w.name,
+                     "[l][r + 1][k];");
+        }
+    }
+
+    // Elements.
+
+    void declare_digits() {
+        if (!rolls()) return;
+        b_.code.line("const ", b_.signed_index(), ' ', digit(axes_.down), " = row + j;");
+    }
+    void open_sides(bool digits = true) {
+        if (!has_side()) return;
+        b_.open_unrolled("t", choice_.aside);
+        if (!digits) return;
+        b_.code.line("const ", b_.signed_index(), ' ', digit(axes_.side), " = side + ", b_.signed_index(), "(t);");
+    }
+    void close_sides() {
+        if (has_side()) b_.code.close();
+    }
+    void open_columns() {
+        b_.open_unrolled("e", choice_.each);
+        b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = column + ", b_.signed_index(), "(e);");
+    }
+    std::string side_there() const { return has_side() ? "t < sides" : "true"; }
+    std::string element_there() {
+        return (has_side() ? "t < sides && " : "") + digit(inner_) + " >= 0 && " + digit(inner_) + " < " +
+               extent(inner_);
+    }
+    std::string of_side() const { return has_side() ? "[t]" : "[0]"; }
+
+    /// What does not lie along the rows: one element for each of the thread's, or for all of a row.
+    void read_others() {
+        source_writer& out = b_.code;
+        const std::string sides = std::to_string(choice_.aside);
+        for (const array_argument& in : b_.inputs) {
+            if (!b_.moves_along(in, all_axes()) || is_read_by_rows(in)) continue;
+            const bool inside = b_.moves_along(in, axis_bit(inner_));
+            out.line(type_of(in), ' ', in.name, '[', sides, ']', inside ? '[' + each() + ']' : "", " = {};");
+            b_.body.name(in.node, in.name + of_side() + (inside ? "[e]" : ""));
+            open_sides();
+            if (inside) open_columns();
+            const std::string there = inside ? element_there() : side_there();
+            out.line(there == "true" ? "" : "if (" + there + ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
+                     b_.element(in, b_.offset(in, all_axes())), ";");
+            if (inside) out.close();
+            close_sides();
+        }
+        for (const node_id g : b_.generators) {
+            const array_argument leaf = b_.leaf_of(g);
+            out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', leaf.name, '[', sides, "][", each_, "];");
+            b_.body.name(g, leaf.name + of_side() + "[e]");
+            open_sides();
+            open_columns();
+            out.line(leaf.name, of_side(), "[e] = ", b_.generator_call(g, b_.generator_index(g, all_axes())), ";");
+            out.close();
+            close_sides();
+        }
+    }
+
+    void compute() {
+        source_writer& out = b_.code;
+        for (const array_argument& z : b_.outputs)
+            out.line("alignas(", bytes_of(z) * choice_.each, ") ", type_of(z), ' ', z.name, '[', choice_.aside, "][",
+                     each_, "];");
+        b_.compute(b_.has_quick_bodies(), [&] {
+            open_sides(false);
+            if (b_.has_user_text()) {
+                open_columns();
+                out.line("if (!(", element_there(), ")) continue;");
+            } else {
+                b_.open_unrolled("e", choice_.each);
+            }
+            for (const array_argument& z : b_.outputs)
+                out.line(z.name, of_side(), "[e] = ", b_.body.value(b_.graph.roots[z.index], out), ";");
+            out.close();
+            close_sides();
+        });
+    }
+
+    void store(const array_argument& z) {
+        source_writer& out = b_.code;
+        const std::string number = b_.signed_index(), type = type_of(z);
+        const dtype t = z.at->head.type;
+        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+        const std::string suffix = intrinsic ? "" : "_plain";
+        b_.needs.add("store_row" + suffix,
+                     b_.function("Elements of a row, by one access where they are aligned; at its ends those that it "
+                                 "has.",
+                                 "template <class word, class type, int n>\n") +
+                         "void store_row" + suffix + "(type* to, const type (&from)[n], bool whole, " + number +
+                         " column, " + number +
+                         " end) {\n"
+                         "    if (whole && reinterpret_cast<" +
+                         b_.needs.type(dtype::u8) +
+                         ">(to) % sizeof(word) == 0)\n"
+                         "        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n"
+                         "#pragma unroll\n"
+                         "    for (int e = 0; e < n; ++e)\n"
+                         "        if (column + e >= 0 && column + e < end) " +
+                         (intrinsic ? "__stcs(to + e, from[e])" : "to[e] = from[e]") + ";\n}\n");
+        open_sides();
+        out.open();
+        out.line("const ", number, ' ', digit(inner_), " = column;");
+        const std::string call = "store_row" + suffix + '<' +
+                                 std::string(word_of(bytes_of(z) * choice_.each, z.at->head.type)) + ">(" +
+                                 b_.pointer(z) + b_.offset(z, all_axes()) + ", " + z.name + of_side() +
+                                 ", whole, column, " + extent(inner_) + ");";
+        out.line(has_side() ? "if (t < sides) " : "", call);
+        out.close();
+        close_sides();
+    }
+
+    cuda_kernel& b_;
+    const map_choice& choice_;
+    const int inner_;
+    const stencil_axes axes_;
+    const int each_;
+    std::vector<window> windows_;
+};
+
+}  // namespace
+
+void emit_stencil_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { stencil_map(b, c).write(p); }
+
+}  // namespace ingot::codegen

@@ -1,0 +1,229 @@
+// Views of one buffer that lie a few elements apart. On a GPU one kernel reads each row of the buffer once; the values
+// are those of the same expression over copies of the views.
+#include <array>
+#include <complex>
+#include <sstream>
+
+#include "tests/arrays/expect.hpp"
+
+using namespace ingot;
+
+namespace {
+
+/// 0, 1, ... 22, 0, ... in C order, so that sums of some are exact in every dtype.
+template <class T>
+array<T> steps(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(static_cast<float>(i * i % 23));
+    return asarray(values, shape);
+}
+
+/// How a GPU's threads are laid out over the elements of e; "stencil" on a host, which has no such kernels.
+template <class E>
+std::string layout_of(const E& e) {
+    if (current_device().is_host()) return "stencil";
+    std::ostringstream text;
+    text << explain(e);
+    return text.str().find("stencil: ") != std::string::npos ? "stencil" : text.str();
+}
+
+template <class T>
+array<T> copy(const array<T>& view) {
+    return asarray(view.to_host(), view.shape());
+}
+
+/// Whether two hold the same bits; NaN and the sign of 0 are among these.
+template <class T>
+bool same(const array<T>& a, const array<T>& b) {
+    const std::vector<T> x = a.to_host(), y = b.to_host();
+    return a.shape() == b.shape() && x == y;
+}
+
+const slice low(0, -2), middle(1, -1), high(2, none);
+
+const auto five = [](const auto& up, const auto& left, const auto& at, const auto& right, const auto& down) {
+    return (up + down) + (left + right) - at;
+};
+
+/// A slice of so many elements from there on.
+slice part(index_t from, index_t n) { return slice(from, from + n); }
+
+}  // namespace
+
+TEST_CASE("a stencil of five points is its expression over copies, at every width and place") {
+    for (const index_t columns : {34, 35, 36, 37, 70, 131, 261})
+        for (const index_t rows : {3, 4, 10, 19}) {
+            const array<float> u = steps<float>({rows, columns});
+            const auto at = [&](slice i, slice j) { return array<float>(u(i, j)); };
+            const array<float> got =
+                five(u(low, middle), u(middle, low), u(middle, middle), u(middle, high), u(high, middle));
+            const array<float> up = copy(at(low, middle)), left = copy(at(middle, low)), mid = copy(at(middle, middle)),
+                               right = copy(at(middle, high)), down = copy(at(high, middle));
+            CHECK(same(got, array<float>(five(up, left, mid, right, down))));
+            array<float> v = u, wanted = u;
+            v(middle, middle) =
+                five(u(low, middle), u(middle, low), u(middle, middle), u(middle, high), u(high, middle));
+            wanted(middle, middle) = five(up, left, mid, right, down);
+            CHECK(same(v, wanted));
+            // Over itself: as if the right side had been there first.
+            v = u;
+            v(middle, middle) =
+                five(v(low, middle), v(middle, low), v(middle, middle), v(middle, high), v(high, middle));
+            CHECK(same(v, wanted));
+        }
+    const array<float> u = steps<float>({20, 50});
+    CHECK(layout_of(five(u(low, middle), u(middle, low), u(middle, middle), u(middle, high), u(high, middle))) ==
+          "stencil");
+}
+
+TEST_CASE("views of one dimension, of every dtype, begin anywhere") {
+    const auto check = [](auto type) {
+        using T = decltype(type);
+        for (const index_t n : {1, 2, 15, 16, 17, 63, 700}) {
+            const array<T> x = steps<T>({n + 17});
+            for (const index_t from : {0, 1, 2, 3, 7}) {
+                const auto e = x(part(from, n)) + x(part(from + 1, n)) + x(part(from + 8, n));
+                const array<T> got = e, wanted = copy(array<T>(x(part(from, n)))) +
+                                                 copy(array<T>(x(part(from + 1, n)))) +
+                                                 copy(array<T>(x(part(from + 8, n))));
+                CHECK(same(got, wanted));
+            }
+        }
+    };
+    check(float());
+    check(double());
+    check(float16());
+    check(std::int8_t());
+    check(std::complex<float>());
+    check(std::complex<double>());
+    check(std::uint16_t());
+}
+
+TEST_CASE("views lie as far apart as relatives may, in each direction") {
+    constexpr index_t rows = 13, columns = 45;
+    const auto check = [](auto type) {
+        using T = decltype(type);
+        const array<T> u = steps<T>({rows + 8, columns + 16});
+        const auto at = [&](index_t i, index_t j) { return u(part(4 + i, rows), part(8 + j, columns)); };
+        const auto copied = [&](index_t i, index_t j) { return copy(array<T>(at(i, j))); };
+        const auto differ = [&](auto f) {
+            const array<T> got = f(at), wanted = f(copied);
+            CHECK(same(got, wanted));
+        };
+        differ([](const auto& v) { return v(0, 0) + v(-4, -8) + v(4, 8); });
+        differ([](const auto& v) { return v(0, 0) + v(-4, 8) + v(4, -8) + v(0, 3); });
+        differ([](const auto& v) { return v(0, 0) - v(0, 8); });
+        differ([](const auto& v) { return v(0, 0) - v(4, 0); });
+        differ([](const auto& v) { return v(0, 0) - v(-4, 5) - v(-2, 5); });
+    };
+    check(float());
+    check(std::uint8_t());
+    const array<double> u = steps<double>({rows, columns});
+    const auto back = [&](index_t i, index_t j) { return u(slice(11 + i, 1 + i, -1), part(2 + j, 40)); };
+    const array<double> got = back(0, 0) + back(1, -1) + back(-1, 1), wanted = copy(array<double>(back(0, 0))) +
+                                                                               copy(array<double>(back(1, -1))) +
+                                                                               copy(array<double>(back(-1, 1)));
+    CHECK(same(got, wanted));
+}
+
+TEST_CASE("three dimensions, and images side by side") {
+    const auto seven = [](const auto& v) {
+        return v(0, 0, 0) * 2 + v(1, 0, 0) + v(-1, 0, 0) - v(0, 1, 0) - v(0, -1, 0) + v(0, 0, 1) * v(0, 0, -1);
+    };
+    const auto box = [](const auto& v) { return v(-1, -1, -1) + v(1, 1, 1) * v(0, 0, 0) + v(1, -1, 0) - v(-1, 2, 1); };
+    const auto plane = [](const auto& v) { return v(0, 0, 0) + v(0, 1, 0) - v(0, -1, 1); };
+    for (const auto& shape :
+         {std::array<index_t, 3>{1, 1, 32}, {2, 3, 33}, {5, 4, 34}, {17, 5, 39}, {18, 2, 64}, {33, 3, 35}}) {
+        const index_t planes = shape[0], rows = shape[1], columns = shape[2];
+        const array<float> u = steps<float>({planes + 2, rows + 3, columns + 2});
+        const auto at = [&](index_t i, index_t j, index_t k) {
+            return u(part(1 + i, planes), part(1 + j, rows), part(1 + k, columns));
+        };
+        const auto copied = [&](index_t i, index_t j, index_t k) { return copy(array<float>(at(i, j, k))); };
+        CHECK(same(array<float>(seven(at)), array<float>(seven(copied))));
+        CHECK(same(array<float>(box(at)), array<float>(box(copied))));
+        CHECK(same(array<float>(plane(at)), array<float>(plane(copied))));
+        array<float> v = u, wanted = u;
+        const slice i = part(1, planes), j = part(1, rows), k = part(1, columns);
+        const array<float> inner = seven(copied);
+        v(i, j, k) = seven(at);
+        wanted(i, j, k) = inner;
+        CHECK(same(v, wanted));
+    }
+}
+
+TEST_CASE("several buffers, dtypes, results and other operands are in it") {
+    constexpr index_t n = 21, m = 53;
+    const array<float> u = steps<float>({n + 2, m + 2}), w = steps<float>({n + 2, m + 5});
+    const array<std::uint8_t> mask = steps<std::uint8_t>({n + 2, m + 2});
+    const array<float> across = steps<float>({m}), down = steps<float>({n, 1});
+    const array<double> wide = steps<double>({n, m});
+    const auto view = [&](const auto& x) {
+        return [&x](index_t i, index_t j) { return x(part(1 + i, n), part(1 + j, m)); };
+    };
+    const auto copied = [&](const auto& x) {
+        return [&x](index_t i, index_t j) {
+            using T = typename std::remove_cvref_t<decltype(x)>::value_type;
+            return copy(array<T>(x(part(1 + i, n), part(1 + j, m))));
+        };
+    };
+    const auto agree = [&](const auto& f) {
+        const auto got = f(view(u), view(w), view(mask)), wanted = f(copied(u), copied(w), copied(mask));
+        CHECK(layout_of(got) == "stencil");
+        using T = typename decltype(got)::value_type;
+        CHECK(same(array<T>(got), array<T>(wanted)));
+    };
+    agree([](const auto& a, const auto& b, const auto& c) {
+        return a(0, 1) - a(1, 0) + b(0, 0) * b(-1, 3) + where(c(0, 0) < c(1, 1), a(0, 0), b(1, -1));
+    });
+    agree([&](const auto& a, const auto&, const auto&) { return (a(0, 1) - a(1, 0)) * across + down * a(0, 0); });
+    agree([&](const auto& a, const auto&, const auto&) { return (a(0, 1) - a(0, -1)) * 2 + wide; });
+    agree([&](const auto& a, const auto&, const auto&) { return sqrt(a(0, 1) + a(0, -1)) + exp(a(1, 0)); });
+    // Random numbers and places count from their own first element.
+    random::seed(5);
+    const auto noise = random::uniform<float>({n, m});
+    agree([&](const auto& a, const auto&, const auto&) { return a(0, 1) - a(-1, 0) + noise; });
+    // Not along the rows: backwards, and every other element.
+    const array<float> doubled = steps<float>({n, 2 * m});
+    agree([&](const auto& a, const auto&, const auto&) {
+        return a(0, 0) + a(1, 1) * doubled(all, slice(0, none, 2)) - doubled(all, slice(m - 1, none, -1));
+    });
+    const auto [first, second] = eval(view(u)(0, 1) - view(u)(0, -1), view(u)(1, 0) * view(u)(0, 1));
+    CHECK(same(first, array<float>(copied(u)(0, 1) - copied(u)(0, -1))));
+    CHECK(same(second, array<float>(copied(u)(1, 0) * copied(u)(0, 1))));
+}
+
+TEST_CASE("what is written lies in the buffer that is read, elsewhere or at the same place") {
+    array<float> u = steps<float>({40, 64});
+    const array<float> before = copy(u);
+    const auto up = [](const auto& x, index_t by) { return x(part(by, 8), part(4, 48)); };
+    u(part(20, 8), part(5, 48)) = up(u, 0) + up(u, 1) - up(u, 3);
+    array<float> wanted = copy(before);
+    wanted(part(20, 8), part(5, 48)) = up(before, 0) + up(before, 1) - up(before, 3);
+    CHECK(same(u, wanted));
+    u(part(0, 4), all) = u(part(0, 4), all) + u(part(4, 4), all) * 2;
+    const array<float> rows = wanted(part(0, 4), all) + wanted(part(4, 4), all) * 2;
+    wanted(part(0, 4), all) = rows;
+    CHECK(same(u, wanted));
+    u(part(1, 30), part(1, 60)) += u(part(0, 30), part(2, 60)) + u(part(2, 30), part(0, 60));
+    const array<float> sum = copy(array<float>(wanted(part(1, 30), part(1, 60)))) +
+                             copy(array<float>(wanted(part(0, 30), part(2, 60)))) +
+                             copy(array<float>(wanted(part(2, 30), part(0, 60))));
+    wanted(part(1, 30), part(1, 60)) = sum;
+    CHECK(same(u, wanted));
+}
+
+TEST_CASE("a stencil is one kernel, and others' shapes need no new one") {
+    const auto step = [](const array<float>& x) {
+        return array<float>(five(x(low, middle), x(middle, low), x(middle, middle), x(middle, high), x(high, middle)));
+    };
+    const array<float> first = steps<float>({40, 64}), second = steps<float>({50, 88});
+    (void)step(first);
+    const auto before = counters();
+    (void)step(second);
+    const auto after = counters();
+    CHECK(after.kernel_launches - before.kernel_launches == 1);
+    CHECK(after.compiles == before.compiles);
+}
