@@ -1,6 +1,6 @@
-// What the benchmark of whole statements (whole_statements.cpp) measures with: the figure that each is to reach, its
-// time beside a roof or a hand-written kernel, the number of its kernels, what its first call took, and rows to
-// compare.
+// What the benchmarks of whole statements (whole_statements.cpp) and of indexing (indexing.cpp) measure with: the
+// figure that each is to reach, its time beside a roof or a hand-written kernel, the number of its kernels, what its
+// first call took, and rows to compare.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,8 @@ struct job {
 /// smaller; where any is, no goal holds.
 class figure_table {
 public:
-    figure_table(session& s, int shrink) : s_(s), shrink_(shrink) {}
+    figure_table(session& s, int shrink, const char* section = "statements")
+        : s_(s), shrink_(shrink), section_(section) {}
 
 protected:
     template <class F>
@@ -71,10 +72,16 @@ protected:
         std::vector<work> candidates{[&](int) { result = make(); }};
         if (j.by_hand) candidates.push_back(j.by_hand);
         const auto times = time_in_turn(candidates, timed_rounds);
-        char note[96];
-        std::snprintf(note, sizeof note, "%d kernel%s, error %.2g, first call %.0f ms", kernels,
+        char text[96];
+        std::snprintf(text, sizeof text, "%d kernel%s, error %.2g, first call %.0f ms", kernels,
                       kernels == 1 ? "" : "s", worst, first.count());
-        row r{.section = "statements",
+        std::string note = text;
+        if (j.read + j.written > 0) {
+            std::snprintf(text, sizeof text, ", %.2f of the %s", s_.roof.time_of(j.read, j.written) / median(times[0]),
+                          s_.roof.name_of(j.read, j.written).c_str());
+            note += text;
+        }
+        row r{.section = section_,
               .name = j.name,
               .unit = "us",
               .time = median(times[0]),
@@ -91,13 +98,14 @@ protected:
             r.baseline_time = s_.roof.time_of(j.read, j.written);
         }
         s_.out.add(r);
+        std::printf("    %s\n", note.c_str());
     }
 
     /// The kernels that are written by hand are there on a GPU alone.
     work by_hand(work launch) const { return ingot::current_device().is_cuda() ? std::move(launch) : work{}; }
-    const hand_kernel* kernel_by_hand(const char* name) {
+    const hand_kernel* kernel_by_hand(const char* name, const char* file = "whole_statements.cu") {
         if (!ingot::current_device().is_cuda()) return nullptr;
-        return hand_.emplace_back(std::make_unique<hand_kernel>("whole_statements.cu", name)).get();
+        return hand_.emplace_back(std::make_unique<hand_kernel>(file, name)).get();
     }
 
     /// `count` rows of a result, spread over it.
@@ -129,6 +137,7 @@ protected:
 private:
     session& s_;
     int shrink_;
+    const char* section_;
     std::vector<std::unique_ptr<hand_kernel>> hand_;
 };
 

@@ -48,7 +48,9 @@ write(float4* __restrict__ to, float value, unsigned long long n) {
     STREAM_LOOP if (i + v * THREADS < n) __stcs(to + i + v * THREADS, make_float4(value, value, value, value));
 }
 
-#ifdef READS
+#ifndef READS
+#define READS 1
+#endif
 // Reads READS vectors for each that it writes.
 extern "C" __global__ void __launch_bounds__(THREADS)
 fold(const float4* __restrict__ from, float4* __restrict__ to, unsigned long long n) {
@@ -59,4 +61,3 @@ fold(const float4* __restrict__ from, float4* __restrict__ to, unsigned long lon
         if (const unsigned long long i = tile + k * THREADS + threadIdx.x; i < n) sum = plus(sum, __ldcs(from + i));
     if (tile + threadIdx.x < n) __stcs(to + (unsigned long long)blockIdx.x * THREADS + threadIdx.x, sum);
 }
-#endif
