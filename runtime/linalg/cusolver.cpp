@@ -556,7 +556,8 @@ private:
         else
             solve_each(a, of.data<std::int64_t>(), b);
         for (const index_t i : singular) {
-            const std::vector<std::byte> infinities = repeated(std::numeric_limits<double>::infinity(), 1);
+            const std::vector<std::byte> infinities =
+                zeros_but(std::numeric_limits<double>::infinity(), rows_ * rows_, 0, true);
             copy_from_host(*b.memory, static_cast<std::size_t>(b.at(i) - b.data()), infinities.size(),
                            infinities.data(), stream_);
         }
@@ -570,29 +571,30 @@ private:
                              of + i * rows_, t, b.at(i), b.leading(), info + i));
         check_infos([](index_t, int) {});
     }
-    /// A matrix of the host's, of zeros but for a number at every such place.
-    std::vector<std::byte> repeated(double number, index_t stride) const {
+    /// The host's: n zeros, but for a number at one place, or everywhere.
+    std::vector<std::byte> zeros_but(double number, index_t n, index_t place, bool everywhere = false) const {
         const std::size_t each = detail::size_of(type_);
-        std::vector<std::byte> one(static_cast<std::size_t>(rows_ * rows_) * each);
-        for (index_t i = 0; i < rows_ * rows_; i += stride) {
-            std::byte* const at = one.data() + static_cast<std::size_t>(i) * each;
+        std::vector<std::byte> row(static_cast<std::size_t>(n) * each);
+        for (index_t i = everywhere ? 0 : place; i < (everywhere ? n : place + 1); ++i) {
+            std::byte* const at = row.data() + static_cast<std::size_t>(i) * each;
             if (part_ == dtype::f4)
                 *reinterpret_cast<float*>(at) = static_cast<float>(number);
             else
                 *reinterpret_cast<double*>(at) = number;
         }
-        return one;
+        return row;
     }
-    /// One is copied from the host, and a kernel repeats it.
+    /// A row with a one in its midst, of which each row of a matrix is a part, one further on.
     matrices identities() {
-        const std::vector<std::byte> one = repeated(1, rows_ + 1);
-        const std::size_t bytes = one.size();
-        buffer_ref first = room(bytes);
-        copy_from_host(*first, 0, bytes, one.data(), stream_);
+        const std::vector<std::byte> row = zeros_but(1, 2 * rows_ - 1, rows_ - 1);
+        buffer_ref from_host = room(row.size());
+        copy_from_host(*from_host, 0, row.size(), row.data(), stream_);
         matrices made = make(type_, rows_, rows_);
         layout from = by_columns(made), to = from;
         std::fill_n(from.strides(), batch_.size(), 0);
-        copy_view(type_, *first, from, made.memory, to);
+        from.strides()[batch_.size()] = 1, from.strides()[batch_.size() + 1] = -1;
+        from.offset = rows_ - 1;
+        copy_view(type_, *from_host, from, made.memory, to);
         return made;
     }
 

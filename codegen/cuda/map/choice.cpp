@@ -133,10 +133,10 @@ bool counts_few_places(const cuda_kernel& b) {
 }
 
 void choose_counts(const cuda_kernel& b, map_choice& c) {
-    constexpr std::uint32_t most_each = 8, most_counts = 8192, lanes = 32;
+    constexpr std::uint32_t most_each = 8, most_counts = 4096, warps = map_choice::threads / 32;
     c.how = layout::counted;
     c.places = 1u << b.outputs[0].at->head.few_places;
-    c.copies = std::clamp(most_counts / c.places, 1u, lanes);
+    c.copies = std::clamp(most_counts / c.places, 1u, warps);
     c.each = elements_within(b, has_long_loops(b) || b.loops != 0 ? 1 : most_each);
     const bool vectors =
         b.rank == 1 && b.unravellings.empty() && b.generators.empty() && b.loops == 0 &&

@@ -35,7 +35,7 @@ struct map_choice {
     std::uint32_t tile = 0;      // tiled: the extent of a square along either axis
     std::uint32_t vector = 1;    // counted: consecutive elements that a thread reads in one access
     std::uint32_t places = 0;    // counted: as many as a block counts at
-    std::uint32_t copies = 1;    // counted: of each count, side by side: lanes of a warp meet in few banks
+    std::uint32_t copies = 1;    // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;
     std::string reason() const;

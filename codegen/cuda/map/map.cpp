@@ -429,9 +429,7 @@ private:
         close_counts(value);
         // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
         // than 2^32.
-        constexpr std::uint32_t shared_bytes = 208 * 1024;  // of a multiprocessor
-        const std::uint32_t resident = std::clamp(shared_bytes / (4 * counts), 1u, 8u),
-                            least = std::max({block, 2 * choice_.places, counts});
+        const std::uint32_t resident = counts <= 4096 ? 8 : 3, least = std::max(block, 2 * choice_.places);
         b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
                                                            ceil_divide(all, std::uint64_t{1} << 31)));
     }
@@ -448,7 +446,10 @@ private:
         out.line("for (int k = threadIdx.x; k < ", counts, "; k += ", threads, ") counts[k] = 0;");
         out.line("__syncthreads();");
         out.line("unsigned int* const own = counts",
-                 choice_.copies == 1 ? std::string() : " + threadIdx.x % " + std::to_string(choice_.copies), ";");
+                 choice_.copies == 1 ? std::string()
+                                     : " + threadIdx.x / 32 % " + std::to_string(choice_.copies) + " * " +
+                                           std::to_string(choice_.places),
+                 ";");
     }
 
     /// What nothing was counted at may be no place.
@@ -458,15 +459,10 @@ private:
         const std::string type = b_.needs.type(z.at->head.type), places = std::to_string(choice_.places);
         out.line("__syncthreads();");
         out.open("for (int k = threadIdx.x; k < ", places, "; k += ", threads, ")");
-        if (choice_.copies == 1) {
-            out.line("const unsigned int total = counts[k];");
-        } else {
-            // Each lane begins at another copy: their banks differ.
-            const std::string copies = std::to_string(choice_.copies);
-            out.line("unsigned int total = 0;");
+        out.line("unsigned int total = counts[k];");
+        if (choice_.copies > 1) {
             out.margin("#pragma unroll");
-            out.line("for (int c = 0; c < ", copies, "; ++c) total += counts[k * ", copies, " + (k + c) % ", copies,
-                     "];");
+            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", places, "];");
         }
         out.line("if (total != 0) ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z),
                  "[k], ", type, "(total) * ", value, ");");
