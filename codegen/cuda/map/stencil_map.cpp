@@ -34,6 +34,7 @@ public:
         b_.body.hoist(0, b_.graph.roots, b_.code);
         find_place();
         for (const view_window& w : windows_) declare(w);
+        declare_room();
         roll();
         finish_map(b_, choice_, p);
     }
@@ -105,8 +106,9 @@ private:
         }
         all = all * points_of(others);
         b_.step.grid[0] = ceil_divide(all, threads);
-        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
-        out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
+        // No thread ends before its warp does, for a warp stores together.
+        const std::string vectors = b_.count(all, "vectors");
+        out.line("const ", type, " index = ", b_.thread_index(threads), ", q = min(index, ", vectors, " - 1);");
         std::string rest = "q";
         if (b_.rank > 1) {
             out.line("const ", type, " line = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
@@ -126,8 +128,6 @@ private:
         if (has_side()) take("side", sides, "sides", choice_.aside, !rolls() && others == 0);
         if (rolls()) take("row", strips, "strips", rows, others == 0);
         if (others != 0) b_.write_digits(rest, axes_in(others));
-        if (rolls())
-            out.line("const ", number, " rows = min(", number, '(', rows, "), ", extent(axes_.down), " - row);");
         if (has_side())
             out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side),
                      " - side);");
@@ -146,7 +146,10 @@ private:
                                                    anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
                                                    each() + ')';
         out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
-        out.line("if (column >= ", extent(inner_), ") return;");
+        out.line("const bool here = index < ", vectors, " && column < ", extent(inner_), ";");
+        if (rolls())
+            out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down),
+                     " - row) : 0;");
         write_whole();
     }
 
@@ -163,8 +166,8 @@ private:
                 behind = std::max(behind, w.right - columns.high);
             }
         }
-        std::string whole = "column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
-                            " <= " + extent(inner_);
+        std::string whole = std::string(rolls() ? "" : "here && ") + "column >= " + std::to_string(before) +
+                            " && column + " + std::to_string(each_ + behind) + " <= " + extent(inner_);
         if (rolls()) whole += " && rows == " + std::to_string(choice_.chunks);
         if (has_side()) whole += " && sides == " + std::to_string(choice_.aside);
         b_.code.line("const bool whole = ", whole, ";");
@@ -299,7 +302,7 @@ private:
             }
         if (rolls()) {
             out.margin("#pragma unroll 1");
-            out.open("for (int j = ", first, "; j < rows; ++j)");
+            out.open("for (int j = ", first, "; __any_sync(~0u, j < rows); ++j)");
             move_up();
             load_next(first);
             if (first < 0) out.line("if (j < 0) continue;");
@@ -364,10 +367,12 @@ private:
         b_.open_unrolled("e", choice_.each);
         b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = column + ", b_.signed_index(), "(e);");
     }
-    std::string side_there() const { return has_side() ? "t < sides" : "true"; }
+    /// Whether a thread has the row that it is at, and an element of it.
+    std::string row_there() const {
+        return std::string(rolls() ? "j < rows" : "here") + (has_side() ? " && t < sides" : "");
+    }
     std::string element_there() {
-        return (has_side() ? "t < sides && " : "") + digit(inner_) + " >= 0 && " + digit(inner_) + " < " +
-               extent(inner_);
+        return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + extent(inner_);
     }
     std::string of_side() const { return has_side() ? "[t]" : "[0]"; }
 
@@ -382,8 +387,8 @@ private:
             b_.body.name(in.node, in.name + of_side() + (inside ? "[e]" : ""));
             open_sides();
             if (inside) open_columns();
-            const std::string there = inside ? element_there() : side_there();
-            out.line(there == "true" ? "" : "if (" + there + ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
+            const std::string there = inside ? element_there() : row_there();
+            out.line("if (", there, ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
                      b_.element(in, b_.offset(in, all_axes())), ";");
             if (inside) out.close();
             close_sides();
@@ -422,35 +427,61 @@ private:
 
     void store(const array_argument& z) {
         source_writer& out = b_.code;
-        const std::string number = b_.signed_index(), type = type_of(z);
-        const dtype t = z.at->head.type;
-        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        const std::string suffix = intrinsic ? "" : "_plain";
-        b_.needs.add("store_row" + suffix,
-                     b_.function("Elements of a row, by one access where they are aligned; at its ends those that it "
-                                 "has.",
-                                 "template <class word, class type, int n>\n") +
-                         "void store_row" + suffix + "(type* to, const type (&from)[n], bool whole, " + number +
-                         " column, " + number +
-                         " end) {\n"
-                         "    if (whole && reinterpret_cast<" +
-                         b_.needs.type(dtype::u8) +
-                         ">(to) % sizeof(word) == 0)\n"
-                         "        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n"
-                         "#pragma unroll\n"
-                         "    for (int e = 0; e < n; ++e)\n"
-                         "        if (column + e >= 0 && column + e < end) " +
-                         (intrinsic ? "__stcs(to + e, from[e])" : "to[e] = from[e]") + ";\n}\n");
+        const std::string number = b_.signed_index(), n = extent(inner_);
+        const std::string store = b_.pointer(z) + b_.offset(z, all_axes());
         open_sides();
         out.open();
         out.line("const ", number, ' ', digit(inner_), " = column;");
-        const std::string call = "store_row" + suffix + '<' +
-                                 std::string(word_of(bytes_of(z) * choice_.each, z.at->head.type)) + ">(" +
-                                 b_.pointer(z) + b_.offset(z, all_axes()) + ", " + z.name + of_side() +
-                                 ", whole, column, " + extent(inner_) + ");";
-        out.line(has_side() ? "if (t < sides) " : "", call);
+        out.line("const int begin = int(max(-column, ", number, "(0))), end = ", row_there(), " ? int(min(", n,
+                 " - column, ", number, '(', each_, "))) : 0;");
+        out.line(storer_of(z), '<', word_of(bytes_of(z) * choice_.each, z.at->head.type), ">(", store, ", ", z.name,
+                 of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * choice_.each * widest_output(), ");");
         out.close();
         close_sides();
+    }
+    std::uint32_t widest_output() const {
+        std::uint32_t widest = 1;
+        for (const array_argument& z : b_.outputs) widest = std::max(widest, bytes_of(z));
+        return widest;
+    }
+    void declare_room() {
+        b_.code.line("__shared__ alignas(16) unsigned char turned[", threads * choice_.each * widest_output(), "];");
+    }
+
+    std::string storer_of(const array_argument& z) {
+        const dtype t = z.at->head.type;
+        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+        const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b_.needs.type(dtype::u8);
+        const std::string address = "reinterpret_cast<" + wide + ">(to)";
+        b_.needs.add(name,
+                     b_.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "
+                                 "aligned; else lane beside\n/// lane by way of the warp's room.",
+                                 "template <class word, class type, int n>\n") +
+                         "void " + name +
+                         "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
+                         "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
+                         address +
+                         " % sizeof(word) == 0);\n"
+                         "    if (__all_sync(~0u, aligned)) {\n"
+                         "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
+                         "word&>(from));\n"
+                         "        return;\n"
+                         "    }\n"
+                         "    type* const turned = reinterpret_cast<type*>(room);\n"
+                         "    const int lane = int(threadIdx.x % 32);\n"
+                         "    __syncwarp();\n"
+                         "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
+                         "    __syncwarp();\n"
+                         "#pragma unroll\n"
+                         "    for (int i = 0; i < n; ++i) {\n"
+                         "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
+                         "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
+                         address +
+                         ", owner));\n"
+                         "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
+                         "        if (e >= (range & 255) && e < range >> 8) " +
+                         (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
+        return name;
     }
 
     cuda_kernel& b_;

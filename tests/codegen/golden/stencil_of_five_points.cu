@@ -37,14 +37,27 @@ __device__ __forceinline__ void load_ends(type (&to)[n], const type* from, int32
         if (column + e >= low && column + e < high) to[e] = __ldg(from + e);
 }
 
-/// Elements of a row, by one access where they are aligned; at its ends those that it has.
+/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
+/// lane by way of the warp's room.
 template <class word, class type, int n>
-__device__ __forceinline__ void store_row(type* to, const type (&from)[n], bool whole, int32 column, int32 end) {
-    if (whole && reinterpret_cast<uint64>(to) % sizeof(word) == 0)
-        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+__device__ __forceinline__ void store_row(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
+    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    if (__all_sync(~0u, aligned)) {
+        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+        return;
+    }
+    type* const turned = reinterpret_cast<type*>(room);
+    const int lane = int(threadIdx.x % 32);
+    __syncwarp();
+    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
+    __syncwarp();
 #pragma unroll
-    for (int e = 0; e < n; ++e)
-        if (column + e >= 0 && column + e < end) __stcs(to + e, from[e]);
+    for (int i = 0; i < n; ++i) {
+        const int k = i * 32 + lane, owner = k / n, e = k % n;
+        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
+        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
+        if (e >= (range & 255) && e < range >> 8) __stcs(at + e, turned[k]);
+    }
 }
 
 struct arguments {
@@ -57,25 +70,24 @@ struct arguments {
     float s0;
     uint32 vectors;
     divisor by_row;
-    uint32 n0;
     int32 x0_stride0;
     uint32 row_vectors;
     uint32 n1;
+    uint32 n0;
     int32 z0_stride0;
 };
 
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 q = blockIdx.x * 256u + threadIdx.x;
-    if (q >= p.vectors) return;
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
     const uint32 line = quotient(q, p.by_row);
     const int32 row = int32(line) * 8;
-    const int32 rows = min(int32(8), int32(p.n0) - row);
     const float* const x0_at = p.x0 + int64(row) * p.x0_stride0;
     // Columns begin where the buffer is aligned; the first may lie before a row.
     const int32 column = int32(q - line * p.row_vectors) * 4 - int32(reinterpret_cast<uint64>(x0_at) / 4 % 4);
-    if (column >= int32(p.n1)) return;
+    const bool here = index < p.vectors && column < int32(p.n1);
+    const int32 rows = here ? min(int32(8), int32(p.n0) - row) : 0;
     const bool whole = column >= 1 && column + 5 <= int32(p.n1) && rows == 8;
     float x0_rows[1][5][6] = {};
     const auto load_x0_rows = [&](float (&to)[6], int r) {
@@ -87,8 +99,9 @@ map(const __grid_constant__ arguments p) {
         if (unsigned(r - 1) < unsigned(rows)) low = min(low, int32(0)), high = max(high, int32(p.n1) + 0);
         load_ends(to, from - 1, column - 1, low, high);
     };
+    __shared__ alignas(16) unsigned char turned[4096];
 #pragma unroll 1
-    for (int j = -4; j < rows; ++j) {
+    for (int j = -4; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
         for (int l = 0; l < 1; ++l)
 #pragma unroll
@@ -109,7 +122,8 @@ map(const __grid_constant__ arguments p) {
         }
         {
             const int32 i1 = column;
-            store_row<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), z0[0], whole, column, int32(p.n1));
+            const int begin = int(max(-column, int32(0))), end = j < rows ? int(min(int32(p.n1) - column, int32(4))) : 0;
+            store_row<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), z0[0], begin, end, turned + threadIdx.x / 32 * 512);
         }
     }
 }

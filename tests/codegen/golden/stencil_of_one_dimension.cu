@@ -38,14 +38,27 @@ __device__ __forceinline__ void load_ends_plain(type (&to)[n], const type* from,
         if (column + e >= low && column + e < high) to[e] = *(from + e);
 }
 
-/// Elements of a row, by one access where they are aligned; at its ends those that it has.
+/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
+/// lane by way of the warp's room.
 template <class word, class type, int n>
-__device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], bool whole, int32 column, int32 end) {
-    if (whole && reinterpret_cast<uint64>(to) % sizeof(word) == 0)
-        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+__device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
+    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    if (__all_sync(~0u, aligned)) {
+        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+        return;
+    }
+    type* const turned = reinterpret_cast<type*>(room);
+    const int lane = int(threadIdx.x % 32);
+    __syncwarp();
+    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
+    __syncwarp();
 #pragma unroll
-    for (int e = 0; e < n; ++e)
-        if (column + e >= 0 && column + e < end) to[e] = from[e];
+    for (int i = 0; i < n; ++i) {
+        const int k = i * 32 + lane, owner = k / n, e = k % n;
+        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
+        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
+        if (e >= (range & 255) && e < range >> 8) at[e] = turned[k];
+    }
 }
 
 struct arguments {
@@ -59,19 +72,19 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 q = blockIdx.x * 256u + threadIdx.x;
-    if (q >= p.vectors) return;
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
     const complex64* const x0_at = p.x0;
     // Columns begin where the buffer is aligned; the first may lie before a row.
     const int32 column = int32(q) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
-    if (column >= int32(p.n0)) return;
-    const bool whole = column >= 0 && column + 2 <= int32(p.n0);
+    const bool here = index < p.vectors && column < int32(p.n0);
+    const bool whole = here && column >= 0 && column + 2 <= int32(p.n0);
     complex64 x0_rows[1][1][5] = {};
     const auto load_x0_rows = [&](complex64 (&to)[5], int r) {
         const complex64* const from = x0_at + column;
         if (whole) return load_row_plain<uint4, 2, 0, 3, 0>(to, from);
         load_ends_plain(to, from - 0, column - 0, 0, int32(p.n0) + 3);
     };
+    __shared__ alignas(16) unsigned char turned[4096];
     load_x0_rows(x0_rows[0][0], 0);
     {
         alignas(16) complex64 z0[1][2];
@@ -87,7 +100,8 @@ map(const __grid_constant__ arguments p) {
         }
         {
             const int32 i0 = column;
-            store_row_plain<uint4>(p.z0 + i0, z0[0], whole, column, int32(p.n0));
+            const int begin = int(max(-column, int32(0))), end = here ? int(min(int32(p.n0) - column, int32(2))) : 0;
+            store_row_plain<uint4>(p.z0 + i0, z0[0], begin, end, turned + threadIdx.x / 32 * 512);
         }
     }
 }

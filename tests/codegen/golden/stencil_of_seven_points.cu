@@ -37,14 +37,27 @@ __device__ __forceinline__ void load_ends(type (&to)[n], const type* from, int32
         if (column + e >= low && column + e < high) to[e] = __ldg(from + e);
 }
 
-/// Elements of a row, by one access where they are aligned; at its ends those that it has.
+/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
+/// lane by way of the warp's room.
 template <class word, class type, int n>
-__device__ __forceinline__ void store_row(type* to, const type (&from)[n], bool whole, int32 column, int32 end) {
-    if (whole && reinterpret_cast<uint64>(to) % sizeof(word) == 0)
-        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+__device__ __forceinline__ void store_row(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
+    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    if (__all_sync(~0u, aligned)) {
+        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+        return;
+    }
+    type* const turned = reinterpret_cast<type*>(room);
+    const int lane = int(threadIdx.x % 32);
+    __syncwarp();
+    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
+    __syncwarp();
 #pragma unroll
-    for (int e = 0; e < n; ++e)
-        if (column + e >= 0 && column + e < end) __stcs(to + e, from[e]);
+    for (int i = 0; i < n; ++i) {
+        const int k = i * 32 + lane, owner = k / n, e = k % n;
+        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
+        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
+        if (e >= (range & 255) && e < range >> 8) __stcs(at + e, turned[k]);
+    }
 }
 
 struct arguments {
@@ -61,12 +74,12 @@ struct arguments {
     divisor by_row;
     divisor by_sides;
     uint32 sides;
-    uint32 n0;
     uint32 n1;
     int32 x0_stride0;
     int32 x0_stride1;
     uint32 row_vectors;
     uint32 n2;
+    uint32 n0;
     int32 z0_stride0;
     int32 z0_stride1;
 };
@@ -74,18 +87,17 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 q = blockIdx.x * 256u + threadIdx.x;
-    if (q >= p.vectors) return;
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
     const uint32 line = quotient(q, p.by_row);
     const uint32 side_above = quotient(line, p.by_sides);
     const int32 side = int32((line - side_above * p.sides)) * 2;
     const int32 row = int32(side_above) * 16;
-    const int32 rows = min(int32(16), int32(p.n0) - row);
     const int32 sides = min(int32(2), int32(p.n1) - side);
     const double* const x0_at = p.x0 + int64(row) * p.x0_stride0 + int64(side) * p.x0_stride1;
     // Columns begin where the buffer is aligned; the first may lie before a row.
     const int32 column = int32(q - line * p.row_vectors) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
-    if (column >= int32(p.n2)) return;
+    const bool here = index < p.vectors && column < int32(p.n2);
+    const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
     const bool whole = column >= 1 && column + 3 <= int32(p.n2) && rows == 16 && sides == 2;
     double x0_rows[4][4][4] = {};
     const auto load_x0_rows0 = [&](double (&to)[4], int r) {
@@ -122,8 +134,9 @@ map(const __grid_constant__ arguments p) {
         if (unsigned(r - 0) < unsigned(rows) && 1 < sides) low = min(low, int32(0)), high = max(high, int32(p.n2) + 0);
         load_ends(to, from - 1, column - 1, low, high);
     };
+    __shared__ alignas(16) unsigned char turned[4096];
 #pragma unroll 1
-    for (int j = -3; j < rows; ++j) {
+    for (int j = -3; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
         for (int l = 0; l < 4; ++l)
 #pragma unroll
@@ -140,7 +153,7 @@ map(const __grid_constant__ arguments p) {
 #pragma unroll
         for (unsigned int t = 0; t < 2; ++t) {
             const int32 i1 = side + int32(t);
-            if (t < sides) x7[t] = __ldg(p.x7 + i1);
+            if (j < rows && t < sides) x7[t] = __ldg(p.x7 + i1);
         }
         alignas(16) double z0[2][2];
 #pragma unroll
@@ -161,7 +174,8 @@ map(const __grid_constant__ arguments p) {
             const int32 i1 = side + int32(t);
             {
                 const int32 i2 = column;
-                if (t < sides) store_row<double2>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0[t], whole, column, int32(p.n2));
+                const int begin = int(max(-column, int32(0))), end = j < rows && t < sides ? int(min(int32(p.n2) - column, int32(2))) : 0;
+                store_row<double2>(p.z0 + (i0 * p.z0_stride0 + i1 * p.z0_stride1 + i2), z0[t], begin, end, turned + threadIdx.x / 32 * 512);
             }
         }
     }
