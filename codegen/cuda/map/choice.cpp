@@ -3,8 +3,6 @@
 #include "codegen/cuda/map/choice.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "codegen/cuda/map/stencil.hpp"
 
@@ -114,12 +112,7 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     // Few rows for each thread of many; of three dimensions two side by side, and more planes.
     const bool has_side = axes->side >= 0;
     window_size size{elements_within(b, vector), has_side ? 2u : 1u, axes->down < 0 ? 0u : has_side ? 1u : 2u};
-    std::uint32_t rows = axes->down < 0 ? 1 : has_side ? 16 : 8;
-    // FOR MEASURING ONLY, to be taken out: "aside,rows,ahead".
-    if (const char* given = std::getenv("INGOT_TRY_STENCIL"); given != nullptr && axes->down >= 0) {
-        std::sscanf(given, "%u,%u,%u", &size.aside, &rows, &size.ahead);
-        if (!has_side) size.aside = 1;
-    }
+    const std::uint32_t rows = axes->down < 0 ? 1 : has_side ? 16 : 8;
     const auto fits = [&] {
         return registers_of(windows_of(b, *axes, size), size) <= most_registers &&
                size.aside * size.each * b.cost <= statement_budget;

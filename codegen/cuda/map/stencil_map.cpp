@@ -175,7 +175,8 @@ private:
 
     // Rows.
 
-    std::string pattern(const array_argument& in) {
+    /// Adds the functions that read rows of such an array; returns what their names end with.
+    std::string add_loaders(const array_argument& in) {
         const bool own = in.at->head.aliased;
         const dtype t = in.at->head.type;
         const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
@@ -248,7 +249,7 @@ private:
     void declare_loader(const view_window& w, const row_line& line) {
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
-        const std::string type = type_of(in), number = b_.signed_index(), suffix = pattern(in);
+        const std::string type = type_of(in), number = b_.signed_index(), suffix = add_loaders(in);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
         out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
         std::string from = in.name + "_at + column";
