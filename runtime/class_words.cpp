@@ -113,6 +113,8 @@ void classifier::collapse() {
             c_.strides[r * kept.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(kept[k])];
 }
 
+bool classifier::has_short_rows() const { return c_.extents.size() > 1 && c_.extents.back() < short_row; }
+
 bool classifier::moves(operand_range range, std::size_t axis) const {
     for (std::size_t i = range.first; i < range.last; ++i)
         if (c_.strides_of(i)[axis] != 0) return true;

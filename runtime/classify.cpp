@@ -99,6 +99,11 @@ const classified& classifier::classify(const statement& s, environment_class env
     index_use_.clear();
     if (env.wishes.indices && binders) find_indices(s);
     collapse();
+    // Rows that are short are better walked as one run, which axes that relatives keep apart are not.
+    if (!relations_.empty() && has_short_rows()) {
+        relations_.clear();
+        collapse();
+    }
     write_words(s, env, kinds);
     return c_;
 }

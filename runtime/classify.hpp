@@ -165,6 +165,7 @@ private:
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
     bool may_merge(std::size_t outer) const;
     void append_relations();
+    bool has_short_rows() const;
     void find_indices(const statement&);
     void write_words(const statement&, environment_class, std::uint8_t kinds);
     detail::axis_class axis_of_key(std::size_t a) const noexcept {

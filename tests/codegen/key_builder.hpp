@@ -135,6 +135,14 @@ public:
         k_.outputs.push_back(make(detail::operand_kind::array, t, strides, vector, wide));
         return *this;
     }
+    /// Another view of the buffer of operand `base`, so many steps beyond it on each axis.
+    key_builder& related(std::uint16_t base, std::vector<std::int8_t> steps) {
+        operand_class o = k_.operands[base];
+        o.head.same_as = static_cast<std::uint16_t>(k_.operands.size());
+        k_.operands.push_back(o);
+        k_.relations.push_back({o.head.same_as, base, std::move(steps)});
+        return push(detail::word_kind::leaf, o.head.type, 0);
+    }
     /// Operand `i` shares its bytes with an output.
     key_builder& in_place(std::size_t i) {
         k_.operands[i].head.aliased = true;

@@ -95,6 +95,32 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2, detail::axis_flags::short_inner).leaf(f4, "s1", false).leaf(f4, "1s", false).map("add");
              return b.output(f4, "s1", false).done();
          }},
+        {"stencil_of_five_points",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).leaf(f4, "s1", false).related(0, {-1, 0}).map("add").related(0, {1, 0}).map("add");
+             b.related(0, {0, -1}).map("add").related(0, {0, 1}).map("add").scalar(f4).map("multiply");
+             return b.output(f4, "s1", false).done();
+         }},
+        {"stencil_of_seven_points",
+         [](target t) {
+             key_builder b(t);
+             b.axes(3).leaf(f8, "ss1", false).related(0, {-1, 0, 0}).map("add").related(0, {1, 0, 0}).map("add");
+             b.related(0, {0, -1, 0}).map("add").related(0, {0, 1, 0}).map("add").related(0, {0, 0, -1}).map("add");
+             return b.related(0, {0, 0, 1}).map("add").leaf(f8, "010").map("multiply").output(f8, "ss1", false).done();
+         }},
+        {"stencil_of_bytes",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).leaf(i1, "s1", false).related(0, {-1, -1}).map("add").related(0, {1, 1}).map("add").in_place(0);
+             return b.output(i1, "s1", false).done();
+         }},
+        {"stencil_of_one_dimension",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(c8, "1", false).related(0, {3}).map("subtract");
+             return b.output(c8, "1", false).done();
+         }},
         {"where_wide",
          [](target t) {
              key_builder b(t, true);

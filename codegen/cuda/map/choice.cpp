@@ -3,8 +3,6 @@
 #include "codegen/cuda/map/choice.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "codegen/cuda/map/stencil.hpp"
 
@@ -103,26 +101,36 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
     }
 }
 
-/// Rows for views of one buffer that lie a few elements apart, where there are such.
+/// Rows for views of one buffer that lie a few elements apart, where there are such and a thread has room for them.
 void choose_stencil(const cuda_kernel& b, map_choice& c) {
+    constexpr std::uint32_t most_registers = 96;
     const auto axes = find_stencil(b);
     if (!axes) return;
     const int inner = b.rank - 1;
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
+    // Few rows for each thread of many; of three dimensions two side by side, and more planes.
+    const bool has_side = axes->side >= 0;
+    window_size size{elements_within(b, vector), has_side ? 2u : 1u, axes->down < 0 ? 0u : has_side ? 1u : 2u};
+    const std::uint32_t rows = axes->down < 0 ? 1 : has_side ? 16 : 8;
+    const auto fits = [&] {
+        return registers_of(windows_of(b, *axes, size), size) <= most_registers &&
+               size.aside * size.each * b.cost <= statement_budget;
+    };
+    while (!fits()) {
+        if (size.ahead > 0)
+            --size.ahead;
+        else if (size.aside > 1)
+            --size.aside;
+        else if (size.each > 1)
+            size.each /= 2;
+        else
+            return;
+    }
     c.how = layout::stencil;
-    c.each = elements_within(b, vector);
     c.along = axes->down, c.side = axes->side;
-    // Measured: few rows in flight for each thread of many; of three dimensions two rows side by side and more planes.
-    c.aside = c.side >= 0 && 2 * c.each * b.cost <= statement_budget ? 2 : 1;
-    c.chunks = c.along < 0 ? 1 : c.side < 0 ? 8 : 16;
-    c.ahead = c.along < 0 ? 0 : c.side < 0 ? 2 : 1;
-    c.unrolled = c.chunks;
-    while (c.unrolled > 1 && c.unrolled * c.aside * c.each * b.cost > statement_budget) c.unrolled /= 2;
-    // FOR MEASURING ONLY, to be taken out: "aside,rows,ahead,unrolled".
-    if (const char* given = std::getenv("INGOT_TRY_STENCIL"); given != nullptr && c.along >= 0)
-        std::sscanf(given, "%u,%u,%u,%u", &c.aside, &c.chunks, &c.ahead, &c.unrolled);
-    if (c.side < 0) c.aside = 1;
+    c.each = size.each, c.aside = size.aside, c.ahead = size.ahead;
+    c.chunks = rows;
 }
 
 /// Whether one value is added to few places, so that it is known from how often each is met.

@@ -31,11 +31,10 @@ struct map_choice {
                               // dimension
     std::uint32_t aside = 1;  // stencil: places of a thread on `side`
     std::uint32_t ahead = 0;  // stencil: rows on their way while one is computed
-    std::uint32_t unrolled = 1;  // stencil: rows of one turn of the loop
-    std::uint32_t tile = 0;      // tiled: the extent of a square along either axis
-    std::uint32_t vector = 1;    // counted: consecutive elements that a thread reads in one access
-    std::uint32_t places = 0;    // counted: as many as a block counts at
-    std::uint32_t copies = 1;    // counted: of the counts of a block, whose warps share them
+    std::uint32_t tile = 0;   // tiled: the extent of a square along either axis
+    std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
+    std::uint32_t places = 0;  // counted: as many as a block counts at
+    std::uint32_t copies = 1;  // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;
     std::string reason() const;

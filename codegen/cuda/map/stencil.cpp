@@ -1,6 +1,7 @@
 // See stencil.hpp.
 #include "codegen/cuda/map/stencil.hpp"
 
+#include <map>
 #include <set>
 
 namespace ingot::codegen {
@@ -93,6 +94,59 @@ std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     }
     if (axes.down < 0 && inner > 0) axes.down = inner - 1;
     return axes;
+}
+
+std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size) {
+    std::vector<view_window> windows;
+    for (view_family& f : families_of(b, axes)) {
+        const array_argument& first = f.first();
+        const auto moves = [&](int axis) { return axis >= 0 && b.moves_along(first, axis_bit(axis)); };
+        view_window w{.family = {}, .name = first.name + (f.views.size() > 1 ? "_rows" : "")};
+        w.moves_down = moves(axes.down), w.moves_aside = moves(axes.side);
+        std::map<int, row_line> lines;
+        for (const stencil_view& v : f.views)
+            for (int t = 0; t < (w.moves_aside ? static_cast<int>(size.aside) : 1); ++t) {
+                row_line& line = lines.try_emplace(t + v.side, row_line{t + v.side}).first->second;
+                line.down.add(v.down);
+                line.left = std::max(line.left, -v.along);
+                line.right = std::max(line.right, v.along);
+                w.down.add(v.down);
+            }
+        w.first_side = lines.begin()->first;
+        for (const auto& [side, line] : lines) {
+            while (!w.lines.empty() && w.lines.back().side + 1 < side) w.lines.push_back({w.lines.back().side + 1});
+            w.lines.push_back(line);
+            w.left = std::max(w.left, line.left);
+            w.right = std::max(w.right, line.right);
+        }
+        w.width = w.left + static_cast<int>(size.each) + w.right;
+        w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? size.ahead : 0);
+        w.family = std::move(f);
+        windows.push_back(std::move(w));
+    }
+    return windows;
+}
+
+std::uint32_t registers_of(const std::vector<view_window>& windows, window_size size) {
+    std::uint32_t registers = 0;
+    for (const view_window& w : windows) {
+        const std::uint32_t words = std::max(1u, bytes_of(w.family.first()) / 4);
+        for (const row_line& line : w.lines)
+            for (int column = 0; column < w.width; ++column) {
+                // From the slot where it is first read to that in which it arrives.
+                int used = line.down.high + 1;
+                for (const stencil_view& v : w.family.views) {
+                    const int e = column - w.left - v.along, t = line.side - v.side;
+                    if (e < 0 || e >= static_cast<int>(size.each)) continue;
+                    if (t < 0 || t >= (w.moves_aside ? static_cast<int>(size.aside) : 1)) continue;
+                    used = std::min(used, v.down);
+                }
+                if (used > line.down.high) continue;
+                registers +=
+                    words * (static_cast<std::uint32_t>(line.down.high - used) + 1 + (w.moves_down ? size.ahead : 0));
+            }
+    }
+    return registers;
 }
 
 }  // namespace ingot::codegen

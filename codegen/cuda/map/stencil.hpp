@@ -2,7 +2,9 @@
 // along each axis.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codegen/cuda/kernel.hpp"
@@ -34,5 +36,42 @@ struct stencil_axes {
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b);
 /// All arrays that are contiguous along the inner axis, with neighbours before and behind told by the axes.
 std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes);
+
+/// From the least to the greatest of some numbers.
+struct number_range {
+    int low = 0, high = 0;
+    bool empty = true;
+    void add(int n) {
+        low = empty ? n : std::min(low, n);
+        high = empty ? n : std::max(high, n);
+        empty = false;
+    }
+};
+
+/// Rows of a family that lie on one place of the side axis, one below the other.
+struct row_line {
+    int side;                 // from the thread's first place there
+    number_range down{};      // steps
+    int left = 0, right = 0;  // elements before and behind the thread's own
+};
+
+/// What a thread has of a family at a time: of each line as many rows as its views span, and those under way.
+struct view_window {
+    view_family family;
+    std::string name;
+    bool moves_down = false, moves_aside = false;
+    std::vector<row_line> lines{};  // one beside the other; one that no view reads has no rows
+    int first_side = 0;
+    number_range down{};
+    int left = 0, right = 0, width = 0;
+    std::uint32_t slots = 1;
+};
+
+struct window_size {
+    std::uint32_t each, aside, ahead;  // elements, places on the side axis; rows under way
+};
+std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size);
+/// Four-byte registers that they take.
+std::uint32_t registers_of(const std::vector<view_window>& windows, window_size size);
 
 }  // namespace ingot::codegen

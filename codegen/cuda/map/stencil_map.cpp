@@ -18,47 +18,23 @@ namespace {
 
 using namespace detail;
 
-/// From the least to the greatest of some numbers.
-struct span_of {
-    int low = 0, high = 0;
-    bool empty = true;
-    void add(int n) {
-        low = empty ? n : std::min(low, n);
-        high = empty ? n : std::max(high, n);
-        empty = false;
-    }
-};
-
-/// Rows of a family that lie on one place of the side axis, all the way down.
-struct row_line {
-    int side;                 // from the thread's first place there
-    span_of down;             // steps
-    int left = 0, right = 0;  // elements before and behind the thread's own
-};
-
-struct window {
-    view_family family;
-    std::string name;
-    bool moves_down, moves_aside;
-    std::vector<row_line> lines;
-    span_of down;
-    int left = 0, right = 0;
-    int first_side = 0;
-    std::uint32_t slots = 1;
-};
-
 class stencil_map {
 public:
     stencil_map(cuda_kernel& b, const map_choice& c)
-        : b_(b), choice_(c), inner_(b.rank - 1), axes_{c.along, c.side}, each_(static_cast<int>(c.each)) {}
+        : b_(b),
+          choice_(c),
+          inner_(b.rank - 1),
+          axes_{c.along, c.side},
+          each_(static_cast<int>(c.each)),
+          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead})) {}
 
     void write(plan& p) {
-        find_windows();
         b_.name_scalars();
         read_constants();
         b_.body.hoist(0, b_.graph.roots, b_.code);
         find_place();
-        for (const window& w : windows_) declare(w);
+        for (const view_window& w : windows_) declare(w);
+        declare_room();
         roll();
         finish_map(b_, choice_, p);
     }
@@ -77,45 +53,15 @@ private:
 
     // What is read by rows.
 
-    void find_windows() {
-        for (view_family& f : families_of(b_, axes_)) {
-            window w;
-            const auto moves = [&](int axis) { return axis >= 0 && b_.moves_along(f.first(), axis_bit(axis)); };
-            w.name = f.first().name + (f.views.size() > 1 ? "_rows" : "");
-            w.moves_down = moves(axes_.down), w.moves_aside = moves(axes_.side);
-            std::map<int, row_line> lines;
-            for (const stencil_view& v : f.views)
-                for (int t = 0; t < (w.moves_aside ? static_cast<int>(choice_.aside) : 1); ++t) {
-                    row_line& line = lines.try_emplace(t + v.side, row_line{t + v.side, {}}).first->second;
-                    line.down.add(v.down);
-                    line.left = std::max(line.left, -v.along);
-                    line.right = std::max(line.right, v.along);
-                    w.down.add(v.down);
-                }
-            w.first_side = lines.begin()->first;
-            for (const auto& [side, line] : lines) {
-                // A place that no view reads has rows of its own all the same, which are never read.
-                while (!w.lines.empty() && w.lines.back().side + 1 < side)
-                    w.lines.push_back({w.lines.back().side + 1, {}});
-                w.lines.push_back(line);
-                w.left = std::max(w.left, line.left);
-                w.right = std::max(w.right, line.right);
-            }
-            w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? choice_.ahead : 0);
-            w.family = std::move(f);
-            windows_.push_back(std::move(w));
-        }
-    }
-    int width(const window& w) const { return w.left + each_ + w.right; }
-    static bool is_read(const window& w, const array_argument& in) {
+    static bool is_read(const view_window& w, const array_argument& in) {
         return std::ranges::any_of(w.family.views, [&](const stencil_view& v) { return v.in->node == in.node; });
     }
     bool is_read_by_rows(const array_argument& in) const {
-        return std::ranges::any_of(windows_, [&](const window& w) { return is_read(w, in); });
+        return std::ranges::any_of(windows_, [&](const view_window& w) { return is_read(w, in); });
     }
     /// Of most views: the thread's columns begin where it is aligned.
-    const window& widest() const {
-        return *std::ranges::max_element(windows_, {}, [](const window& w) { return w.family.views.size(); });
+    const view_window& widest() const {
+        return *std::ranges::max_element(windows_, {}, [](const view_window& w) { return w.family.views.size(); });
     }
 
     void read_constants() {
@@ -160,8 +106,9 @@ private:
         }
         all = all * points_of(others);
         b_.step.grid[0] = ceil_divide(all, threads);
-        out.line("const ", type, " q = ", b_.thread_index(threads), ";");
-        out.line("if (q >= ", b_.count(all, "vectors"), ") return;");
+        // No thread ends before its warp does, for a warp stores together.
+        const std::string vectors = b_.count(all, "vectors");
+        out.line("const ", type, " index = ", b_.thread_index(threads), ", q = min(index, ", vectors, " - 1);");
         std::string rest = "q";
         if (b_.rank > 1) {
             out.line("const ", type, " line = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
@@ -181,12 +128,10 @@ private:
         if (has_side()) take("side", sides, "sides", choice_.aside, !rolls() && others == 0);
         if (rolls()) take("row", strips, "strips", rows, others == 0);
         if (others != 0) b_.write_digits(rest, axes_in(others));
-        if (rolls())
-            out.line("const ", number, " rows = min(", number, '(', rows, "), ", extent(axes_.down), " - row);");
         if (has_side())
             out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side),
                      " - side);");
-        for (const window& w : windows_) {
+        for (const view_window& w : windows_) {
             const array_argument& in = w.family.first();
             std::string moved = b_.offset(in, others);
             if (w.moves_down) moved += " + " + steps(in, axes_.down, "row");
@@ -201,7 +146,10 @@ private:
                                                    anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
                                                    each() + ')';
         out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
-        out.line("if (column >= ", extent(inner_), ") return;");
+        out.line("const bool here = index < ", vectors, " && column < ", extent(inner_), ";");
+        if (rolls())
+            out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down),
+                     " - row) : 0;");
         write_whole();
     }
 
@@ -210,16 +158,16 @@ private:
         // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements
         // of one column or one row is in the buffer.
         int before = 0, behind = 0;
-        for (const window& w : windows_) {
-            std::map<std::pair<int, int>, span_of> rows;
+        for (const view_window& w : windows_) {
+            std::map<std::pair<int, int>, number_range> rows;
             for (const stencil_view& v : w.family.views) rows[{v.side, v.down}].add(v.along);
             for (const auto& [row, columns] : rows) {
                 before = std::max(before, w.left + columns.low);
                 behind = std::max(behind, w.right - columns.high);
             }
         }
-        std::string whole = "column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
-                            " <= " + extent(inner_);
+        std::string whole = std::string(rolls() ? "" : "here && ") + "column >= " + std::to_string(before) +
+                            " && column + " + std::to_string(each_ + behind) + " <= " + extent(inner_);
         if (rolls()) whole += " && rows == " + std::to_string(choice_.chunks);
         if (has_side()) whole += " && sides == " + std::to_string(choice_.aside);
         b_.code.line("const bool whole = ", whole, ";");
@@ -227,7 +175,8 @@ private:
 
     // Rows.
 
-    std::string pattern(const array_argument& in) {
+    /// Adds the functions that read rows of such an array; returns what their names end with.
+    std::string add_loaders(const array_argument& in) {
         const bool own = in.at->head.aliased;
         const dtype t = in.at->head.type;
         const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
@@ -278,16 +227,16 @@ private:
         return suffix;
     }
 
-    static std::string loader_of(const window& w, const row_line& line) {
+    static std::string loader_of(const view_window& w, const row_line& line) {
         const std::string which = std::to_string(line.side - w.first_side);
         return "load_" + w.name + (w.lines.size() > 1 ? which : "");
     }
 
     /// The ring, and for each of its lines a function that reads the row so many below the thread's first.
-    void declare(const window& w) {
+    void declare(const view_window& w) {
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
-        out.line(type_of(in), ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", width(w), "] = {};");
+        out.line(type_of(in), ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", w.width, "] = {};");
         for (const row_line& line : w.lines)
             if (!line.down.empty) declare_loader(w, line);
         for (const stencil_view& v : w.family.views) {
@@ -297,12 +246,12 @@ private:
         }
     }
 
-    void declare_loader(const window& w, const row_line& line) {
+    void declare_loader(const view_window& w, const row_line& line) {
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
-        const std::string type = type_of(in), number = b_.signed_index(), suffix = pattern(in);
+        const std::string type = type_of(in), number = b_.signed_index(), suffix = add_loaders(in);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
-        out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", width(w), "], int r) {");
+        out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
         std::string from = in.name + "_at + column";
         if (w.moves_down) from += " + " + steps(in, axes_.down, "r");
         if (line.side != 0) from += " + " + steps(in, axes_.side, std::to_string(line.side));
@@ -310,7 +259,7 @@ private:
         out.line("    if (whole) return load_row", suffix, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ",
                  line.left, ", ", line.right, ", ", w.left, ">(to, from);");
         // The columns of those views that read this row of the thread's elements that there are.
-        std::map<std::string, span_of> ranges;
+        std::map<std::string, number_range> ranges;
         for (const stencil_view& v : w.family.views) {
             const int t = line.side - v.side;
             if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
@@ -321,7 +270,7 @@ private:
         }
         const std::string n = extent(inner_);
         if (ranges.size() == 1 && ranges.begin()->first.empty()) {
-            const span_of& s = ranges.begin()->second;
+            const number_range& s = ranges.begin()->second;
             out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", ", s.low, ", ", n,
                      " + ", parenthesised(s.high), ");");
         } else {
@@ -335,78 +284,67 @@ private:
     }
     static std::string parenthesised(int n) { return n < 0 ? '(' + std::to_string(n) + ')' : std::to_string(n); }
 
-    void load(const window& w, const row_line& line, const std::string& slot, const std::string& row) {
+    void load(const view_window& w, const row_line& line, const std::string& slot, const std::string& row) {
         b_.code.line(loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][", slot, "], ", row, ");");
     }
 
-    /// What is there before the first of the thread's rows is computed: all but the last row of each line.
-    void fill() {
-        source_writer& out = b_.code;
-        for (const window& w : windows_)
-            for (const row_line& line : w.lines) {
-                if (line.down.empty) continue;
-                const int first = line.down.low - w.down.low;
-                const int count = w.moves_down ? line.down.high - line.down.low + static_cast<int>(choice_.ahead) : 1;
-                if (count == 0) continue;
-                if (count == 1) {
-                    load(w, line, std::to_string(first), std::to_string(line.down.low));
-                    continue;
-                }
-                out.margin("#pragma unroll");
-                out.line("for (int r = 0; r < ", count, "; ++r) ", loader_of(w, line), '(', w.name, '[',
-                         line.side - w.first_side, "][r", first == 0 ? "" : " + " + std::to_string(first), "], r",
-                         line.down.low == 0
-                             ? ""
-                             : (line.down.low < 0 ? " - " : " + ") + std::to_string(std::abs(line.down.low)),
-                         ");");
-            }
-    }
-
+    /// Row by row: what is read first only fills the rings. Each place in the text that reads is one, for it is read in
+    /// three ways.
     void roll() {
         source_writer& out = b_.code;
-        fill();
+        int first = 0;
+        for (const view_window& w : windows_)
+            for (const row_line& line : w.lines) {
+                if (line.down.empty) continue;
+                if (w.moves_down)
+                    first = std::min(first, line.down.low - line.down.high - static_cast<int>(choice_.ahead));
+                else
+                    load(w, line, "0", "0");
+            }
         if (rolls()) {
-            out.margin("#pragma unroll ", choice_.unrolled);
-            out.open("for (int j = 0; j < ", choice_.chunks, "; ++j)");
-            out.line("if (j >= rows) break;");
+            out.margin("#pragma unroll 1");
+            out.open("for (int j = ", first, "; __any_sync(~0u, j < rows); ++j)");
+            move_up();
+            load_next(first);
+            if (first < 0) out.line("if (j < 0) continue;");
         } else {
             out.open();
         }
-        load_next();
         declare_digits();
         read_others();
         compute();
         for (const array_argument& z : b_.outputs) store(z);
-        if (rolls()) move_up();
         out.close();
     }
 
-    void load_next() {
-        source_writer& out = b_.code;
-        const bool guarded = choice_.ahead > 0;
-        const auto moves = [](const window& w) { return w.moves_down; };
-        if (std::ranges::none_of(windows_, moves)) return;
-        if (guarded) out.open("if (j + ", choice_.ahead, " < ", choice_.chunks, ")");
-        for (const window& w : windows_)
+    void load_next(int first) {
+        const int ahead = static_cast<int>(choice_.ahead);
+        for (const view_window& w : windows_)
             for (const row_line& line : w.lines) {
                 if (line.down.empty || !w.moves_down) continue;
-                const int ahead = line.down.high + static_cast<int>(choice_.ahead);
-                load(w, line, std::to_string(ahead - w.down.low),
-                     ahead == 0 ? "j" : "j " + std::string(ahead < 0 ? "- " : "+ ") + std::to_string(std::abs(ahead)));
+                // Neither above the first row that is wanted nor below the last.
+                const int begins = line.down.low - line.down.high - ahead;
+                std::string when;
+                if (begins > first) when = "j >= " + std::to_string(begins);
+                if (ahead > 0) when += (when.empty() ? "" : " && ") + ("j + " + std::to_string(ahead)) + " < rows";
+                const int at = line.down.high + ahead;
+                const std::string row =
+                    at == 0 ? "j" : "j " + std::string(at < 0 ? "- " : "+ ") + std::to_string(std::abs(at));
+                b_.code.line(when.empty() ? "" : "if (" + when + ") ", loader_of(w, line), '(', w.name, '[',
+                             line.side - w.first_side, "][", at - w.down.low, "], ", row, ");");
             }
-        if (guarded) out.close();
     }
 
     void move_up() {
         source_writer& out = b_.code;
-        for (const window& w : windows_) {
+        for (const view_window& w : windows_) {
             if (w.slots == 1) continue;
             out.margin("#pragma unroll");
             out.line("for (int l = 0; l < ", w.lines.size(), "; ++l)");
             out.margin("#pragma unroll");
             out.line("    for (int r = 0; r < ", w.slots - 1, "; ++r)");
             out.margin("#pragma unroll");
-            out.line("        for (int k = 0; k < ", width(w), "; ++k) ", w.name, "[l][r][k] = ", w.name,
+            out.line("        for (int k = 0; k < ", w.width, "; ++k) ", w.name, "[l][r][k] = ", w.name,
                      "[l][r + 1][k];");
         }
     }
@@ -430,10 +368,12 @@ private:
         b_.open_unrolled("e", choice_.each);
         b_.code.line("const ", b_.signed_index(), ' ', digit(inner_), " = column + ", b_.signed_index(), "(e);");
     }
-    std::string side_there() const { return has_side() ? "t < sides" : "true"; }
+    /// Whether a thread has the row that it is at, and an element of it.
+    std::string row_there() const {
+        return std::string(rolls() ? "j < rows" : "here") + (has_side() ? " && t < sides" : "");
+    }
     std::string element_there() {
-        return (has_side() ? "t < sides && " : "") + digit(inner_) + " >= 0 && " + digit(inner_) + " < " +
-               extent(inner_);
+        return row_there() + " && " + digit(inner_) + " >= 0 && " + digit(inner_) + " < " + extent(inner_);
     }
     std::string of_side() const { return has_side() ? "[t]" : "[0]"; }
 
@@ -448,8 +388,8 @@ private:
             b_.body.name(in.node, in.name + of_side() + (inside ? "[e]" : ""));
             open_sides();
             if (inside) open_columns();
-            const std::string there = inside ? element_there() : side_there();
-            out.line(there == "true" ? "" : "if (" + there + ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
+            const std::string there = inside ? element_there() : row_there();
+            out.line("if (", there, ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
                      b_.element(in, b_.offset(in, all_axes())), ";");
             if (inside) out.close();
             close_sides();
@@ -488,35 +428,61 @@ private:
 
     void store(const array_argument& z) {
         source_writer& out = b_.code;
-        const std::string number = b_.signed_index(), type = type_of(z);
-        const dtype t = z.at->head.type;
-        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        const std::string suffix = intrinsic ? "" : "_plain";
-        b_.needs.add("store_row" + suffix,
-                     b_.function("Elements of a row, by one access where they are aligned; at its ends those that it "
-                                 "has.",
-                                 "template <class word, class type, int n>\n") +
-                         "void store_row" + suffix + "(type* to, const type (&from)[n], bool whole, " + number +
-                         " column, " + number +
-                         " end) {\n"
-                         "    if (whole && reinterpret_cast<" +
-                         b_.needs.type(dtype::u8) +
-                         ">(to) % sizeof(word) == 0)\n"
-                         "        return __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));\n"
-                         "#pragma unroll\n"
-                         "    for (int e = 0; e < n; ++e)\n"
-                         "        if (column + e >= 0 && column + e < end) " +
-                         (intrinsic ? "__stcs(to + e, from[e])" : "to[e] = from[e]") + ";\n}\n");
+        const std::string number = b_.signed_index(), n = extent(inner_);
+        const std::string store = b_.pointer(z) + b_.offset(z, all_axes());
         open_sides();
         out.open();
         out.line("const ", number, ' ', digit(inner_), " = column;");
-        const std::string call = "store_row" + suffix + '<' +
-                                 std::string(word_of(bytes_of(z) * choice_.each, z.at->head.type)) + ">(" +
-                                 b_.pointer(z) + b_.offset(z, all_axes()) + ", " + z.name + of_side() +
-                                 ", whole, column, " + extent(inner_) + ");";
-        out.line(has_side() ? "if (t < sides) " : "", call);
+        out.line("const int begin = int(max(-column, ", number, "(0))), end = ", row_there(), " ? int(min(", n,
+                 " - column, ", number, '(', each_, "))) : 0;");
+        out.line(storer_of(z), '<', word_of(bytes_of(z) * choice_.each, z.at->head.type), ">(", store, ", ", z.name,
+                 of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * choice_.each * widest_output(), ");");
         out.close();
         close_sides();
+    }
+    std::uint32_t widest_output() const {
+        std::uint32_t widest = 1;
+        for (const array_argument& z : b_.outputs) widest = std::max(widest, bytes_of(z));
+        return widest;
+    }
+    void declare_room() {
+        b_.code.line("__shared__ alignas(16) unsigned char turned[", threads * choice_.each * widest_output(), "];");
+    }
+
+    std::string storer_of(const array_argument& z) {
+        const dtype t = z.at->head.type;
+        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+        const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b_.needs.type(dtype::u8);
+        const std::string address = "reinterpret_cast<" + wide + ">(to)";
+        b_.needs.add(name,
+                     b_.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "
+                                 "aligned; else lane beside\n/// lane by way of the warp's room.",
+                                 "template <class word, class type, int n>\n") +
+                         "void " + name +
+                         "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
+                         "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
+                         address +
+                         " % sizeof(word) == 0);\n"
+                         "    if (__all_sync(~0u, aligned)) {\n"
+                         "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
+                         "word&>(from));\n"
+                         "        return;\n"
+                         "    }\n"
+                         "    type* const turned = reinterpret_cast<type*>(room);\n"
+                         "    const int lane = int(threadIdx.x % 32);\n"
+                         "    __syncwarp();\n"
+                         "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
+                         "    __syncwarp();\n"
+                         "#pragma unroll\n"
+                         "    for (int i = 0; i < n; ++i) {\n"
+                         "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
+                         "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
+                         address +
+                         ", owner));\n"
+                         "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
+                         "        if (e >= (range & 255) && e < range >> 8) " +
+                         (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
+        return name;
     }
 
     cuda_kernel& b_;
@@ -524,7 +490,7 @@ private:
     const int inner_;
     const stencil_axes axes_;
     const int each_;
-    std::vector<window> windows_;
+    const std::vector<view_window> windows_;
 };
 
 }  // namespace

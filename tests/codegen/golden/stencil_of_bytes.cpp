@@ -1,0 +1,46 @@
+// x0 + x1 + x2
+using int8 = signed char;
+using int32 = int;
+using uint32 = unsigned int;
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+struct arguments {
+    const int8* x0;
+    const int8* x1;
+    const int8* x2;
+    int8* z0;
+    uint32 n1;
+    uint32 row_pieces;
+    int32 x0_stride0;
+    int32 x1_stride0;
+    int32 x2_stride0;
+    int32 z0_stride0;
+};
+
+extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        uint32 rest = block / p.row_pieces;
+        const int32 i0 = int32(rest);
+        const int32 i1 = int32((block % p.row_pieces) * 32768);
+        const int32 n = p.n1 - i1 < 32768 ? int32(p.n1) - i1 : 32768;
+        const int8* const x0_row = p.x0 + i0 * p.x0_stride0 + i1;
+        const int8* const x1_row = p.x1 + i0 * p.x1_stride0 + i1;
+        const int8* const x2_row = p.x2 + i0 * p.x2_stride0 + i1;
+        int8* const z0_row = p.z0 + i0 * p.z0_stride0 + i1;
+        independent
+        for (int32 j = 0; j < n; ++j) {
+            const int8 x0 = x0_row[j];
+            const int8 x1 = x1_row[j];
+            const int8 x2 = x2_row[j];
+            const int8 t0 = int8(uint32(x0) + uint32(x1));
+            z0_row[j] = int8(uint32(t0) + uint32(x2));
+        }
+    }
+}

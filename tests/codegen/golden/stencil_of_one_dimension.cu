@@ -1,0 +1,107 @@
+// complex_of(real(x0) - real(x1), imag(x0) - imag(x1))
+using int32 = int;
+using uint32 = unsigned int;
+using uint64 = unsigned long long;
+
+struct alignas(8) complex64 {
+    float re, im;
+    complex64() = default;
+    __device__ __forceinline__ complex64(float a, float b) : re(a), im(b) {}
+};
+__device__ __forceinline__ float real(const complex64& z) { return z.re; }
+__device__ __forceinline__ float imag(const complex64& z) { return z.im; }
+
+/// Elements of a row from `from` on into to[left], ..., by one access where they are aligned, and those
+/// before and behind them.
+template <class word, int each, int left, int right, int first, class type, int n>
+__device__ __forceinline__ void load_row_plain(type (&to)[n], const type* from) {
+    if (reinterpret_cast<uint64>(from) % sizeof(word) == 0) {
+        alignas(sizeof(word)) type vector[each];
+        reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from));
+#pragma unroll
+        for (int e = 0; e < each; ++e) to[first + e] = vector[e];
+    } else {
+#pragma unroll
+        for (int e = 0; e < each; ++e) to[first + e] = *(from + e);
+    }
+#pragma unroll
+    for (int e = -left; e < 0; ++e) to[first + e] = *(from + e);
+#pragma unroll
+    for (int e = each; e < each + right; ++e) to[first + e] = *(from + e);
+}
+
+/// Those of a row's elements from `column` on that lie in [low, high).
+template <class type, int n>
+__device__ __forceinline__ void load_ends_plain(type (&to)[n], const type* from, int32 column, int32 low, int32 high) {
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (column + e >= low && column + e < high) to[e] = *(from + e);
+}
+
+/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
+/// lane by way of the warp's room.
+template <class word, class type, int n>
+__device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
+    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    if (__all_sync(~0u, aligned)) {
+        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+        return;
+    }
+    type* const turned = reinterpret_cast<type*>(room);
+    const int lane = int(threadIdx.x % 32);
+    __syncwarp();
+    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        const int k = i * 32 + lane, owner = k / n, e = k % n;
+        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
+        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
+        if (e >= (range & 255) && e < range >> 8) at[e] = turned[k];
+    }
+}
+
+struct arguments {
+    const complex64* x0;
+    const complex64* x1;
+    complex64* z0;
+    uint32 vectors;
+    uint32 n0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
+    const complex64* const x0_at = p.x0;
+    // Columns begin where the buffer is aligned; the first may lie before a row.
+    const int32 column = int32(q) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
+    const bool here = index < p.vectors && column < int32(p.n0);
+    const bool whole = here && column >= 0 && column + 2 <= int32(p.n0);
+    complex64 x0_rows[1][1][5] = {};
+    const auto load_x0_rows = [&](complex64 (&to)[5], int r) {
+        const complex64* const from = x0_at + column;
+        if (whole) return load_row_plain<uint4, 2, 0, 3, 0>(to, from);
+        load_ends_plain(to, from - 0, column - 0, 0, int32(p.n0) + 3);
+    };
+    __shared__ alignas(16) unsigned char turned[4096];
+    load_x0_rows(x0_rows[0][0], 0);
+    {
+        alignas(16) complex64 z0[1][2];
+#pragma unroll
+        for (unsigned int e = 0; e < 2; ++e) {
+            const float t0 = real(x0_rows[0][0][e + 0]);
+            const float t1 = imag(x0_rows[0][0][e + 0]);
+            const float t2 = real(x0_rows[0][0][e + 3]);
+            const float t3 = imag(x0_rows[0][0][e + 3]);
+            const float t4 = t0 - t2;
+            const float t5 = t1 - t3;
+            z0[0][e] = complex64(t4, t5);
+        }
+        {
+            const int32 i0 = column;
+            const int begin = int(max(-column, int32(0))), end = here ? int(min(int32(p.n0) - column, int32(2))) : 0;
+            store_row_plain<uint4>(p.z0 + i0, z0[0], begin, end, turned + threadIdx.x / 32 * 512);
+        }
+    }
+}
