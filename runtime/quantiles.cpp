@@ -13,6 +13,9 @@
 #include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/sorting/sampled_filter.hpp"
+#include "runtime/sorting/sort_rows.hpp"
+#include "runtime/transfer.hpp"
 
 namespace ingot::detail {
 
@@ -103,7 +106,16 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
     }
 }
 
-/// The elements at places within two of n q, where every method's are, and a NaN at the end.
+/// The places within two of n q, where every method's are: the first and that behind the last.
+struct places {
+    index_t from, to;
+};
+places places_about(index_t n, double q) {
+    const auto about = static_cast<index_t>(static_cast<double>(n) * q);
+    return {std::clamp(about - 2, index_t{0}, n - 1), std::min(about + 3, n)};
+}
+
+/// The elements at those places, and a NaN at the end.
 template <class T>
 void select_in_row(T* row, index_t n, std::span<const double> ascending) {
     T* const end = row + n;
@@ -111,9 +123,9 @@ void select_in_row(T* row, index_t n, std::span<const double> ascending) {
     if (found != end) return std::swap(*found, end[-1]);  // whatever the rest, the quantiles are NaN
     T* begin = row;
     for (const double q : ascending) {
-        const auto about = static_cast<index_t>(static_cast<double>(n) * q);
-        T* const first = std::max(begin, row + std::clamp(about - 2, index_t{0}, n - 1));
-        T* const last = std::min(row + std::max(about, index_t{0}) + 3, end);
+        const auto [from, to] = places_about(n, q);
+        T* const first = std::max(begin, row + from);
+        T* const last = row + to;
         if (first >= last) continue;
         std::nth_element(begin, first, end);
         std::partial_sort(first, last, end);
@@ -130,8 +142,12 @@ void select_in_rows(void* rows, index_t length, index_t count, std::span<const d
 
 }  // namespace
 
-bool worth_selecting(std::size_t quantiles, index_t length, device_id device) {
-    return !device.is_cuda() && quantiles != 0 && quantiles <= 8 && length >= 1024;
+bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id device) {
+    constexpr std::size_t most = 8;
+    if (quantiles == 0 || quantiles > most) return false;
+    if (!device.is_cuda()) return length >= 1024;
+    return count * static_cast<index_t>(quantiles) <= static_cast<index_t>(most) &&
+           length >= runtime::limits_of_selection().least_length_of_quantiles;
 }
 
 void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_t count, std::span<const double> q) {
@@ -150,6 +166,73 @@ void select_quantiles(const buffer_ref& rows, dtype type, index_t length, index_
     else
         select();
 }
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype type,
+                             std::span<const double> q) {
+    using namespace runtime;
+    stream_state& stream = *context_on(from->device).stream;
+    if (stream.capture.load(std::memory_order_relaxed) != nullptr) return false;
+    const index_t length = where.shape()[where.rank() - 1], count = where.size() / length, room = length / 8;
+    const auto each = size_of(type);
+    const auto rows = static_cast<std::size_t>(count), all = rows * q.size();
+    const auto of_rows = [](std::size_t elements, std::size_t bytes) { return (elements * bytes + 255) / 256 * 256; };
+    const std::size_t counts_bytes = of_rows(all, sizeof(filter_counts)),
+                      aside_bytes = of_rows(rows * static_cast<std::size_t>(room), each);
+    stream.backend->bind_thread();
+    order_read(*from, stream);
+    order_write(*to, stream);
+    const buffer_ref scratch =
+        allocate_buffer(counts_bytes + q.size() * aside_bytes + filter_scratch(count, type), stream.device, stream);
+    order_write(*scratch, stream);
+    std::byte* const begin = static_cast<std::byte*>(scratch->data);
+    std::byte* const aside = begin + counts_bytes;
+    const std::byte* const given =
+        static_cast<const std::byte*>(from->data) + where.offset * static_cast<index_t>(each);
+    stream.backend->fill(begin, 0, counts_bytes, stream.native);
+    for (std::size_t i = 0; i < q.size(); ++i)
+        set_quantile_aside({given, count, length, type, aside + i * aside_bytes, room, nullptr,
+                            reinterpret_cast<filter_counts*>(begin) + i * rows, aside + q.size() * aside_bytes},
+                           q[i], stream);
+    std::vector<filter_counts> counts(all);
+    copy_to_host(*scratch, 0, all * sizeof(filter_counts), counts.data(), stream);
+    for (std::size_t i = 0; i < all; ++i) {
+        const filter_counts& c = counts[i];
+        const places wanted = places_about(length, q[i / rows]);
+        if (c.nans == 0 &&
+            (c.aside > static_cast<std::uint64_t>(room) || c.below > static_cast<std::uint64_t>(wanted.from) ||
+             c.below + c.aside < static_cast<std::uint64_t>(wanted.to)))
+            return false;
+    }
+    const auto at = [&](std::size_t row, index_t place) {
+        return static_cast<std::byte*>(to->data) +
+               (static_cast<index_t>(row) * length + place) * static_cast<index_t>(each);
+    };
+    // All bits set are a NaN.
+    for (std::size_t row = 0; row < rows; ++row)
+        stream.backend->fill(at(row, length - 1), counts[row].nans != 0 ? 0xff : 0, each, stream.native);
+    for (std::size_t i = 0; i < all; ++i) {
+        const std::size_t row = i % rows;
+        if (counts[i].nans != 0) continue;
+        std::byte* const between = aside + i / rows * aside_bytes + row * static_cast<std::size_t>(room) * each;
+        sort_on_gpu({between, between, 1, static_cast<index_t>(counts[i].aside), room, room}, type, false, stream);
+        const places wanted = places_about(length, q[i / rows]);
+        const auto first = static_cast<std::size_t>(wanted.from) - counts[i].below;
+        stream.backend->copy(at(row, wanted.from), between + first * each,
+                             static_cast<std::size_t>(wanted.to - wanted.from) * each, copy_direction::within,
+                             stream.native);
+    }
+    return true;
+}
+
+#else
+
+bool select_quantiles_on_gpu(const buffer_ref&, const layout&, const buffer_ref&, dtype, std::span<const double>) {
+    return false;
+}
+
+#endif
 
 double checked_quantile(const char* operation, double q, double whole) {
     if (q >= 0 && q <= whole) return q / whole;

@@ -23,7 +23,8 @@ struct compacted {
     index_t length() const { return (by == kept::distinct ? values : flags).where->size(); }
 };
 
-/// How many are kept before each tile of so many elements, and behind these of all; then what is kept.
+/// How many are kept before each tile of so many elements, behind these of all, and on a GPU a bit of each element;
+/// then what is kept.
 inline constexpr index_t compaction_tile = 8192;
 INGOT_API void count_kept(const compacted&, const buffer_ref& starts);
 INGOT_API void write_kept(const compacted&, const buffer_ref& starts, const buffer_ref& to);
@@ -42,7 +43,8 @@ array<T> compact(const char* operation, const compacted& what) {
     };
     if (what.length() == 0) return room_of(0, std::type_identity<T>());
     const index_t tiles = (what.length() + compaction_tile - 1) / compaction_tile;
-    const array<index_t> starts = room_of(tiles + 1, std::type_identity<index_t>());
+    const index_t bits = on.is_cuda() ? tiles * (compaction_tile / (8 * static_cast<index_t>(sizeof(index_t)))) : 0;
+    const array<index_t> starts = room_of(tiles + 1 + bits, std::type_identity<index_t>());
     count_kept(what, starts.as_leaf().memory());
     const index_t n = starts(tiles).item();
     array<T> result = room_of(n, std::type_identity<T>());

@@ -58,12 +58,18 @@ using quantile_of = std::conditional_t<std::same_as<T, float> || half_float<T>, 
 template <class T>
 using quantile_type = std::conditional_t<half_float<T>, T, quantile_of<T>>;
 
-/// Whether it is less work to select the elements at so many quantiles of rows of this length than to sort the rows.
-INGOT_API bool worth_selecting(std::size_t quantiles, index_t length, device_id);
+/// Whether it is less work to select the elements at so many quantiles of so many rows of this length than to sort the
+/// rows.
+INGOT_API bool worth_selecting(std::size_t quantiles, index_t length, index_t count, device_id);
 /// Rows in C order on the host: the elements about the quantiles q are put where sorting has them, those between them
 /// anywhere between, and of a row that has a NaN one is last.
 INGOT_API void select_quantiles(const buffer_ref& rows, dtype, index_t length, index_t count,
                                 std::span<const double> q);
+/// The same on a GPU from rows in C order into others, of which nothing else is set but whether the last is a NaN.
+/// Waits. False where the sample that this goes by tells too little, or the stream is being captured; then nothing is
+/// set.
+INGOT_API bool select_quantiles_on_gpu(const buffer_ref& from, const layout& where, const buffer_ref& to, dtype,
+                                       std::span<const double> q);
 
 /// Rows that are sorted, as far as the quantiles q ask for it; without any, or where NaN is ignored, throughout.
 template <class E>
@@ -72,12 +78,20 @@ auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<con
     checked_axis(operation, axis, e.ndim());
     const auto rows = moveaxis(astype<T>(e), axis, -1);
     const shape_like shape = rows.shape();
-    const index_t length = shape.values().back();
-    if (!worth_selecting(q.size(), length, device_of(rows))) return array<T>(sort(rows, -1));
+    const index_t length = shape.values().back(), size = rows.size();
+    if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device_of(rows)))
+        return array<T>(sort(rows, -1));
     array<T> made(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows)));
-    if (made.size() == 0) return made;
+    if (size == 0) return made;
+    if (device_of(rows).is_cuda()) {
+        const array<T> given = in_c_order(operation, array<T>(rows));
+        if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
+                                    dtype_of<T>, q))
+            return made;
+        return array<T>(sort(given, -1));
+    }
     made(ellipsis) = rows;
-    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, made.size() / length, q);
+    select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, size / length, q);
     return made;
 }
 template <class T, class R>

@@ -140,6 +140,17 @@ auto chosen_elements(const array<T>& rows, const array<index_t>& places, index_t
                       array<index_t>(moveaxis(places, -1, axis)));
 }
 
+/// The same elements, copied where they do not lie one behind the other.
+template <class T>
+array<T> in_c_order(const char* operation, array<T> a) {
+    const layout& where = a.as_leaf().where();
+    const layout whole = contiguous_layout(where.extents());
+    if (std::equal(where.strides(), where.strides() + where.rank(), whole.strides())) return a;
+    array<T> copy(adopted{}, new_leaf<T>(operation, where.extents(), a.device()));
+    copy(ellipsis) = a;
+    return copy;
+}
+
 /// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
 /// equal ones those that come first; NaN is greater than all numbers. A long axis is not sorted for a few. Two arrays,
 /// evaluated. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
@@ -160,13 +171,9 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     if (!selects || rows.size() == 0 || k == 0)
         return chosen_elements(rows, array<index_t>(sliced("topk", order_along(rows, -1, largest), -1, slice(0, k))),
                                axis);
-    const layout whole = contiguous_layout(where.extents());
-    if (!std::equal(where.strides(), where.strides() + where.rank(), whole.strides())) {
-        array<T> copy(adopted{}, new_leaf<T>("topk", where.extents(), rows.device()));
-        copy(ellipsis) = rows;
-        rows = std::move(copy);
-    }
-    std::vector<index_t> shape(where.extents().begin(), where.extents().end());
+    rows = in_c_order("topk", std::move(rows));
+    const shape_like all = rows.shape();
+    std::vector<index_t> shape(all.values().begin(), all.values().end());
     shape.back() = k;
     array<index_t> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
     if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,

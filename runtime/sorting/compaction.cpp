@@ -1,6 +1,7 @@
 // Those of many elements that are kept, in order: the different ones of sorted elements, or those that have a flag.
 // They are counted tile by tile, the counts are summed, and each tile writes its own behind those of the tiles before
-// it. What decides is read twice, and no position is written to memory.
+// it. A GPU's count leaves a bit of each element, so that what decides is read once there; no position is written to
+// memory.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -42,6 +43,7 @@ struct arguments {
     const void* flags;
     void* to;
     long long* starts;
+    unsigned* bits;  // which are kept
     long long length, tiles;
 };
 
@@ -51,6 +53,7 @@ struct arguments {
     const unsigned char* flags;
     value* to;
     int64* starts;
+    unsigned* bits;
     int64 length, tiles;
 };
 )";
@@ -94,7 +97,9 @@ __device__ int64 first_of_warp() { return int64(blockIdx.x) * 8192 + threadIdx.x
 
 extern "C" __global__ void __launch_bounds__(256) count_kept(const __grid_constant__ arguments a) {
     __shared__ int counts[8];
-    const int count = sum_of_warp(__popc(kept(a, first_of_warp())));
+    const unsigned mine = kept(a, first_of_warp());
+    a.bits[int64(blockIdx.x) * 256 + threadIdx.x] = mine;
+    const int count = sum_of_warp(__popc(mine));
     if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = count;
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -144,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(256) write_kept(const __grid_consta
     __shared__ int counts[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64 first = first_of_warp();
-    const unsigned mine = kept(a, first);
+    const unsigned mine = a.bits[int64(blockIdx.x) * 256 + threadIdx.x];
     const int count = sum_of_warp(__popc(mine));
     if (lane == 0) counts[warp] = count;
     __syncthreads();
@@ -218,12 +223,15 @@ const compaction_kernels& kernels_for(const detail::compacted& what, std::uint32
 }
 
 arguments arguments_of(const detail::compacted& what, const buffer_ref& starts) {
+    auto* const sums = static_cast<long long*>(starts->data);
+    const index_t tiles = tiles_of(what.length());
     return {what.values.memory ? first_of(what.values) : nullptr,
             what.flags.memory ? first_of(what.flags) : nullptr,
             nullptr,
-            static_cast<long long*>(starts->data),
+            sums,
+            reinterpret_cast<unsigned*>(sums + tiles + 1),
             what.length(),
-            tiles_of(what.length())};
+            tiles};
 }
 
 void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, const stream_state& stream) {

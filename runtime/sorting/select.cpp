@@ -3,7 +3,9 @@
 // A pass counts the digits of what is not decided yet, and the last block to end finds the digit at which the wanted
 // number is reached. Elements are ordered by their keys and then by their places, so that no two are equal and those
 // that come first win. After the first pass what has the digit is copied aside where it is little; so the whole is read
-// twice. Where everything that has a digit is wanted the passes that follow have nothing to do.
+// twice. Where everything that has a digit is wanted the passes that follow have nothing to do. Of few of a very long
+// row a sample says which can be among them (sampled_filter.hpp), and the passes read these alone; of rows in which
+// they are too many, as where most elements are equal, they read everything.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -28,6 +30,7 @@
 #include "runtime/sorting/key_order.hpp"
 #include "runtime/sorting/launch_kernel.hpp"
 #include "runtime/sorting/row_order.hpp"
+#include "runtime/sorting/sampled_filter.hpp"
 #include "runtime/sorting/sort_rows.hpp"
 
 namespace ingot::runtime {
@@ -68,7 +71,7 @@ constexpr int threads = 256, tile = 2048, digit_bits = 11, digits = 1 << digit_b
 /// What the passes so far have decided of a row. A pass reads one and writes the other of two.
 struct row_state {
     unsigned long long key_prefix, place_prefix, remaining, candidates;
-    int passes, done, aside, unused;
+    int passes, done, aside, filtered;  // set aside before any pass
 };
 struct row_counters {
     unsigned long long taken, kept, ended;  // the last of blocks
@@ -83,6 +86,7 @@ struct arguments {
     void* keys;  // aside
     long long* places;
     long long length, wanted, room;
+    const filter_counts* filtered;  // of each row, or null
     int place_bits, pass;
 };
 
@@ -91,10 +95,13 @@ typedef unsigned long long uint64;
 constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
 struct row_state {
     uint64 key_prefix, place_prefix, remaining, candidates;
-    int passes, done, aside, unused;
+    int passes, done, aside, filtered;
 };
 struct row_counters {
     uint64 taken, kept, ended;
+};
+struct filter_counts {
+    uint64 aside, below, nans;
 };
 struct arguments {
     const value* from;
@@ -106,6 +113,7 @@ struct arguments {
     key* keys;
     int64* places;
     int64 length, wanted, room;
+    const filter_counts* filtered;
     int place_bits, pass;
 };
 
@@ -192,7 +200,7 @@ __device__ void decide(const arguments& a, row_state s, row_state& next, uint64*
     s.remaining = wanted - above;
     s.passes = a.pass + 1;
     s.done = count == wanted - above;
-    if (a.pass == 0) {
+    if (a.pass == 0 && !s.filtered) {
         s.candidates = count;
         s.aside = !s.done && int64(count) <= a.room;
     }
@@ -204,14 +212,18 @@ extern "C" __global__ void __launch_bounds__(256, 5) count_digits(const __grid_c
     __shared__ uint64 room[8];
     __shared__ bool last;
     const int64 row = blockIdx.y;
-    const row_state s = a.state[row];
+    row_state s = a.state[row];
+    if (a.pass == 0 && a.filtered != nullptr && int64(a.filtered[row].aside) <= a.room) {
+        s.aside = s.filtered = 1;
+        s.candidates = a.filtered[row].aside;
+    }
     if (s.done) {
         if (blockIdx.x == 0 && threadIdx.x == 0) a.next_state[row] = s;
         return;
     }
     for (int i = threadIdx.x; i < 2048; i += 256) counts[i] = 0;
     __syncthreads();
-    const bool aside = a.pass != 0 && s.aside;
+    const bool aside = s.aside;
     const int64 n = aside ? int64(s.candidates) : a.length;
     const value* const from = a.from + row * a.length;
     const key* const keys = a.keys + row * a.room;
@@ -261,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) take_elements(const __grid_
     const row_state s = a.state[row];
     row_counters& counters = a.counters[row];
     const bool copies = a.pass == 1;
-    if (copies && !s.aside) return;
+    if (copies && (!s.aside || s.filtered)) return;
     const bool aside = !copies && s.aside;
     const int64 n = aside ? int64(s.candidates) : a.length;
     const value* const from = a.from + row * a.length;
@@ -331,6 +343,8 @@ const select_kernels& kernels_for(dtype type, bool largest, std::uint32_t archit
 void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     const select_kernels& kernels = kernels_for(type, s.largest, architecture_of(stream.device));
     const auto key_bytes = std::max<std::size_t>(detail::size_of(type), 4);
+    const bool filters =
+        s.count <= samples_of_row / 8 && s.length >= std::max(limits_of_selection().least_length, index_t{1} << 15);
     const int key_bits = 8 * static_cast<int>(detail::size_of(type)),
               place_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.length - 1)));
     const int passes = (key_bits + digit_bits - 1) / digit_bits + (place_bits + digit_bits - 1) / digit_bits;
@@ -339,10 +353,13 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
     const auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const auto n = static_cast<std::size_t>(rows);
     const std::size_t states = aligned(n * sizeof(row_state)),
-                      counters = 2 * states + aligned(n * sizeof(row_counters)),
-                      counts = n * digits * sizeof(std::uint64_t), kept = n * static_cast<std::size_t>(room);
+                      filtered = 2 * states + aligned(n * sizeof(row_counters)),
+                      counters = filtered + aligned(n * sizeof(filter_counts)),
+                      counts = n * digits * sizeof(std::uint64_t), kept = n * static_cast<std::size_t>(room),
+                      places = counters + counts, keys = places + kept * sizeof(std::int64_t),
+                      of_filter = aligned(keys + kept * key_bytes);
     const buffer_ref scratch =
-        allocate_buffer(counters + counts + kept * sizeof(std::int64_t) + kept * key_bytes, stream.device, stream);
+        allocate_buffer(of_filter + (filters ? filter_scratch(rows, type) : 0), stream.device, stream);
     order_write(*scratch, stream);
     std::byte* const begin = static_cast<std::byte*>(scratch->data);
 
@@ -356,11 +373,12 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
                     nullptr,
                     begin + 2 * states,
                     reinterpret_cast<unsigned long long*>(begin + counters),
-                    begin + counters + counts + kept * sizeof(std::int64_t),
-                    reinterpret_cast<long long*>(begin + counters + counts),
+                    begin + keys,
+                    reinterpret_cast<long long*>(begin + places),
                     s.length,
                     s.count,
                     room,
+                    filters ? reinterpret_cast<const filter_counts*>(begin + filtered) : nullptr,
                     place_bits,
                     0};
         const auto blocks = static_cast<unsigned>(std::clamp<index_t>(blocks_at_once / now, 1, tiles));
@@ -371,6 +389,10 @@ void select_on_gpu(const selected_rows& s, dtype type, stream_state& stream) {
             launch_kernel("topk", kernel, a, blocks, static_cast<unsigned>(now), threads, stream);
         };
         stream.backend->fill(begin, 0, counters + counts, stream.native);
+        if (filters)
+            set_greatest_aside({static_cast<const std::byte*>(a.from), now, s.length, type, a.keys, room, a.places,
+                                reinterpret_cast<filter_counts*>(begin + filtered), begin + of_filter},
+                               s.largest, s.count, stream);
         launch(kernels.count, 0);
         launch(kernels.take, 1);
         for (int pass = 1; pass < passes; ++pass) launch(kernels.count, pass);

@@ -1,4 +1,6 @@
-// Quantiles of rows that are long enough to be selected from, against NumPy's, and what is left of their operands.
+// Quantiles of rows that are long enough to be selected from, against NumPy's, and what is left of their operands. On a
+// GPU rows are sampled that are longer than any here, but for a lowered limit.
+#include "runtime/sorting/sampled_filter.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/joins/numpy_cases.hpp"
 
@@ -41,4 +43,30 @@ TEST_CASE("quantiles of long rows are NumPy's, with ties and without, and the op
               quantile(a, {0, 0.37, 0.75, 1}, 1, method), a);
     c.run();
     CHECK(array_equal(a, before).item());
+}
+
+TEST_CASE("quantiles of very long rows are selected among what a sample leaves") {
+    const runtime::selection_limits limits = runtime::limits_of_selection();
+    runtime::limits_of_selection().least_length_of_quantiles = 1 << 15;
+    testing::numpy_cases c;
+    c.forgive(2);
+    random::generator g(9);
+    const array<double> a = g.normal<double>({2, 40'003}), sorted = sort(ravel(a));
+    const array<float> f = g.normal<float>({40'000}), few = floor(g.uniform<float>({33'000}) * 7),
+                       same = full<float>({33'000}, 2.5f);
+    array<float> hole = f;
+    hole(777) = std::numeric_limits<float>::quiet_NaN();
+    const array<double> before = a * 1;
+    c.add("np.median(a, 1)", median(a, 1), a);
+    c.add("np.median(a)", median(sorted), sorted);
+    c.add("np.quantile(a, [0, 0.0001, 0.37, 1], axis=1)", quantile(a, {0, 0.0001, 0.37, 1}, 1), a);
+    c.add("np.quantile(a, [0.05, 0.95], method='hazen').astype('f4')",
+          quantile(f, {0.05, 0.95}, {}, quantile_method::hazen), f);
+    c.add("np.median(a)", median(f), f);
+    c.add("np.median(a)", median(few), few);
+    c.add("np.median(a)", median(same), same);
+    c.add("np.median(a)", median(hole), hole);
+    c.run();
+    CHECK(array_equal(a, before).item());
+    runtime::limits_of_selection() = limits;
 }

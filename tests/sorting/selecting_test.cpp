@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device.hpp"
+#include "runtime/evaluate.hpp"
+#include "runtime/sorting/sampled_filter.hpp"
 #include "tests/arrays/expect.hpp"
 #include "tests/sorting/order.hpp"
 
@@ -103,6 +106,93 @@ TEST_CASE("of a long axis of equal elements the first are selected, and any axis
     CHECK(array_equal(halved, astype<double>(values) / 2).item());
     CHECK(array_equal(same_places, places).item());
 }
+
+namespace {
+
+/// Rows of this length are long enough for a sample while this stands.
+class sampled_from {
+public:
+    explicit sampled_from(index_t length) : before_(runtime::limits_of_selection()) {
+        runtime::limits_of_selection().least_length = length;
+    }
+    sampled_from(const sampled_from&) = delete;
+    ~sampled_from() { runtime::limits_of_selection() = before_; }
+
+private:
+    runtime::selection_limits before_;
+};
+
+template <class T>
+void check_sampled(unsigned different) {
+    constexpr std::size_t length = 40'003;
+    std::vector<T> given = values_of<T>(2 * length, 21, different);
+    check(given, 2, length, 100, true);
+    given.resize(length);
+    check(given, 1, length, 1024, false);
+    std::ranges::sort(given, before<T>);
+    check(given, 1, length, 33, true);
+    check(given, 1, length, 33, false);
+}
+
+}  // namespace
+
+TEST_CASE("few of very long rows are selected among what a sample leaves") {
+    const sampled_from guard(1 << 15);
+    check_sampled<float>(1'000'000);
+    check_sampled<float>(9);
+    check_sampled<double>(100'000);
+    check_sampled<std::int8_t>(256);
+    check_sampled<bfloat16>(900);
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+TEST_CASE("a sample leaves few elements, and says how many are below these") {
+    if (!current_device().is_cuda()) return;  // the host takes no sample
+    constexpr index_t length = 70'001, room = length / 8;
+    const std::vector<float> given = values_of<float>(length, 31, 1'000'000);
+    const array<float> x = asarray(given);
+    runtime::stream_state& stream = *runtime::current().stream;
+    const auto filtered = [&](bool places, const auto& set_aside) {
+        array<std::uint64_t> counts = zeros<std::uint64_t>(3);
+        array<float> aside = zeros<float>(room);
+        array<index_t> at = zeros<index_t>(room);
+        const buffer_ref scratch = allocate_buffer(runtime::filter_scratch(1, dtype::f4), current_device(), stream);
+        auto* const to = reinterpret_cast<long long*>(at.mutable_data());
+        set_aside(runtime::filtered_rows{reinterpret_cast<const std::byte*>(x.data()), 1, length, dtype::f4,
+                                         aside.mutable_data(), room, places ? to : nullptr,
+                                         reinterpret_cast<runtime::filter_counts*>(counts.mutable_data()),
+                                         static_cast<std::byte*>(scratch->data)});
+        return std::tuple{counts.to_host(), aside.to_host(), at.to_host()};
+    };
+    std::vector<float> sorted = given;
+    std::ranges::sort(sorted, before<float>);
+    const auto numbers = [](float v) { return !std::isnan(v); };
+    const auto nans = static_cast<std::uint64_t>(length - std::ranges::count_if(given, numbers));
+    {
+        const auto [counts, aside, at] =
+            filtered(false, [&](const auto& rows) { runtime::set_quantile_aside(rows, 0.25, stream); });
+        REQUIRE(counts[0] <= static_cast<std::uint64_t>(room));
+        CHECK(counts[0] > 0);
+        CHECK(counts[1] < length / 4);
+        CHECK(counts[1] + counts[0] > length / 4);
+        CHECK(counts[2] == nans);
+        std::vector<float> got(aside.begin(), aside.begin() + static_cast<std::ptrdiff_t>(counts[0]));
+        std::ranges::sort(got);
+        CHECK(std::ranges::equal(got, std::span(sorted).subspan(counts[1], counts[0])));
+    }
+    const auto [counts, aside, at] =
+        filtered(true, [&](const auto& rows) { runtime::set_greatest_aside(rows, true, 400, stream); });
+    REQUIRE(counts[0] <= static_cast<std::uint64_t>(room));
+    CHECK(counts[0] >= 400);
+    std::vector<float> got;
+    for (std::uint64_t i = 0; i < counts[0]; ++i) got.push_back(given.at(static_cast<std::size_t>(at[i])));
+    std::ranges::sort(got, before<float>);
+    const std::span<const float> greatest = std::span(sorted).last(counts[0]);
+    CHECK(std::ranges::equal(got, greatest, [](float a, float b) { return a == b || (a != a && b != b); }));
+}
+
+#endif
 
 namespace {
 

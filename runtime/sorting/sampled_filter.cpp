@@ -1,0 +1,315 @@
+#include "runtime/sorting/sampled_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "runtime/device_facts.hpp"
+#include "runtime/executable.hpp"
+#include "runtime/sorting/key_order.hpp"
+#include "runtime/sorting/launch_kernel.hpp"
+
+namespace ingot::runtime {
+
+selection_limits& limits_of_selection() {
+    static selection_limits limits;
+    return limits;
+}
+
+#ifdef INGOT_HAS_CUDA_HEADERS
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+struct arguments {
+    const void* from;
+    void *samples, *bounds;
+    filter_counts* counts;
+    void* aside;
+    long long* places;
+    long long length, room, spacing;
+    int samples_each, high_rank, low_rank;
+};
+
+constexpr std::string_view kernels_text = R"(typedef long long int64;
+typedef unsigned long long uint64;
+constexpr int key_bits = 8 * sizeof(value), key_passes = (key_bits + 10) / 11;
+struct filter_counts {
+    uint64 aside, below, nans;
+};
+struct arguments {
+    const value* from;
+    key *samples, *bounds;
+    filter_counts* counts;
+    kept_aside* aside;
+    int64* places;
+    int64 length, room, spacing;
+    int samples_each, high_rank, low_rank;
+};
+
+__device__ key key_of(value v) {
+    const key k = into_order(v);
+    return largest ? k : key(value(~value(k)));
+}
+__device__ int below(int bits, int passes) { return bits > 11 * passes ? bits - 11 * passes : 0; }
+
+/// What a thread's number is added to: the sum of those of the threads before it; `total` of all. 256 threads.
+__device__ uint64 sum_before(uint64 mine, uint64* room, uint64& total) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint64 sum = mine;
+    #pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+        const uint64 lower = __shfl_up_sync(0xffffffffu, sum, d);
+        if (lane >= d) sum += lower;
+    }
+    __syncthreads();
+    if (lane == 31) room[warp] = sum;
+    __syncthreads();
+    uint64 before = sum - mine;
+    total = 0;
+    #pragma unroll
+    for (int w = 0; w < 8; ++w) {
+        const uint64 of_warp = room[w];
+        if (w < warp) before += of_warp;
+        total += of_warp;
+    }
+    return before;
+}
+
+/// The greatest of groups that have no element in common: the one of rank k among these is no greater than that among
+/// all elements.
+extern "C" __global__ void __launch_bounds__(256) sample_maxima(const __grid_constant__ arguments a) {
+    const int64 row = blockIdx.y;
+    const value* const from = a.from + row * a.length;
+    key most = 0;
+    #pragma unroll 8
+    for (int j = 0; j < a.samples_each; ++j) {
+        const key k = key_of(from[(int64(j) * gridDim.x + blockIdx.x) * a.spacing + threadIdx.x]);
+        if (k > most) most = k;
+    }
+    #pragma unroll
+    for (int d = 1; d < 4; d *= 2) {
+        const key other = __shfl_xor_sync(0xffffffffu, most, d);
+        if (other > most) most = other;
+    }
+    if (threadIdx.x % 4 == 0) a.samples[row * 8192 + blockIdx.x * 64 + threadIdx.x / 4] = most;
+}
+
+/// One element of each of equal parts of the row, anywhere there, so that no period of the row is met.
+extern "C" __global__ void __launch_bounds__(256) sample_elements(const __grid_constant__ arguments a) {
+    const int64 row = blockIdx.y;
+    const unsigned i = blockIdx.x * 256 + threadIdx.x;
+    unsigned mixed = i * 2654435761u;
+    mixed = (mixed ^ mixed >> 15) * 2246822519u;
+    mixed ^= mixed >> 13;
+    a.samples[row * 8192 + i] = key_of(a.from[row * a.length + int64(i) * a.spacing + int64(mixed % uint64(a.spacing))]);
+}
+
+/// The key of a rank among the greatest of a block's 8192, digit by digit: those of each digit are counted.
+__device__ key key_of_rank(const key* keys, int rank, unsigned* counts, uint64* room, key& found, int& left) {
+    if (rank <= 0) return ~key(0);
+    if (rank > 8192) return 0;
+    key prefix = 0;
+    for (int pass = 0; pass < key_passes; ++pass) {
+        const int shift = below(key_bits, pass + 1), bits = below(key_bits, pass) - shift;
+        for (int i = threadIdx.x; i < 2048; i += 256) counts[i] = 0;
+        __syncthreads();
+        #pragma unroll
+        for (int i = 0; i < 32; ++i) {
+            const key rest = keys[i] >> shift;
+            if (pass == 0 || rest >> bits == prefix) atomicAdd(&counts[int(rest) & ((1 << bits) - 1)], 1u);
+        }
+        __syncthreads();
+        unsigned mine[8], sum = 0;
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            mine[i] = counts[2047 - (int(threadIdx.x) * 8 + i)];
+            sum += mine[i];
+        }
+        uint64 total;
+        int above = int(sum_before(sum, room, total));
+        if (above < rank && above + int(sum) >= rank) {
+            // One thread gets here.
+            bool is_found = false;
+            #pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                if (is_found) continue;
+                if (above + int(mine[i]) >= rank) {
+                    is_found = true;
+                    found = prefix << bits | key(2047 - (int(threadIdx.x) * 8 + i));
+                    left = rank - above;
+                }
+                above += int(mine[i]);
+            }
+        }
+        __syncthreads();
+        prefix = found;
+        rank = left;
+        __syncthreads();
+    }
+    return prefix;
+}
+
+extern "C" __global__ void __launch_bounds__(256) choose_bounds(const __grid_constant__ arguments a) {
+    __shared__ unsigned counts[2048];
+    __shared__ uint64 room[8];
+    __shared__ key found;
+    __shared__ int left;
+    const int64 row = blockIdx.y;
+    key keys[32];
+    #pragma unroll
+    for (int i = 0; i < 32; ++i) keys[i] = a.samples[row * 8192 + i * 256 + threadIdx.x];
+    const key high = key_of_rank(keys, a.high_rank, counts, room, found, left);
+    const key low = key_of_rank(keys, a.low_rank, counts, room, found, left);
+    if (threadIdx.x == 0) a.bounds[row * 2] = high, a.bounds[row * 2 + 1] = low;
+}
+
+constexpr int lanes = 16 / sizeof(value), items = sizeof(value) == 8 ? 8 : 16;
+struct alignas(16) vector {
+    value v[lanes];
+};
+
+extern "C" __global__ void __launch_bounds__(256) filter_elements(const __grid_constant__ arguments a) {
+    __shared__ uint64 room[8], base;
+    const int64 row = blockIdx.y, first = int64(blockIdx.x) * (256 * items);
+    const value* const from = a.from + row * a.length;
+    value v[items];
+    if (first + 256 * items <= a.length && uint64(from + first) % 16 == 0) {
+        #pragma unroll
+        for (int j = 0; j < items / lanes; ++j) {
+            const vector loaded = reinterpret_cast<const vector*>(from + first)[j * 256 + threadIdx.x];
+            #pragma unroll
+            for (int i = 0; i < lanes; ++i) v[j * lanes + i] = loaded.v[i];
+        }
+    } else {
+        #pragma unroll
+        for (int i = 0; i < items; ++i) {
+            const int64 at = first + (i / lanes * 256 + int(threadIdx.x)) * lanes + i % lanes;
+            v[i] = at < a.length ? from[at] : value(0);
+        }
+    }
+    const key high = a.bounds[row * 2], low = a.bounds[row * 2 + 1];
+    unsigned between = 0, lower = 0, nans = 0;
+    #pragma unroll
+    for (int i = 0; i < items; ++i) {
+        const int64 at = first + (i / lanes * 256 + int(threadIdx.x)) * lanes + i % lanes;
+        if (at >= a.length) continue;
+        const key k = key_of(v[i]);
+        if (k >= low && k <= high) between |= 1u << i;
+        if (!keeps_places) lower += k < low, nans += k == key(value(-1));
+    }
+    filter_counts& counts = a.counts[row];
+    if (keeps_places && !__syncthreads_or(between != 0)) return;
+    uint64 total;
+    const uint64 before = sum_before(uint64(__popc(between)) << 40 | uint64(nans) << 20 | lower, room, total);
+    if (threadIdx.x == 0) {
+        const uint64 of_lower = total & 0xfffff, of_nans = total >> 20 & 0xfffff;
+        base = total >> 40 ? atomicAdd(&counts.aside, total >> 40) : 0;
+        if (of_lower) atomicAdd(&counts.below, of_lower);
+        if (of_nans) atomicAdd(&counts.nans, of_nans);
+    }
+    __syncthreads();
+    int64 to = int64(base + (before >> 40));
+    #pragma unroll
+    for (int i = 0; i < items; ++i) {
+        if (!(between >> i & 1) || to >= a.room) continue;
+        if (keeps_places) {
+            a.aside[row * a.room + to] = key_of(v[i]);
+            a.places[row * a.room + to] = first + (i / lanes * 256 + int(threadIdx.x)) * lanes + i % lanes;
+        } else {
+            a.aside[row * a.room + to] = v[i];
+        }
+        ++to;
+    }
+}
+)";
+
+/// Loaded once for each of these, for ever.
+struct filter_kernels {
+    std::shared_ptr<const kernel_module> module;
+    loaded_kernel maxima, elements, choose, filter;
+};
+const filter_kernels& kernels_for(dtype type, bool places, bool largest, std::uint32_t architecture) {
+    using key = std::tuple<dtype, bool, bool, std::uint32_t>;
+    static std::mutex& mutex = *new std::mutex;
+    static auto& all = *new std::map<key, std::unique_ptr<filter_kernels>>;
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<filter_kernels>& found = all[{type, places, largest, architecture}];
+    if (!found) {
+        source_text source;
+        source.where = target::cuda;
+        source.architecture = "sm_" + std::to_string(architecture);
+        source.kernels = {"sample_maxima", "sample_elements", "choose_bounds", "filter_elements"};
+        source.text = key_order_text(type, true);
+        source.text += largest ? "constexpr bool largest = true;\n" : "constexpr bool largest = false;\n";
+        source.text += places ? "constexpr bool keeps_places = true;\ntypedef key kept_aside;\n"
+                              : "constexpr bool keeps_places = false;\ntypedef value kept_aside;\n";
+        source.text += kernels_text;
+        const auto module = load(source);
+        const auto kernel = [&](const char* name) { return loaded_kernel(module->kernel(name)); };
+        found.reset(new filter_kernels{module, kernel("sample_maxima"), kernel("sample_elements"),
+                                       kernel("choose_bounds"), kernel("filter_elements")});
+    }
+    return *found;
+}
+
+std::size_t key_bytes_of(dtype type) { return std::max<std::size_t>(detail::size_of(type), 4); }
+std::size_t sample_bytes(index_t rows, dtype type) {
+    return static_cast<std::size_t>(rows * samples_of_row) * key_bytes_of(type);
+}
+
+arguments arguments_of(const filtered_rows& r) {
+    return {r.from,   r.scratch, r.scratch + sample_bytes(r.rows, r.type),
+            r.counts, r.aside,   r.places,
+            r.length, r.room,    0,
+            0,        0,         0};
+}
+void set_aside(const filter_kernels& kernels, const filtered_rows& r, const arguments& a, const char* what,
+               const stream_state& stream) {
+    const auto rows = static_cast<unsigned>(r.rows);
+    const index_t tile = threads * (detail::size_of(r.type) == 8 ? 8 : 16);
+    launch_kernel(what, kernels.choose, a, 1, rows, threads, stream);
+    launch_kernel(what, kernels.filter, a, static_cast<unsigned>((r.length + tile - 1) / tile), rows, threads, stream);
+}
+
+}  // namespace
+
+std::size_t filter_scratch(index_t rows, dtype type) {
+    return sample_bytes(rows, type) + static_cast<std::size_t>(2 * rows) * key_bytes_of(type);
+}
+
+void set_greatest_aside(const filtered_rows& r, bool largest, index_t rank, stream_state& stream) {
+    constexpr index_t blocks = 128, lanes_of_group = 4, most_each = 32, part = 16;  // of the elements a 16th at most
+    static_assert(blocks * threads / lanes_of_group == samples_of_row);
+    const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, largest, architecture_of(stream.device));
+    arguments a = arguments_of(r);
+    a.samples_each = static_cast<int>(std::clamp<index_t>(r.length / (part * blocks * index_t{threads}), 1, most_each));
+    a.spacing = r.length / (blocks * a.samples_each);
+    a.low_rank = static_cast<int>(rank);
+    launch_kernel("topk", kernels.maxima, a, static_cast<unsigned>(blocks), static_cast<unsigned>(r.rows), threads,
+                  stream);
+    set_aside(kernels, r, a, "topk", stream);
+}
+
+void set_quantile_aside(const filtered_rows& r, double q, stream_state& stream) {
+    const filter_kernels& kernels = kernels_for(r.type, r.places != nullptr, true, architecture_of(stream.device));
+    arguments a = arguments_of(r);
+    a.spacing = r.length / samples_of_row;
+    // Five deviations to either side, and some for what a normal distribution does not say of the ends.
+    constexpr auto all = static_cast<double>(samples_of_row);
+    const double about = all * (1 - q), beside = 5 * std::sqrt(all * q * (1 - q)) + 8;
+    a.high_rank = static_cast<int>(std::floor(about - beside));
+    a.low_rank = static_cast<int>(std::ceil(about + beside));
+    launch_kernel("quantile", kernels.elements, a, static_cast<unsigned>(samples_of_row / threads),
+                  static_cast<unsigned>(r.rows), threads, stream);
+    set_aside(kernels, r, a, "quantile", stream);
+}
+
+#endif
+
+}  // namespace ingot::runtime
