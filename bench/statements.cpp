@@ -8,7 +8,6 @@
 // What is not checked within so many seconds (90) is left out and counted.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <sstream>
