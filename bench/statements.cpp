@@ -7,19 +7,15 @@
 // level 1 results are compared with double's, with 0 they are not.
 // What is not checked within so many seconds (90) is left out and counted.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <optional>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include <ingot/ingot.hpp>
 
+#include "drawn_set.hpp"
 #include "host_data.hpp"
 #include "report.hpp"
 #include "roofs.hpp"
@@ -33,18 +29,8 @@
 namespace {
 
 using namespace ingot;
-using bench::promise;
 using bench::statement;
 using bench::statement_trees;
-
-struct options {
-    const char* path = nullptr;
-    std::uint64_t seed = 1, count = 200;
-    std::optional<std::uint64_t> only;
-    int shrink = 0;
-    std::optional<std::uint64_t> check = {};
-    std::chrono::seconds checking{90};
-};
 
 /// A statement, and what became of it.
 struct drawn {
@@ -76,25 +62,6 @@ void check(drawn& d, const bench::statement_pools& pools, bool compare = true) {
             d.blunt = std::max(d.blunt, v.blunt);
         }
     });
-}
-
-/// All at once: kernels are compiled and results computed in double on all cores, what takes longest first.
-void check_all(std::vector<drawn>& all, const bench::statement_pools& pools, std::chrono::seconds most) {
-    const auto end = std::chrono::steady_clock::now() + most;
-    std::ranges::sort(all, std::greater{}, [](const drawn& d) { return d.what.operations(); });
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i; (i = next.fetch_add(1)) < all.size() && std::chrono::steady_clock::now() < end;) {
-            all[i].checked = true;
-            try {
-                check(all[i], pools);
-            } catch (const std::exception& reason) {
-                all[i].failure = reason.what();
-            }
-        }
-    };
-    std::vector<std::jthread> workers;
-    for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 12u); ++i) workers.emplace_back(work);
 }
 
 /// How many fail.
@@ -144,24 +111,6 @@ void print_plan(const drawn& d, const bench::statement_pools& pools) {
     std::fflush(stdout);
 }
 
-/// The median share, the twentieth, the least, and how many statements they are of.
-void summarise(bench::report& out, const std::string& what, std::vector<double> shares, double goal) {
-    if (shares.empty()) return;
-    std::ranges::sort(shares);
-    const auto add = [&](const char* name, double share, promise kind, double wanted) {
-        out.add({.section = "statements",
-                 .name = std::to_string(shares.size()) + " drawn, " + what + ": " + name,
-                 .unit = "of the roof",
-                 .time = share,
-                 .kind = kind,
-                 .reached = share,
-                 .goal = wanted});
-    };
-    add("median", shares[shares.size() / 2], goal > 0 ? promise::share : promise::none, goal);
-    add("5th percentile", shares[shares.size() / 20], promise::none, 0);
-    add("least", shares[0], promise::none, 0);
-}
-
 void add_row(bench::report& out, const drawn& d) {
     out.add(
         {.section = "drawn whole",
@@ -204,47 +153,14 @@ void report_all(bench::report& out, std::vector<drawn> all, const bench::stateme
         std::printf(" %d of %d%s", kernels[k], static_cast<int>(k), k + 1 == kernels.size() ? " and more" : ",");
     std::printf("; %d statements whose error may be over 1%%\n", blunt);
     for (std::size_t i = 0; i < std::min(worst, all.size()); ++i) add_row(out, all[i]);
-    summarise(out, "bound by bytes", by_bytes, goal);
-    summarise(out, "read again after folds that no chip holds", by_bytes_again, 0);
-    summarise(out, "bound by operations", by_operations, 0);
-    summarise(out, "hardly more than a launch", small, 0);
-}
-
-options parse(int argc, char** argv) {
-    options o;
-    if (current_device().is_host()) o.shrink = 10;
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view name = argv[i];
-        if (!name.starts_with("--")) {
-            o.path = argv[i];
-            continue;
-        }
-        if (i + 1 == argc) throw std::runtime_error(std::string(name) + " wants a number");
-        const std::uint64_t value = std::strtoull(argv[++i], nullptr, 10);
-        if (name == "--seed")
-            o.seed = value;
-        else if (name == "--count")
-            o.count = value;
-        else if (name == "--only")
-            o.only = value;
-        else if (name == "--shrink")
-            o.shrink = static_cast<int>(std::min<std::uint64_t>(value, 12));
-        else if (name == "--check")
-            o.check = value;
-        else if (name == "--seconds")
-            o.checking = std::chrono::seconds(value);
-        else
-            throw std::runtime_error("there is no option " + std::string(name));
-    }
-    if (o.path == nullptr)
-        throw std::runtime_error(
-            "usage: statements RESULTS.jsonl [--seed N] [--count N] [--only K] [--shrink N] [--seconds N] "
-            "[--check LEVEL]");
-    return o;
+    bench::summarise(out, "statements", "bound by bytes", by_bytes, goal);
+    bench::summarise(out, "statements", "read again after folds that no chip holds", by_bytes_again, 0);
+    bench::summarise(out, "statements", "bound by operations", by_operations, 0);
+    bench::summarise(out, "statements", "hardly more than a launch", small, 0);
 }
 
 int run(int argc, char** argv) {
-    const options o = parse(argc, argv);
+    const bench::drawing_options o = bench::drawing_options_of("statements", argc, argv);
     const std::size_t bytes = std::size_t{1} << (30 - o.shrink);
     const bench::statement_pools pools(
         bench::uniform<float>(bytes / 4, 201, -bench::pool_range, bench::pool_range),
@@ -261,7 +177,9 @@ int run(int argc, char** argv) {
     const bench::roofs roof(out, floats, floats);
     bench::session s{out, roof};
     const bench::stopwatch watch(out);
-    check_all(all, pools, o.checking);
+    // What takes longest first.
+    std::ranges::sort(all, std::greater{}, [](const drawn& d) { return d.what.operations(); });
+    bench::check_all(all, o.checking, 12, [&](drawn& d) { check(d, pools); });
     if (const auto left_out = std::erase_if(all, [](const drawn& d) { return !d.checked; }); left_out > 0)
         std::printf("%d statements are left out: there was no time to check them\n", static_cast<int>(left_out));
     std::ranges::sort(all, {}, &drawn::number);

@@ -116,6 +116,7 @@ inline auto digit_of(const array<index_t>& place, const shape_like& shape, int a
 template <array_expression E>
 std::vector<array<index_t>> nonzero(const E& e) {
     const array<index_t> place = flatnonzero(e);
+    if (e.ndim() == 1) return {place};
     const shape_like shape = e.shape();
     std::vector<array<index_t>> all;
     for (int axis = 0; axis < e.ndim(); ++axis) all.emplace_back(digit_of(place, shape, axis));

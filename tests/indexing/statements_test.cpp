@@ -125,3 +125,15 @@ TEST_CASE("statements whose sides share no element but with itself are one kerne
     static_assert(std::size(rows) == 10);
     for (const row& r : rows) check(r);
 }
+
+TEST_CASE("nonzero of a vector runs what flatnonzero does and nothing more") {
+    const array<bool> mask = asarray(std::vector<int>{0, 1, 1, 0, 1}) != 0;
+    const auto kernels_of = [&](auto&& statement) {
+        statement();  // compiled
+        const std::uint64_t before = counters().kernel_launches;
+        statement();
+        return counters().kernel_launches - before;
+    };
+    CHECK(nonzero(mask)[0].to_host() == std::vector<index_t>{1, 2, 4});
+    CHECK(kernels_of([&] { (void)nonzero(mask); }) == kernels_of([&] { (void)flatnonzero(mask); }));
+}
