@@ -8,6 +8,7 @@
 #if INGOT_HAS_CUDA_HEADERS
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -26,11 +27,15 @@ bool is_done(CUresult status, const char* doing) {
     return true;
 }
 
+/// The primary contexts that Ingot works in, by the GPU's number.
+constinit std::array<std::atomic<CUcontext>, 64> primary_contexts{};
+
 class cuda_backend final : public backend {
 public:
     explicit cuda_backend(int index) : api_(need_driver("device")) {
         check(api_.cuDeviceGet(&device_, index), "finding a GPU");
         check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "making a GPU's context");
+        primary_contexts.at(static_cast<std::size_t>(index)) = context_;
     }
 
     std::string name() const override {
@@ -83,7 +88,6 @@ public:
         return native_stream{reinterpret_cast<std::uintptr_t>(s)};
     }
     std::uint64_t identify(native_stream s) override {
-        bind();
         CUcontext context = nullptr;
         check(api_.cuStreamGetCtx(cu(s), &context), "asking a stream's context");
         if (context != context_)
@@ -223,6 +227,10 @@ int gpu_of_stream(native_stream s) {
     const driver_api& api = need_driver("stream");
     CUcontext of_stream = nullptr, before = nullptr;
     check(api.cuStreamGetCtx(cu(s), &of_stream), "asking a stream's context");
+    for (int i = 0; i < static_cast<int>(primary_contexts.size()); ++i) {
+        const CUcontext known = primary_contexts[static_cast<std::size_t>(i)].load(std::memory_order_relaxed);
+        if (known == of_stream) return i;
+    }
     check(api.cuCtxGetCurrent(&before), "asking the current context");
     check(api.cuCtxSetCurrent(of_stream), "making a stream's context current");
     CUdevice ordinal = 0;
