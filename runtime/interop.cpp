@@ -2,7 +2,9 @@
 #include <ingot/interop.hpp>
 #include <ingot/mdspan.hpp>
 
+#include <charconv>
 #include <string>
+#include <string_view>
 
 #include <ingot/error.hpp>
 
@@ -16,20 +18,26 @@ namespace {
 
 constexpr const char* from = "from_cuda_array_interface";
 
-/// NumPy's: "<f4". Empty where it has none.
+/// NumPy's letter of its kind; 0 where it has none.
+constexpr char letter_of(dtype t) {
+    if (t == dtype::bf) return 0;
+    constexpr char kinds[] = {'b', 'i', 'f', 'c'};
+    return kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
+}
+
+/// "<f4". Empty where there is none.
 std::string typestr_of(dtype t) {
-    if (t == dtype::bf) return "";
-    static constexpr char kinds[] = {'b', 'i', 'f', 'c'};
-    const char letter =
-        kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
-    return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter) + std::to_string(size_of(t));
+    if (letter_of(t) == 0) return "";
+    return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter_of(t)) + std::to_string(size_of(t));
 }
 
 /// Numbers of one byte have no order, and may say one.
-bool is_typestr_of(const std::string& given, dtype t) {
-    const std::string known = typestr_of(t);
-    if (known.empty() || given.size() < 2 || given.substr(1) != known.substr(1)) return false;
-    return given[0] == '<' || given[0] == '=' || (size_of(t) == 1 && (given[0] == '|' || given[0] == '>'));
+bool is_typestr_of(std::string_view given, dtype t) {
+    if (given.size() < 3 || given[1] != letter_of(t)) return false;
+    std::size_t bytes = 0;
+    const auto [end, failure] = std::from_chars(given.data() + 2, given.data() + given.size(), bytes);
+    if (failure != std::errc{} || end != given.data() + given.size() || bytes != size_of(t)) return false;
+    return given[0] == '<' || given[0] == '=' || (bytes == 1 && (given[0] == '|' || given[0] == '>'));
 }
 
 void* native_handle(const runtime::stream_state& s) {

@@ -54,8 +54,9 @@ unowned_block* make_block() {
     if (spare == nullptr) return new unowned_block;
     pending_work room = std::move(spare->awaited);  // which is over, and keeps its memory
     std::destroy_at(spare);
-    std::construct_at(spare)->awaited = std::move(room);
-    return spare;
+    auto* const fresh = ::new (spare) unowned_block;  // construct_at would fill it with zeros first
+    fresh->awaited = std::move(room);
+    return fresh;
 }
 
 void end_block(unowned_block* b) noexcept {
