@@ -2,18 +2,21 @@
 //   first_result result         computes a where and prints its first element: from start to first result
 //   first_result compile FOLDER the milliseconds until the first kernel has run, and a second one like it, the device's
 //                               context apart; leaves both sources in FOLDER
+//   first_result bundled FILE   the same as result, with a bundle of kernels, where there must be no compiler: exit
+//                               status 3 where NVRTC is opened all the same. `bundle` makes the file
+//   first_result prefetch       the milliseconds in which 30 different statements are compiled, by prefetch
+//   first_result in_turn        the same, one after another
 //   first_result nvrtc FOLDER   the milliseconds of bare NVRTC, load and first launch on these sources
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ingot/ingot.hpp>
-#include <ingot/measure.hpp>
 
 #include "host_data.hpp"
 #ifdef INGOT_HAS_CUDA_HEADERS
@@ -51,6 +54,56 @@ int print_result() {
     std::printf("%.9g\n", static_cast<double>(value));
     std::fflush(stdout);
     return value == in.expected() ? 0 : 1;
+}
+
+/// Whether a library of that name is in the process.
+bool is_open(const std::string& library) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(library) != std::string::npos) return true;
+    return false;
+}
+
+int print_bundled_result(const std::string& file, bool may_compile) {
+    const with_cache_bundle kernels(file);
+    if (const int status = print_result()) return status;
+    return !may_compile && (counters().compiles != 0 || is_open("libnvrtc")) ? 3 : 0;
+}
+
+/// 30 statements of about one cost, each a kernel of its own.
+std::vector<lazy<float>> different_statements(const array<float>& x, const array<float>& y) {
+    std::vector<lazy<float>> all;
+    for (unsigned i = 0; i < 30; ++i) {
+        lazy<float> e = x;
+        const lazy<float> other = y;
+        for (unsigned level = 0; level < 5; ++level) {
+            e = (i >> level & 1) != 0 ? lazy<float>(e * other + 1.5F) : lazy<float>(maximum(e - other, -2.5F));
+            if (level % 2 == 0) e = exp(e * 0.25F);
+        }
+        all.push_back(e);
+    }
+    return all;
+}
+
+int time_thirty(bool together) {
+    const inputs in;
+    synchronize();
+    const auto all = different_statements(in.x, in.y);
+    const auto before = counters();
+    const double taken = milliseconds([&] {
+        if (together)
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+                prefetch(all[I]...).wait();
+            }(std::make_index_sequence<30>{});
+        else
+            for (const lazy<float>& e : all) prefetch(e).wait();
+    });
+    if (counters().compiles - before.compiles != all.size())
+        return std::fprintf(stderr, "%llu kernels were compiled\n",
+                            static_cast<unsigned long long>(counters().compiles - before.compiles)),
+               1;
+    std::printf("{\"all\": %.3f}\n", taken);
+    return 0;
 }
 
 void print_times(double one, double two) { std::printf("{\"first\": %.3f, \"second\": %.3f}\n", one, two); }
@@ -107,12 +160,18 @@ int time_nvrtc(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    if (argc == 2 && std::strcmp(argv[1], "result") == 0) return print_result();
-    if (argc == 3 && std::strcmp(argv[1], "compile") == 0) return time_kernels(argv[2]);
+    const std::string mode = argc > 1 ? argv[1] : "";
+    if (argc == 2 && mode == "result") return print_result();
+    if (argc == 3 && (mode == "bundle" || mode == "bundled")) return print_bundled_result(argv[2], mode == "bundle");
+    if (argc == 2 && (mode == "prefetch" || mode == "in_turn")) return time_thirty(mode == "prefetch");
+    if (argc == 3 && mode == "compile") return time_kernels(argv[2]);
 #ifdef INGOT_HAS_CUDA_HEADERS
-    if (argc == 3 && std::strcmp(argv[1], "nvrtc") == 0) return time_nvrtc(argv[2]);
+    if (argc == 3 && mode == "nvrtc") return time_nvrtc(argv[2]);
 #endif
-    return std::fprintf(stderr, "usage: first_result result | compile FOLDER | nvrtc FOLDER\n"), 2;
+    return std::fprintf(stderr,
+                        "usage: first_result result | bundle FILE | bundled FILE | prefetch | in_turn | "
+                        "compile FOLDER | nvrtc FOLDER\n"),
+           2;
 } catch (const std::exception& reason) {
     std::fprintf(stderr, "first_result: %s\n", reason.what());
     return 1;

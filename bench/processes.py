@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times whole processes: the first kernel with an empty cache, and the start until the first result is printed.
+"""Times whole processes: the first kernel with an empty cache, the start until the first result is printed, with a
+bundle of kernels too, and 30 statements that are compiled by prefetch and one after another.
 
     processes.py BUILD_FOLDER RESULTS.jsonl [ROUNDS]
 
@@ -36,6 +37,17 @@ def report(name, unit, times, baseline=None, baseline_times=None, promise=None, 
     with open(results, "a") as file:
         file.write(json.dumps(row) + "\n")
     print(f"{name:70} {row['time']:10.4g} {unit}" + (f"  {promise} {reached:.4g}, goal {goal}" if promise else ""))
+
+
+def report_share(name, unit, times, baseline, baseline_times, shares, goal):
+    """The same of a share: the baseline over the time is at least the goal."""
+    reached = statistics.median(shares)
+    row = {"section": "start", "name": name, "unit": unit, "time": statistics.median(times), "baseline": baseline,
+           "baseline_time": statistics.median(baseline_times), "promise": "share", "reached": reached, "goal": goal,
+           "met": reached >= goal}
+    with open(results, "a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(f"{name:70} {row['time']:10.4g} {unit}  share {reached:.4g}, goal {goal}")
 
 
 def environment(folder):
@@ -98,21 +110,40 @@ def first_kernels_on_host():
 
 
 def starts():
-    empty, warm, built = [], [], []
+    empty, warm, bundled, built = [], [], [], []
     with fresh_folder() as kept:
         seconds_to_output([program, "result"], kept)
+        seconds_to_output([program, "bundle", str(kept / "kernels")], kept)
         for _ in range(rounds):
             with fresh_folder() as folder:
                 empty.append(seconds_to_output([program, "result"], folder))
             warm.append(seconds_to_output([program, "result"], kept))
+            with fresh_folder() as folder:  # the bundle alone, no cache; fails where NVRTC is opened
+                bundled.append(seconds_to_output([program, "bundled", str(kept / "kernels")], folder))
             if os.path.exists(prebuilt) and on_gpu:
                 with fresh_folder() as folder:
                     built.append(seconds_to_output([prebuilt], folder))
-    for name, times, goal in (("empty", empty, 0.10), ("warm", warm, 0.03)):
+    for name, times, goal in (("empty cache", empty, 0.10), ("warm cache", warm, 0.03), ("bundle", bundled, 0.01)):
         if built:
-            report(f"start to first result, {name} cache{where}", "s", times, "prebuilt CUDA", built, "excess", goal)
+            report(f"start to first result, {name}{where}", "s", times, "prebuilt CUDA", built, "excess", goal)
         else:
-            report(f"start to first result, {name} cache{where}", "s", times)
+            report(f"start to first result, {name}{where}", "s", times)
+
+
+def prefetching():
+    together, in_turn = [], []
+    for _ in range(min(rounds, 3)):
+        for mode, times in (("prefetch", together), ("in_turn", in_turn)):
+            with fresh_folder() as folder:
+                out = subprocess.run([program, mode], env=environment(folder), check=True, stdout=subprocess.PIPE,
+                                     text=True).stdout
+                times.append(json.loads(out)["all"])
+    # A quarter on 16 cores; of fewer, what as many threads can give with as much lost.
+    cores = len(os.sched_getaffinity(0))
+    share = [b / a for a, b in zip(together, in_turn)]
+    row_goal = min(4, max(1, cores / 4))
+    report_share(f"30 statements prefetched, {cores} cores{where}", "ms", together, "one after another", in_turn, share,
+                 row_goal)
 
 
 if on_gpu:
@@ -120,3 +151,4 @@ if on_gpu:
 else:
     first_kernels_on_host()
 starts()
+prefetching()

@@ -65,7 +65,12 @@ inline ingot::runtime::driver_api stub_driver() {
     };
     api.cuPointerGetAttribute = [](void* value, CUpointer_attribute asked, CUdeviceptr) {
         if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = 0, CUDA_SUCCESS;
+        if (asked == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || asked == CU_POINTER_ATTRIBUTE_IS_MANAGED)
+            return *static_cast<unsigned*>(value) = CU_MEMORYTYPE_HOST, CUDA_SUCCESS;
         return give(static_cast<CUcontext*>(value));
+    };
+    api.cuMemGetAddressRange = [](CUdeviceptr* base, std::size_t* bytes, CUdeviceptr p) {
+        return *base = p, *bytes = std::size_t{1} << 40, CUDA_SUCCESS;
     };
     api.cuMemGetInfo = [](std::size_t* free, std::size_t* total) {
         return *free = *total = std::size_t{1} << 37, CUDA_SUCCESS;

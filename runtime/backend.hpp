@@ -57,8 +57,8 @@ public:
     virtual native_stream legacy_stream() const { return native_stream{0}; }
     /// Of the calling thread.
     virtual native_stream per_thread_stream() const { return native_stream{0}; }
-    /// Throws device_error where the device's kernels cannot use somebody else's memory.
-    virtual void check_memory(const void*) {}
+    /// Throws device_error where so many bytes of somebody else's memory are not the device's, as far as can be told.
+    virtual void check_memory(const void*, std::size_t) {}
     virtual bool idle(native_stream) = 0;
     virtual void synchronize(native_stream) = 0;
 
@@ -88,6 +88,8 @@ std::unique_ptr<backend> make_cuda_backend(int index);
 
 /// Number of the GPU that a pointer or a stream is of. Throws device_error where the driver knows none.
 int gpu_of_memory(const void* data);
+/// Throws device_error where a pointer that is given for memory of the host is one to a GPU's.
+void check_host_memory(const void* data);
 int gpu_of_stream(native_stream);
 
 }  // namespace ingot::runtime

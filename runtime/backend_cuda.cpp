@@ -8,6 +8,7 @@
 #if INGOT_HAS_CUDA_HEADERS
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -26,11 +27,15 @@ bool is_done(CUresult status, const char* doing) {
     return true;
 }
 
+/// The primary contexts that Ingot works in, by the GPU's number.
+constinit std::array<std::atomic<CUcontext>, 64> primary_contexts{};
+
 class cuda_backend final : public backend {
 public:
     explicit cuda_backend(int index) : api_(need_driver("device")) {
         check(api_.cuDeviceGet(&device_, index), "finding a GPU");
         check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "making a GPU's context");
+        primary_contexts.at(static_cast<std::size_t>(index)) = context_;
     }
 
     std::string name() const override {
@@ -83,7 +88,6 @@ public:
         return native_stream{reinterpret_cast<std::uintptr_t>(s)};
     }
     std::uint64_t identify(native_stream s) override {
-        bind();
         CUcontext context = nullptr;
         check(api_.cuStreamGetCtx(cu(s), &context), "asking a stream's context");
         if (context != context_)
@@ -99,11 +103,25 @@ public:
     native_stream per_thread_stream() const override {
         return native_stream{reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD)};
     }
-    void check_memory(const void* data) override {
+    void check_memory(const void* data, std::size_t bytes) override {
         bind();
         if (const int owner = gpu_of_memory(data); owner != device_)
             throw device_error("[memory] the memory given for cuda:" + std::to_string(device_) +
                                " is cuda:" + std::to_string(owner) + "'s");
+        // Memory that is mapped piece by piece has a range for each, one behind the other.
+        constexpr int most_ranges = 256;
+        std::size_t known = 0;
+        for (int i = 0; i < most_ranges && known < bytes; ++i) {
+            CUdeviceptr base = 0;
+            std::size_t length = 0;
+            const CUdeviceptr at = cu(data) + known;
+            if (api_.cuMemGetAddressRange(&base, &length, at) != CUDA_SUCCESS) {
+                if (known == 0) return;  // the driver knows whose it is and not how far it reaches
+                throw device_error("[memory] " + std::to_string(bytes) + " bytes of cuda:" + std::to_string(device_) +
+                                   "'s memory were given, which ends after " + std::to_string(known));
+            }
+            known += length - static_cast<std::size_t>(at - base);
+        }
     }
     bool idle(native_stream s) override {
         bind();
@@ -219,10 +237,28 @@ int gpu_of_memory(const void* data) {
     return ordinal;
 }
 
+void check_host_memory(const void* data) {
+    const driver_api* const api = opened_driver();
+    if (api == nullptr) return;
+    std::uint64_t type = 0, is_managed = 0;  // room for any attribute
+    const auto at = reinterpret_cast<CUdeviceptr>(data);
+    if (api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE)
+        return;
+    if (api->cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) == CUDA_SUCCESS && is_managed)
+        return;
+    throw device_error("[memory] the memory given for the host is cuda:" + std::to_string(gpu_of_memory(data)) +
+                       "'s; name the device with it");
+}
+
 int gpu_of_stream(native_stream s) {
     const driver_api& api = need_driver("stream");
     CUcontext of_stream = nullptr, before = nullptr;
     check(api.cuStreamGetCtx(cu(s), &of_stream), "asking a stream's context");
+    for (int i = 0; i < static_cast<int>(primary_contexts.size()); ++i) {
+        const CUcontext known = primary_contexts[static_cast<std::size_t>(i)].load(std::memory_order_relaxed);
+        if (known == of_stream) return i;
+    }
     check(api.cuCtxGetCurrent(&before), "asking the current context");
     check(api.cuCtxSetCurrent(of_stream), "making a stream's context current");
     CUdevice ordinal = 0;
@@ -251,6 +287,7 @@ int ingot::device::cuda_count() noexcept try {
 
 int ingot::device::cuda_count() noexcept { return 0; }
 int ingot::runtime::gpu_of_memory(const void*) { throw device_error("[memory] " + why_no_driver()); }
+void ingot::runtime::check_host_memory(const void*) {}
 int ingot::runtime::gpu_of_stream(native_stream) { throw device_error("[stream] " + why_no_driver()); }
 std::unique_ptr<ingot::runtime::backend> ingot::runtime::make_cuda_backend(int) { return nullptr; }
 

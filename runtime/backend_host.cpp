@@ -45,6 +45,8 @@ public:
         return "host";
     }
 
+    void check_memory(const void* data, std::size_t) override { check_host_memory(data); }
+
     memory_info memory() const override {
         const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         return {static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * page,

@@ -1,6 +1,7 @@
 // DLPack: what its codes mean, and tensors over arrays and arrays over tensors.
 #include <ingot/dlpack.hpp>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -30,7 +31,7 @@ enum type_code : std::uint8_t {
     boolean = 6
 };
 
-dlpack::data_type code_of(dtype t) {
+constexpr dlpack::data_type code_of(dtype t) {
     const auto bits = static_cast<std::uint8_t>(8 * size_of(t));
     if (t == dtype::bf) return {bfloat, bits, 1};
     switch (kind_of(t)) {
@@ -121,15 +122,17 @@ void throw_unknown_version(std::uint32_t major, std::uint32_t minor) {
 }
 
 dtype dtype_of_tensor(const dlpack::tensor& t) {
+    static constexpr auto codes = [] {
+        std::array<dlpack::data_type, dtype_count> all{};
+        for (std::size_t i = 0; i < dtype_count; ++i) all[i] = code_of(static_cast<dtype>(i));
+        return all;
+    }();
     const dlpack::data_type d = t.dtype;
-    const std::string of = "[from_dlpack] elements of code " + std::to_string(d.code) + ", " + std::to_string(d.bits) +
-                           " bits and " + std::to_string(d.lanes) + " lanes";
-    if (d.lanes != 1) throw dtype_error(of + ": vectors are no elements of an array");
-    for (std::size_t i = 0; i < dtype_count; ++i) {
-        const dlpack::data_type known = code_of(static_cast<dtype>(i));
-        if (known.code == d.code && known.bits == d.bits) return static_cast<dtype>(i);
-    }
-    throw dtype_error(of + " are of no dtype of Ingot");
+    for (std::size_t i = 0; i < dtype_count && d.lanes == 1; ++i)
+        if (codes[i].code == d.code && codes[i].bits == d.bits) return static_cast<dtype>(i);
+    throw dtype_error("[from_dlpack] elements of code " + std::to_string(d.code) + ", " + std::to_string(d.bits) +
+                      " bits and " + std::to_string(d.lanes) + " lanes" +
+                      (d.lanes != 1 ? ": vectors are no elements of an array" : " are of no dtype of Ingot"));
 }
 
 void import_tensor(destination to, const foreign_tensor& t, const stream* on) {

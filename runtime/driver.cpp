@@ -66,14 +66,24 @@ struct driver_state {
     }
 };
 
+constinit std::atomic<driver_state*> known_state{nullptr};
+
 driver_state& state() {
-    static driver_state& opened = *new driver_state;
+    static driver_state& opened = [&]() -> driver_state& {
+        auto* const made = new driver_state;
+        known_state.store(made, std::memory_order_release);
+        return *made;
+    }();
     return opened;
 }
 
 }  // namespace
 
 const driver_api* driver() { return state().api.load(std::memory_order_acquire); }
+const driver_api* opened_driver() noexcept {
+    const driver_state* const known = known_state.load(std::memory_order_acquire);
+    return known ? known->api.load(std::memory_order_acquire) : nullptr;
+}
 bool has_driver() { return driver() != nullptr; }
 const std::string& why_no_driver() { return state().absence; }
 

@@ -29,6 +29,9 @@ struct driver_api {
 /// The initialised driver, or nullptr where has_driver() is false. Found once; the table lives for ever.
 const driver_api* driver();
 
+/// The same where somebody has asked for it by now; it opens nothing.
+const driver_api* opened_driver() noexcept;
+
 /// The driver, or a device_error that says what was being done and why there is none.
 const driver_api& need_driver(const char* doing);
 

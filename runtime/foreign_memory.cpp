@@ -5,6 +5,7 @@
 #include <string>
 
 #include <ingot/error.hpp>
+#include <ingot/memory.hpp>
 #include <ingot/shape.hpp>
 
 #include "runtime/device.hpp"
@@ -15,8 +16,6 @@ namespace ingot::runtime {
 using detail::index_t;
 
 namespace {
-
-__extension__ typedef __int128 wide_integer;  // sums and products of any 64-bit numbers
 
 std::string in_brackets(const char* operation) { return "[" + std::string(operation) + "] "; }
 
@@ -44,22 +43,40 @@ void hand_over(buffer& b, const stream_state& s, bool only_reads) {
         order_write(b, s);
 }
 
+}  // namespace ingot::runtime
+
+ingot::buffer_ref ingot::detail::given_memory(void* data, std::size_t bytes, device_id device) {
+    runtime::backend& owner = *runtime::state_of(device).backend;
+    if (data == nullptr && bytes != 0)
+        throw device_error("[unowned_memory] a null pointer was given for " + std::to_string(bytes) + " bytes");
+    if (bytes != 0) owner.check_memory(data, bytes);
+    return unowned_buffer(data, bytes, device);
+}
+
+namespace ingot::runtime {
+
 buffer_ref buffer_over(const foreign_elements& e, detail::layout& where) {
     detail::check_extents(e.operation, e.shape);
     where = detail::contiguous_layout(e.shape);
     const bool is_empty = where.size() == 0;
-    wide_integer low = 0, high = 0;
-    const wide_integer beyond = wide_integer{1} << 100;
+    const auto each = static_cast<index_t>(detail::size_of(e.type));
+    index_t low = 0, high = 0;  // the elements reached, from the first one
+    bool is_beyond = false;
     for (int j = 0; !is_empty && j < where.rank(); ++j) {
         if (where.shape()[j] == 1) continue;  // where nothing moves the stride is of no account
         if (e.strides) where.strides()[j] = e.strides[j];
-        const wide_integer far = static_cast<wide_integer>(where.strides()[j]) * (where.shape()[j] - 1);
-        low = std::max(-beyond, low + std::min(far, wide_integer{0}));
-        high = std::min(beyond, high + std::max(far, wide_integer{0}));
+        index_t far = 0;
+        is_beyond |= __builtin_mul_overflow(where.strides()[j], where.shape()[j] - 1, &far);
+        index_t& end = far < 0 ? low : high;
+        is_beyond |= __builtin_add_overflow(end, far, &end);
     }
-    const auto each = static_cast<index_t>(detail::size_of(e.type));
-    const auto address = static_cast<wide_integer>(reinterpret_cast<std::uintptr_t>(e.first));
-    if (!is_empty && (address + low * each < 0 || address + (high + 1) * each > wide_integer{INT64_MAX}))
+    const auto address = reinterpret_cast<std::uintptr_t>(e.first);
+    index_t low_bytes = 0, high_bytes = 0, lowest = 0, highest = 0;
+    is_beyond = is_beyond || __builtin_mul_overflow(low, each, &low_bytes) ||
+                __builtin_mul_overflow(high, each, &high_bytes) ||
+                __builtin_add_overflow(address, low_bytes, &lowest) || lowest < 0 ||
+                __builtin_add_overflow(address, high_bytes, &highest) || highest > INT64_MAX - each;
+    if (!is_empty && is_beyond)
         throw shape_error(in_brackets(e.operation) + "shape " + detail::to_text(e.shape) + " of " +
                           std::string(name(e.type)) + " reaches beyond what addresses there are");
     if (!is_empty && e.first == nullptr)
@@ -69,10 +86,11 @@ buffer_ref buffer_over(const foreign_elements& e, detail::layout& where) {
                            std::to_string(alignment_of(e.type)) + " bytes that " + std::string(name(e.type)) +
                            " wants");
     backend& owner = *state_of(e.device).backend;
-    if (!is_empty) owner.check_memory(e.first);
-    where.offset = is_empty ? 0 : static_cast<index_t>(-low);
-    buffer_ref b = unowned_buffer(static_cast<char*>(e.first) + static_cast<index_t>(low) * each,
-                                  is_empty ? 0 : static_cast<std::size_t>((high - low + 1) * each), e.device);
+    char* const data = static_cast<char*>(e.first) + low_bytes;
+    const std::size_t bytes = is_empty ? 0 : static_cast<std::size_t>(high_bytes - low_bytes + each);
+    if (!is_empty) owner.check_memory(data, bytes);
+    where.offset = -low;
+    buffer_ref b = unowned_buffer(data, bytes, e.device);
     b->read_only = e.read_only;
     return b;
 }

@@ -1,7 +1,10 @@
-// Arrays over memory of other libraries.
+// Arrays over memory of other libraries, and what an mdspan over an array has to know.
 #include <ingot/interop.hpp>
+#include <ingot/mdspan.hpp>
 
+#include <charconv>
 #include <string>
+#include <string_view>
 
 #include <ingot/error.hpp>
 
@@ -15,20 +18,26 @@ namespace {
 
 constexpr const char* from = "from_cuda_array_interface";
 
-/// NumPy's: "<f4". Empty where it has none.
+/// NumPy's letter of its kind; 0 where it has none.
+constexpr char letter_of(dtype t) {
+    if (t == dtype::bf) return 0;
+    constexpr char kinds[] = {'b', 'i', 'f', 'c'};
+    return kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
+}
+
+/// "<f4". Empty where there is none.
 std::string typestr_of(dtype t) {
-    if (t == dtype::bf) return "";
-    static constexpr char kinds[] = {'b', 'i', 'f', 'c'};
-    const char letter =
-        kind_of(t) == kind::integer && !is_signed(t) ? 'u' : kinds[static_cast<std::size_t>(kind_of(t))];
-    return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter) + std::to_string(size_of(t));
+    if (letter_of(t) == 0) return "";
+    return (size_of(t) == 1 ? "|" : "<") + std::string(1, letter_of(t)) + std::to_string(size_of(t));
 }
 
 /// Numbers of one byte have no order, and may say one.
-bool is_typestr_of(const std::string& given, dtype t) {
-    const std::string known = typestr_of(t);
-    if (known.empty() || given.size() < 2 || given.substr(1) != known.substr(1)) return false;
-    return given[0] == '<' || given[0] == '=' || (size_of(t) == 1 && (given[0] == '|' || given[0] == '>'));
+bool is_typestr_of(std::string_view given, dtype t) {
+    if (given.size() < 3 || given[1] != letter_of(t)) return false;
+    std::size_t bytes = 0;
+    const auto [end, failure] = std::from_chars(given.data() + 2, given.data() + given.size(), bytes);
+    if (failure != std::errc{} || end != given.data() + given.size() || bytes != size_of(t)) return false;
+    return given[0] == '<' || given[0] == '=' || (bytes == 1 && (given[0] == '|' || given[0] == '>'));
 }
 
 void* native_handle(const runtime::stream_state& s) {
@@ -43,6 +52,34 @@ void adopt_elements(destination to, const lent_elements& e) {
     to.memory = runtime::buffer_over({e.operation, to.type, e.device, const_cast<void*>(e.first), e.shape.values(),
                                       e.strides ? e.strides->begin() : nullptr, e.read_only},
                                      to.where);
+}
+
+void strides_for_mdspan(const layout& where, std::span<const index_t> wanted, index_t most, index_t* strides) {
+    const std::string of = "[to_mdspan] the array has shape " + to_text(where.extents());
+    if (static_cast<std::size_t>(where.rank()) != wanted.size())
+        throw shape_error(of + ", and an mdspan of " + std::to_string(wanted.size()) + " axes is wanted");
+    __extension__ typedef __int128 wide_integer;
+    wide_integer reached = 1;
+    for (int j = 0; j < where.rank(); ++j) {
+        const index_t extent = where.shape()[j], fixed = wanted[static_cast<std::size_t>(j)];
+        if (fixed >= 0 && extent != fixed)
+            throw shape_error(of + ", and the mdspan's axis " + std::to_string(j) + " is of " + std::to_string(fixed));
+        const bool moves = extent > 1 && where.size() != 0;
+        if (moves && where.strides()[j] <= 0)
+            throw shape_error(of + ", whose axis " + std::to_string(j) + " has a stride of " +
+                              std::to_string(where.strides()[j]) + " elements; an mdspan's are positive");
+        strides[j] = moves ? where.strides()[j] : 1;
+        if (extent > most) reached = wide_integer{most} + 1;
+        if (moves) reached += wide_integer{strides[j]} * (extent - 1);
+    }
+    if (reached > most)
+        throw shape_error(of + ", which reaches further than the mdspan's indices count, " + std::to_string(most));
+}
+
+void throw_other_stride(const layout& where, std::size_t axis, index_t stride, index_t wanted) {
+    throw shape_error("[to_mdspan] the array of shape " + to_text(where.extents()) + " has a stride of " +
+                      std::to_string(stride) + " elements along axis " + std::to_string(axis) +
+                      ", and the mdspan's layout has " + std::to_string(wanted));
 }
 
 cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
@@ -69,29 +106,29 @@ cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const la
 }
 
 void adopt_interface(destination to, const cuda_array_interface& of) {
-    const std::string in = "[" + std::string(from) + "] ";
+    static constexpr auto in = [] { return "[" + std::string(from) + "] "; };
     if (of.version != 2 && of.version != 3)
-        throw error(in + "version " + std::to_string(of.version) + " of the interface was given; 2 and 3 are known");
+        throw error(in() + "version " + std::to_string(of.version) + " of the interface was given; 2 and 3 are known");
     if (!is_typestr_of(of.typestr, to.type)) {
         const std::string wanted = typestr_of(to.type);
-        throw dtype_error(in + "the elements are " + of.typestr + ", and " + std::string(name(to.type)) +
+        throw dtype_error(in() + "the elements are " + of.typestr + ", and " + std::string(name(to.type)) +
                           (wanted.empty() ? " has no name in the interface" : ", " + wanted + ", is wanted"));
     }
     if (of.strides && of.strides->count() != of.shape.count())
-        throw shape_error(in + std::to_string(of.strides->count()) + " strides for shape " +
+        throw shape_error(in() + std::to_string(of.strides->count()) + " strides for shape " +
                           to_text(of.shape.values()));
     const auto each = static_cast<index_t>(size_of(to.type));
     index_t strides[max_rank];
     for (int j = 0; of.strides && j < of.strides->count(); ++j) {
         if ((*of.strides)[j] % each != 0)
-            throw shape_error(in + "stride " + std::to_string((*of.strides)[j]) + " is no multiple of the " +
+            throw shape_error(in() + "stride " + std::to_string((*of.strides)[j]) + " is no multiple of the " +
                               std::to_string(each) + " bytes of " + std::string(name(to.type)));
         strides[j] = (*of.strides)[j] / each;
     }
-    if (device::cuda_count() == 0) throw device_error(in + "there is no GPU whose memory it could be");
+    if (device::cuda_count() == 0) throw device_error(in() + "there is no GPU whose memory it could be");
     const bool is_empty = extents_ref::of(of.shape.values()).size() == 0;
     if (of.data == nullptr && !is_empty)
-        throw device_error(in + "a null pointer was given for shape " + to_text(of.shape.values()));
+        throw device_error(in() + "a null pointer was given for shape " + to_text(of.shape.values()));
     const device_id current = runtime::current().device;
     const device_id device = !is_empty           ? device::cuda(runtime::gpu_of_memory(of.data))
                              : current.is_cuda() ? current

@@ -6,6 +6,9 @@
 // itself.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 #include "runtime/stream.hpp"
 
 namespace ingot::runtime {
@@ -15,8 +18,8 @@ void wait_for_stream(const stream_state& later, const stream_state& earlier);
 /// Calls f(stream) for the streams that a mask of readers stands for.
 template <class F>
 void for_each_reader(std::uint64_t readers, F&& f) {
-    for (stream_index i = 0; i < distinct_streams; ++i)
-        if (readers >> i & 1u) f(stream_at(i));
+    for (std::uint64_t left = readers & ~shared_bit; left != 0; left &= left - 1)
+        f(stream_at(static_cast<stream_index>(std::countr_zero(left))));
     if (readers & shared_bit)
         for (stream_index i = distinct_streams; i < stream_count(); ++i) f(stream_at(i));
 }

@@ -26,9 +26,8 @@ void check_extents(const char* operation, std::span<const index_t> shape) {
     for (index_t n : shape) {
         if (n < 0)
             throw shape_error("[" + std::string(operation) + "] shape " + to_text(shape) + " has a negative extent");
-        if (n != 0 && size > std::numeric_limits<index_t>::max() / 16 / n)
+        if (n != 0 && (__builtin_mul_overflow(size, n, &size) || size > std::numeric_limits<index_t>::max() / 16))
             throw shape_error("[" + std::string(operation) + "] shape " + to_text(shape) + " has too many elements");
-        size *= n == 0 ? 1 : n;
     }
 }
 

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "runtime/ipc.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/pending_work.hpp"
+#include "runtime/per_thread.hpp"
 #include "runtime/stream.hpp"
 
 namespace ingot {
@@ -25,10 +27,47 @@ struct unowned_block : buffer {
 constinit std::atomic<unowned_block*> put_aside{nullptr};
 constinit std::atomic<bool> process_ends{false};
 
+/// A few blocks that a thread's buffers had, for the next ones: to take over an array of somebody's allocates nothing.
+struct spare_blocks {
+    static constexpr int most = 8;
+    unowned_block* first = nullptr;
+    int count = 0;
+
+    unowned_block* take() noexcept {
+        if (first == nullptr) return nullptr;
+        --count;
+        return std::exchange(first, first->next);
+    }
+    bool put(unowned_block* b) noexcept {
+        if (count == most) return false;
+        ++count;
+        b->next = std::exchange(first, b);
+        return true;
+    }
+    void leave() noexcept {
+        while (unowned_block* const b = take()) delete b;
+    }
+};
+
+unowned_block* make_block() {
+    unowned_block* const spare = per_thread<spare_blocks>::own().take();
+    if (spare == nullptr) return new unowned_block;
+    pending_work room = std::move(spare->awaited);  // which is over, and keeps its memory
+    std::destroy_at(spare);
+    auto* const fresh = ::new (spare) unowned_block;  // construct_at would fill it with zeros first
+    fresh->awaited = std::move(room);
+    return fresh;
+}
+
+void end_block(unowned_block* b) noexcept {
+    spare_blocks* const spares = per_thread<spare_blocks>::own_if_any();
+    if (spares == nullptr || !spares->put(b)) delete b;
+}
+
 /// The owner's code may be anything, the drop of another such buffer too.
 void finish(unowned_block* b) noexcept {
     b->end(b->end_argument);
-    delete b;
+    end_block(b);
 }
 
 void push(unowned_block* b) noexcept {
@@ -84,7 +123,7 @@ void await_users(unowned_block& b) noexcept try {
 void release_unowned(buffer& freed) noexcept {
     auto* const b = static_cast<unowned_block*>(&freed);
     end_passed_unowned();
-    if (b->end == nullptr) return delete b;
+    if (b->end == nullptr) return end_block(b);
     await_users(*b);
     if (is_out_of_use(*b, process_ends)) return finish(b);
     [[maybe_unused]] static const int at_exit = std::atexit(end_all);
@@ -99,7 +138,7 @@ void end_passed_unowned() noexcept {
 }  // namespace runtime
 
 buffer_ref unowned_buffer(void* data, std::size_t bytes, device_id device, void (*end)(void*), void* end_argument) {
-    auto* const b = new runtime::unowned_block;
+    auto* const b = runtime::make_block();
     b->device = device;
     b->unowned = true;
     b->data = data;

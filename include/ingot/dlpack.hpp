@@ -168,11 +168,18 @@ foreign_tensor as_foreign(M* m) {
         if (m->version.major != 1) throw_unknown_version(m->version.major, m->version.minor);
         t.read_only = (m->flags & dlpack::read_only) != 0;
     }
+    // One by one: what is put together first and then copied is waited for.
     const auto& from = m->dl_tensor;
-    t.what = {from.data,       {static_cast<std::int32_t>(from.device.device_type), from.device.device_id},
-              from.ndim,       {from.dtype.code, from.dtype.bits, from.dtype.lanes},
-              from.shape,      from.strides,
-              from.byte_offset};
+    t.what.data = from.data;
+    t.what.device.device_type = static_cast<std::int32_t>(from.device.device_type);
+    t.what.device.device_id = from.device.device_id;
+    t.what.ndim = from.ndim;
+    t.what.dtype.code = from.dtype.code;
+    t.what.dtype.bits = from.dtype.bits;
+    t.what.dtype.lanes = from.dtype.lanes;
+    t.what.shape = from.shape;
+    t.what.strides = from.strides;
+    t.what.byte_offset = from.byte_offset;
     t.self = m;
     t.end = [](void* self) {
         M* const ended = static_cast<M*>(self);

@@ -36,6 +36,7 @@
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
 #include <ingot/logging.hpp>
+#include <ingot/mdspan.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/padding.hpp>

@@ -195,6 +195,11 @@ private:
 ///     // prints: 1
 INGOT_API memory_pool default_pinned_memory_pool();
 
+namespace detail {
+/// A buffer over somebody's memory. Throws device_error where it is not the device's.
+INGOT_API buffer_ref given_memory(void* data, std::size_t bytes, device_id device);
+}  // namespace detail
+
 /// Memory of somebody else's, to make an array over: always written in place, never freed by Ingot. That array is the
 /// handle that writes there; a copy of it is a value, in memory of its own.
 ///
@@ -206,7 +211,8 @@ INGOT_API memory_pool default_pinned_memory_pool();
 ///
 /// Const memory is read alone: a write to the array throws read_only_error. An owner is anything that keeps the memory,
 /// a std::shared_ptr<void> say: it is held until the last array over the memory has gone and the streams that use it
-/// have passed.
+/// have passed. Throws device_error where the pointer is null or no memory of the device, or where the device's driver
+/// knows of fewer bytes there.
 ///
 ///     const auto kept = std::make_shared<std::vector<float>>(3, 7.0f);
 ///     array<float> shared = asarray<float>(unowned_memory(kept->data(), 12, device::host(), kept), {3});
@@ -215,14 +221,14 @@ INGOT_API memory_pool default_pinned_memory_pool();
 class unowned_memory {
 public:
     unowned_memory(void* data, std::size_t bytes, device_id device = ingot::device::host())
-        : buffer_(unowned_buffer(data, bytes, device)) {}
+        : buffer_(detail::given_memory(data, bytes, device)) {}
     unowned_memory(const void* data, std::size_t bytes, device_id device = ingot::device::host())
         : unowned_memory(const_cast<void*>(data), bytes, device) {
         buffer_->read_only = true;
     }
     template <class Owner>
     unowned_memory(void* data, std::size_t bytes, device_id device, Owner owner)
-        : buffer_(unowned_buffer(data, bytes, device)) {
+        : buffer_(detail::given_memory(data, bytes, device)) {
         buffer_->end_argument = new Owner(std::move(owner));
         buffer_->end = [](void* kept) { delete static_cast<Owner*>(kept); };
     }

@@ -411,7 +411,11 @@ void put_memory(ingot::runtime::driver_api& api) {
     api.cuPointerGetAttribute = [](void* value, CUpointer_attribute asked, CUdeviceptr p) {
         if (!is_pinned(as<const void*>(p))) return CUDA_ERROR_INVALID_VALUE;
         const int gpu = std::max(memory().gpu_of(as<const void*>(p)), 0);
+        const bool is_host = memory().gpu_of(as<const void*>(p)) < 0;
         if (asked == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) return *static_cast<int*>(value) = gpu, CUDA_SUCCESS;
+        if (asked == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+            return *static_cast<unsigned*>(value) = is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE, CUDA_SUCCESS;
+        if (asked == CU_POINTER_ATTRIBUTE_IS_MANAGED) return *static_cast<unsigned*>(value) = 0, CUDA_SUCCESS;
         return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_contexts[gpu]), CUDA_SUCCESS;
     };
     api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream in) {

@@ -160,6 +160,43 @@ TEST_CASE("an mdspan is shared, whatever its layout") {
     CHECK_THROWS_AS((void)asarray(wide), shape_error);
 }
 
+TEST_CASE("memory that is given with another device, a null pointer or too many bytes is refused") {
+    CHECK(thrown<device_error>([] { (void)unowned_memory(static_cast<void*>(nullptr), 16); }) ==
+          "[unowned_memory] a null pointer was given for 16 bytes");
+    CHECK_THROWS_AS((void)unowned_memory(static_cast<void*>(nullptr), 0, device::cuda(63)), device_error);
+    CHECK(asarray<float>(unowned_memory(static_cast<void*>(nullptr), 0), {0}).size() == 0);
+    if (device::cuda_count() == 0) return;
+    const with_device on_the_gpu(device::cuda());
+    std::vector<int> values(8);
+    const std::string none_of_a_gpu = "[memory] the pointer given is none to memory of a GPU";
+    CHECK(thrown<device_error>([&] { (void)unowned_memory(values.data(), 32, device::cuda()); }) == none_of_a_gpu);
+    CHECK(thrown<device_error>([&] { (void)frombuffer(std::span(values), device::cuda()); }) == none_of_a_gpu);
+    CHECK(thrown<device_error>([&] { (void)asarray(strided_span<int>{values.data(), {{8}}, {1}}, device::cuda()); }) ==
+          none_of_a_gpu);
+    array<int> x = full<int>({64}, 3);
+    int* const on_gpu = x.mutable_data();
+    const std::string a_gpus = "[memory] the memory given for the host is cuda:0's; name the device with it";
+    CHECK(thrown<device_error>([&] { (void)frombuffer(std::span(on_gpu, 64)); }) == a_gpus);
+    CHECK(thrown<device_error>([&] { (void)asarray(strided_span<const int>{on_gpu, {{64}}, {1}}); }) == a_gpus);
+    std::int64_t shape[] = {64};
+    dlpack::managed_tensor said_to_be_the_hosts{};
+    said_to_be_the_hosts.dl_tensor = {on_gpu, {dlpack::cpu, 0}, 1, {0, 32, 1}, shape, nullptr, 0};
+    CHECK(thrown<device_error>([&] { (void)from_dlpack<int>(&said_to_be_the_hosts); }) == a_gpus);
+    // More than there is behind the pointer.
+    const std::size_t too_many = std::size_t{1} << 44;
+    const std::string ends = thrown<device_error>([&] { (void)unowned_memory(on_gpu, too_many, device::cuda()); });
+    CHECK(ends.starts_with("[memory] 17592186044416 bytes of cuda:0's memory were given, which ends after "));
+    const cuda_array_interface too_long{.shape = {std::int64_t{1} << 42},
+                                        .typestr = "<i4",
+                                        .data = on_gpu,
+                                        .stream = to_cuda_array_interface(x).stream};
+    CHECK_THROWS_AS((void)from_cuda_array_interface<int>(too_long), device_error);
+    CHECK(sum(x).item() == 3 * 64);  // nothing is the worse for it
+    // Page-locked memory is the host's, and a GPU's kernels reach it too.
+    const buffer_ref pinned = allocate_pinned_buffer(64);
+    CHECK(unowned_memory(pinned->data, 64).buffer()->device == device::host());
+}
+
 TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {
     const with_device on_the_host(device::host());
     array<float> x{1};
