@@ -287,5 +287,8 @@ void curand_generator::fill(const char* operation, detail::curand_draw what, buf
                             std::span<const index_t> shape) {
     state_->fill(operation, what, to, type, shape);
 }
+array<std::uint32_t> curand_generator::poisson(double lam, const shape_like& shape) {
+    return filled<std::uint32_t>("poisson", {detail::curand_draw::distribution::poisson, lam}, shape);
+}
 
 }  // namespace ingot::random

@@ -1,4 +1,4 @@
-// What distributions say of parameters that they do not take, and the texts of those that reject.
+// What distributions say of parameters that they do not take, and the kernels of those that reject.
 #include <ingot/distributions.hpp>
 
 #include <cmath>
@@ -107,15 +107,9 @@ if (k > 0 && k <= 1e300) {
 }
 )";
 
-}  // namespace
-
-std::string gamma_text() { return std::string(next) + cubed_normal + "y = d * v * exp(further);"; }
-std::string log_gamma_text() { return std::string(next) + cubed_normal + "y = log(d * v) + further;"; }
-
 // Up to 10 by the sums of the probabilities; above by Hormann's PTRS, 1993. There the logarithm of a probability is
 // lgamma's while that is exact enough, and for more a series in (lam - y) / y.
-std::string poisson_text() {
-    return std::string(next) + R"(if (!(lam >= 0)) {
+constexpr const char* poisson = R"(if (!(lam >= 0)) {
     y = NAN;
 } else if (lam < 10) {
     double p = exp(-lam), u = next();
@@ -140,11 +134,9 @@ std::string poisson_text() {
     }
 }
 )";
-}
 
 // Of p and 1 - p the smaller. Where few are expected by the sums of the probabilities, else by Hormann's BTRS, 1993.
-std::string binomial_text() {
-    return std::string(next) + R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
+constexpr const char* binomial = R"(const double less = p > 0.5 ? 1 - p : p, ratio = less / (1 - less);
 if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
     y = NAN;
 } else if (n * less < 10) {
@@ -169,6 +161,24 @@ if (!(n >= 0 && n <= 0x1p53 && p >= 0 && p <= 1)) {
 }
 if (p > 0.5) y = n - y;
 )";
+
+}  // namespace
+
+const poisson_text& poisson_kernel() {
+    static const poisson_text k(std::string(next) + poisson, "poisson");
+    return k;
+}
+const gamma_text& gamma_kernel() {
+    static const gamma_text k(std::string(next) + cubed_normal + "y = d * v * exp(further);", "gamma");
+    return k;
+}
+const gamma_text& log_gamma_kernel() {
+    static const gamma_text k(std::string(next) + cubed_normal + "y = log(d * v) + further;", "log_gamma");
+    return k;
+}
+const binomial_text& binomial_kernel() {
+    static const binomial_text k(std::string(next) + binomial, "binomial");
+    return k;
 }
 
 }  // namespace ingot::detail

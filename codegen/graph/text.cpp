@@ -5,6 +5,7 @@
 
 #include <ingot/folds.hpp>
 
+#include "codegen/operator_bodies.hpp"
 #include "codegen/text/body.hpp"
 
 namespace ingot::codegen {
@@ -21,7 +22,7 @@ struct infix {
     int precedence = 0;
 };
 
-infix infix_of(const op_facts& row) {
+infix infix_of(op o) {
     constexpr std::array<infix, 19> known{{{"*", 9},
                                            {"/", 9},
                                            {"+", 8},
@@ -41,10 +42,12 @@ infix infix_of(const op_facts& row) {
                                            {"<<", 7},
                                            {">>", 7},
                                            {"", 0}}};
+    const op_facts& row = facts(o);
     if (row.arity != 2) return {};
-    const std::string_view body = row.has(kind::floating)  ? row.floating
-                                  : row.has(kind::boolean) ? row.boolean
-                                                           : row.integer;
+    const row_bodies& bodies = bodies_of(o);
+    const std::string_view body = row.has(kind::floating)  ? bodies.floating
+                                  : row.has(kind::boolean) ? bodies.boolean
+                                                           : bodies.integer;
     for (const infix& i : known)
         if (i.precedence > 0 && body == "return a " + std::string(i.symbol) + " b;") return i;
     return {};
@@ -116,7 +119,7 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             break;
     }
     const op_facts& row = facts(static_cast<op>(n.code));
-    const infix i = infix_of(row);
+    const infix i = infix_of(static_cast<op>(n.code));
     if (i.precedence == 0) return {call(row.name, n, values)};
     return {in_parentheses(values[n.arguments[0]], i.precedence) + ' ' + std::string(i.symbol) + ' ' +
                 in_parentheses(values[n.arguments[1]], i.precedence + 1),

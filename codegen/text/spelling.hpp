@@ -12,6 +12,7 @@
 #include <ingot/key.hpp>
 
 #include "codegen/graph/graph.hpp"
+#include "codegen/operator_bodies.hpp"
 
 namespace ingot::codegen {
 

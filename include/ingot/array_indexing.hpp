@@ -299,7 +299,7 @@ public:
         const extents_ref mask = mask_.extents(room);
         const array<index_t> indices = true_indices(ravel(mask_));
         const leaf<T>& seen = whole_.as_leaf();
-        auto place = take<index_mode::unchecked>(under_mask(positions(seen.where()), mask), indices, 0);
+        auto place = take<index_mode::unchecked>(under_mask(positions<T>(seen.where()), mask), indices, 0);
         write_places<scatter_rule::set>(operation, access::target(whole_), seen.memory().get(),
                                         source_node<T>(operation, std::forward<E>(e)), place, 1);
     }
@@ -396,7 +396,7 @@ auto index_by_arrays(E&& e, I&&... indices) {
             using T = typename decltype(whole)::value_type;
             const leaf<T>& seen = whole.as_leaf();
             auto read = gathered_by(seen, list);
-            auto place = gathered_by(positions(seen.where()), list);
+            auto place = gathered_by(positions<T>(seen.where()), list);
             return indexed_selection<T, decltype(read), decltype(place)>(std::move(read), std::move(place),
                                                                          access::target(whole), seen.memory().get());
         } else {

@@ -23,7 +23,8 @@ INGOT_API index_t size_of_shape(const char* operation, std::span<const index_t> 
 
 /// How far right of the diagonal each element of the last two axes stands; of a vector, which is each row of a square
 /// matrix, of that.
-inline auto offsets_from_diagonal(const char* operation, extents_ref shape) {
+template <class E>
+auto offsets_from_diagonal(const char* operation, extents_ref shape) {
     want_axes(operation, shape, 1);
     layout where(2);
     where.shape()[0] = shape.data[shape.rank > 1 ? shape.rank - 2 : 0];
@@ -42,7 +43,7 @@ inline auto offsets_from_diagonal(const char* operation, extents_ref shape) {
 template <array_expression E>
 auto tril(const E& e, index_t offset = 0) {
     shape_room room;
-    const auto right = offsets_from_diagonal("tril", as_node(e).extents(room));
+    const auto right = offsets_from_diagonal<E>("tril", as_node(e).extents(room));
     return where(right <= offset, e, element_leaf<typename E::value_type>("tril", 0));
 }
 
@@ -55,7 +56,7 @@ auto tril(const E& e, index_t offset = 0) {
 template <array_expression E>
 auto triu(const E& e, index_t offset = 0) {
     shape_room room;
-    const auto right = offsets_from_diagonal("triu", as_node(e).extents(room));
+    const auto right = offsets_from_diagonal<E>("triu", as_node(e).extents(room));
     return where(right >= offset, e, element_leaf<typename E::value_type>("triu", 0));
 }
 
@@ -87,7 +88,7 @@ auto vander(const E& e, index_t columns, bool increasing = false) {
     if (const int rank = shape_of_expression(e).count(); rank != 1) throw_wrong_rank("vander", rank, "1");
     if (columns < 0) throw_negative_count("vander", columns);
     const auto x = astype<T>(expand_dims(e, 1));
-    const auto k = position_along(columns, 0);
+    const auto k = position_along<E>(columns, 0);
     slice order = increasing ? slice(0) : slice(none, none, -1);
     if constexpr (complex_number<T>)
         return sliced("vander", power(x, astype<T>(k)), 1, order);

@@ -277,7 +277,7 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
 ///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
 template <element_type T = double>
 array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
-    return power(base, linspace<double>(start, stop, count, endpoint));
+    return power(base, linspace<detail::deferred<double, T>>(start, stop, count, endpoint));
 }
 
 /// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many
@@ -343,7 +343,8 @@ array<T> tri(index_t rows, index_t columns, index_t offset = 0) {
     const index_t extents[] = {rows, columns};
     detail::check_extents("tri", extents);
     const index_t first = offset < -rows ? -rows : offset > columns ? columns : offset;  // beyond, nothing changes
-    return greater_equal(arange<index_t>(first, rows + first)(all, newaxis), arange<index_t>(columns));
+    using number = detail::deferred<index_t, T>;
+    return greater_equal(arange<number>(first, rows + first)(all, newaxis), arange<number>(columns));
 }
 template <element_type T = double>
 array<T> tri(index_t n) {

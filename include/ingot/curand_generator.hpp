@@ -118,9 +118,7 @@ public:
     }
     /// How many events there are where `lam` are expected, as cuRAND's words. Throws shape_error as `bits`, dtype_error
     /// where lam is not positive and finite.
-    array<std::uint32_t> poisson(double lam, const shape_like& shape) {
-        return filled<std::uint32_t>("poisson", {detail::curand_draw::distribution::poisson, lam}, shape);
-    }
+    array<std::uint32_t> poisson(double lam, const shape_like& shape);
 
 private:
     std::unique_ptr<runtime::curand_state> state_;

@@ -50,11 +50,14 @@ INGOT_API void check_order(const char* operation, const char* first_name, double
 [[noreturn]] INGOT_API void throw_bad_range(const char* operation, const std::string& low, const std::string& high,
                                             dtype of, bool endpoint);
 
-/// The texts of kernels that reject, to be given (number, parameters..., seed, call).
-INGOT_API std::string poisson_text();
-INGOT_API std::string gamma_text();
-INGOT_API std::string log_gamma_text();
-INGOT_API std::string binomial_text();
+/// Kernels that reject.
+using poisson_text = elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y">;
+using gamma_text = elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y">;
+using binomial_text = elementwise_kernel<"int64 number, double n, double p, uint64 seed, uint64 call", "double y">;
+INGOT_API const poisson_text& poisson_kernel();
+INGOT_API const gamma_text& gamma_kernel();
+INGOT_API const gamma_text& log_gamma_kernel();
+INGOT_API const binomial_text& binomial_kernel();
 
 /// A call of a distribution: what its numbers of type T are made of.
 template <class T>
@@ -202,38 +205,17 @@ auto integers(const L& low, const H& high, const shape_like& shape, bool endpoin
     const auto first = as_word(operation, low, shape);
     const auto range = as_word(operation, high, shape) - first + static_cast<std::uint64_t>(endpoint);
     if constexpr (sizeof(T) <= 2) {
-        const auto words = ingot::astype<std::uint64_t>(g.bits<std::uint32_t>(shape));
+        const auto words = ingot::astype<std::uint64_t>(g.bits<deferred<std::uint32_t, T>>(shape));
         return ingot::astype<T>(((words * range) >> 32) + first);
     } else if constexpr (sizeof(T) == 4) {
-        const auto words = g.bits<std::uint64_t>(shape);  // a range has 33 bits at most
+        const auto words = g.bits<deferred<std::uint64_t, T>>(shape);  // a range has 33 bits at most
         const auto high_part = ((words >> 32) * range + (((words & 0xffffffffu) * range) >> 32)) >> 32;
         return ingot::astype<T>(high_part + first);
     } else {
-        const auto words = g.bits<std::uint64_t>(shape);
+        const auto words = g.bits<deferred<std::uint64_t, T>>(shape);
         const auto any = ingot::where(ingot::equal(range, std::uint64_t{0}), ~std::uint64_t{0}, std::uint64_t{0});
         return ingot::astype<T>((multiply_high(words, range) | (words & any)) + first);  // 0 stands for 2^64
     }
-}
-
-inline const auto& poisson_kernel() {
-    static const elementwise_kernel<"int64 number, double lam, uint64 seed, uint64 call", "double y"> k(poisson_text(),
-                                                                                                        "poisson");
-    return k;
-}
-inline const auto& gamma_kernel() {
-    static const elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y"> k(gamma_text(),
-                                                                                                      "gamma");
-    return k;
-}
-inline const auto& log_gamma_kernel() {
-    static const elementwise_kernel<"int64 number, double k, uint64 seed, uint64 call", "double y"> k(log_gamma_text(),
-                                                                                                      "log_gamma");
-    return k;
-}
-inline const auto& binomial_kernel() {
-    static const elementwise_kernel<"int64 number, double n, double p, uint64 seed, uint64 call", "double y"> k(
-        binomial_text(), "binomial");
-    return k;
 }
 
 }  // namespace detail
@@ -291,7 +273,7 @@ auto integers(const L& low, const H& high, const shape_like& shape, generator& g
 ///     // prints: True
 template <detail::real_parameter P>
 auto bernoulli(const P& p, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("bernoulli", shape, g);
+    const detail::draw<detail::deferred<double, P>> d("bernoulli", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::probability);
     return ingot::less(ingot::astype<double>(d.template bits<std::uint32_t>()) * 0x1p-32, chance);
 }
@@ -490,7 +472,7 @@ auto triangular(const L& left, const M& mode, const R& right, const shape_like& 
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter P>
 auto geometric(const P& p, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("geometric", shape, g);
+    const detail::draw<detail::deferred<double, P>> d("geometric", shape, g);
     const auto chance = d.parameter("p", p, detail::domain::positive_probability);
     const auto trials = d.exponential() / -ingot::log1p(-chance);
     return ingot::astype<T>(ingot::maximum(ingot::ceil(trials), 1));
@@ -506,7 +488,7 @@ auto geometric(const P& p, const shape_like& shape, generator& g = default_gener
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::real_parameter L>
 auto poisson(const L& lam, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("poisson", shape, g);
+    const detail::draw<detail::deferred<double, L>> d("poisson", shape, g);
     return ingot::astype<T>(d.by(detail::poisson_kernel(), d.parameter("lam", lam, detail::domain::not_negative)));
 }
 
@@ -519,7 +501,7 @@ auto poisson(const L& lam, const shape_like& shape, generator& g = default_gener
 ///     // prints: True
 template <integer_element T = std::int64_t, detail::integer_parameter N, detail::real_parameter P>
 auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("binomial", shape, g);
+    const detail::draw<detail::deferred<double, N>> d("binomial", shape, g);
     const auto trials = d.parameter("n", n, detail::domain::count);
     const auto chance = d.parameter("p", p, detail::domain::probability);
     return ingot::astype<T>(d.by(detail::binomial_kernel(), trials, chance));
@@ -534,7 +516,7 @@ auto binomial(const N& n, const P& p, const shape_like& shape, generator& g = de
 ///     // prints: True
 template <floating_element T, detail::real_parameter K, detail::real_parameter S>
 auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("gamma", shape, g);
+    const detail::draw<detail::deferred<double, K>> d("gamma", shape, g);
     const auto of = d.parameter("k", k, detail::domain::positive);
     const auto times = d.parameter("scale", scale, detail::domain::not_negative);
     return detail::draw<T>::numbers(times * d.by(detail::gamma_kernel(), of));
@@ -548,7 +530,7 @@ auto gamma(const K& k, const S& scale, const shape_like& shape, generator& g = d
 ///     // prints: True
 template <floating_element T, detail::real_parameter D>
 auto chisquare(const D& df, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("chisquare", shape, g);
+    const detail::draw<detail::deferred<double, D>> d("chisquare", shape, g);
     const auto freedom = d.parameter("df", df, detail::domain::positive);
     return detail::draw<T>::numbers(2 * d.by(detail::gamma_kernel(), freedom / 2));
 }
@@ -562,7 +544,7 @@ auto chisquare(const D& df, const shape_like& shape, generator& g = default_gene
 ///     // prints: True
 template <floating_element T, detail::real_parameter A, detail::real_parameter B>
 auto beta(const A& a, const B& b, const shape_like& shape, generator& g = default_generator()) {
-    const detail::draw<double> d("beta", shape, g);
+    const detail::draw<detail::deferred<double, A>> d("beta", shape, g);
     const auto first = d.parameter("a", a, detail::domain::positive);
     const auto second = d.parameter("b", b, detail::domain::positive);
     // Of two gammas x and y, x / (x + y): by their logarithms, for both may be too small for a double.

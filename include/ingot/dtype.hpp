@@ -21,6 +21,15 @@ enum class dtype : std::uint8_t { b1, i1, u1, i2, u2, i4, u4, i8, u8, f2, bf, f4
 
 namespace detail {
 
+/// T, but only where the arguments of a template are known that it is given: what is made of it in the template is
+/// then instantiated with the template, not by every file that includes it.
+template <class T, class...>
+struct deferred_type {
+    using type = T;
+};
+template <class T, class... Until>
+using deferred = typename deferred_type<T, Until...>::type;
+
 inline constexpr std::size_t dtype_count = 15;
 
 /// What bodies of the operator table distinguish.

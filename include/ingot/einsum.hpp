@@ -40,12 +40,12 @@ INGOT_API void arrange_result(const axis_labels& labels, const axis_labels& resu
 
 template <class T>
 lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
-    std::vector<shape_like> shapes;
+    std::vector<deferred<shape_like, T>> shapes;
     for (const lazy<T>& e : operands) shapes.push_back(e.shape());
-    const einsum_indices indices = parse_einsum(text, shapes);
-    std::vector<axis_labels> labels;
+    const deferred<einsum_indices, T> indices = parse_einsum(text, shapes);
+    std::vector<deferred<axis_labels, T>> labels;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        const einsum_indices::operand& how = indices.operands[i];
+        const auto& how = indices.operands[i];
         for (const auto& d : how.diagonals) operands[i] = diagonal(operands[i], 0, d.first, d.second);
         if (!how.dropped.empty()) operands[i] = squeeze(operands[i], axes(how.dropped));
         labels.push_back(how.labels);
@@ -53,7 +53,7 @@ lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
     while (operands.size() > 1) {
         shapes.clear();
         for (const lazy<T>& e : operands) shapes.push_back(e.shape());
-        const contraction_step step = cheapest_contraction(labels, shapes, indices.result);
+        const deferred<contraction_step, T> step = cheapest_contraction(labels, shapes, indices.result);
         const auto first = static_cast<std::ptrdiff_t>(step.first), second = static_cast<std::ptrdiff_t>(step.second);
         operands.push_back(contract("einsum", operands[step.first], labels[step.first], operands[step.second],
                                     labels[step.second], step.result));
@@ -62,7 +62,7 @@ lazy<T> einsum_of(std::string_view text, std::vector<lazy<T>> operands) {
         operands.erase(operands.begin() + second), operands.erase(operands.begin() + first);
         labels.erase(labels.begin() + second), labels.erase(labels.begin() + first);
     }
-    std::vector<index_t> summed, order;
+    std::vector<deferred<index_t, T>> summed, order;
     arrange_result(labels[0], indices.result, summed, order);
     lazy<T> left = summed.empty() ? operands[0] : sum_in_type<T>("einsum", operands[0], axes(summed));
     return permute_dims(left, axes(order));

@@ -84,138 +84,44 @@ INGOT_API transformed_axis axis_of_transform(const char* operation, extents_ref 
 /// In the order given; without `over` the last ones or all. `halved`: of the last of these.
 INGOT_API std::vector<transformed_axis> axes_of_transform(const char* operation, extents_ref shape,
                                                           const fft::extents& s, const axes* over, bool halved);
-/// What is transformed by one call after another: up to three different axes each, in ascending order. The last given
-/// are first; with `real` the very last stays behind the others of its call.
-INGOT_API std::vector<std::vector<transformed_axis>> calls_of_transform(std::span<const transformed_axis>, bool real);
-/// What all elements are multiplied by.
-INGOT_API double factor_of_transform(fft::norm how, std::span<const transformed_axis>, bool inverse);
-INGOT_API void check_has_axes(const char* operation, std::span<const transformed_axis>);
-/// Throws shape_error where there are no points.
-INGOT_API void check_points(const char* operation, index_t n);
 /// Of all axes, or those given: half the extent, on or back.
 struct shift_room {
     integer_list by, along;
 };
 INGOT_API shift_room shifts_of(extents_ref shape, const axes* over, bool back);
-/// Throws shape_error unless 1 <= type <= 4, and for what has too few points.
-INGOT_API void check_cosine_type(const char* operation, int type, index_t points);
+/// The transforms of numbers that are computed in R, float or double, as nodes which the library makes.
+template <class R>
+struct INGOT_API transforms {
+    using C = std::complex<R>;
+    using along = std::span<const transformed_axis>;
 
-/// As many points along the axis, those that are missing zeros.
-template <class T>
-lazy<T> with_points(const char* operation, const lazy<T>& x, const transformed_axis& a) {
-    const shape_like shape = x.shape();
-    const index_t given = shape[a.axis];
-    if (given == a.points) return x;
-    if (given > a.points) return sliced(operation, x, a.axis, slice(0, a.points));
-    std::vector<pad_width> widths(shape.size(), pad_width(0, 0));
-    widths[static_cast<std::size_t>(a.axis)] = pad_width(0, a.points - given);
-    return pad(x, pad_widths(std::move(widths)));
-}
-template <class T>
-lazy<T> with_points(const char* operation, lazy<T> x, std::span<const transformed_axis> all) {
-    for (const transformed_axis& a : all) x = with_points(operation, x, a);
-    return x;
-}
+    static lazy<C> of_complex(const char* operation, const lazy<C>&, along, fft::norm, bool inverse);
+    /// Of real numbers, of whose spectrum the last axis given has the first half; and back.
+    static lazy<C> of_reals(const char* operation, const lazy<R>&, along, fft::norm);
+    static lazy<R> to_reals(const char* operation, const lazy<C>&, along, fft::norm);
+    /// Throw shape_error unless 1 <= type <= 4, and for what has too few points.
+    static lazy<R> by_cosines(const char* operation, const lazy<R>&, const transformed_axis&, int type, bool inverse,
+                              fft::norm);
+    static lazy<R> by_sines(const char* operation, const lazy<R>&, const transformed_axis&, int type, bool inverse,
+                            fft::norm);
+    /// Of n points, d apart: all, or the first n / 2 + 1. Throw shape_error where there are no points.
+    static array<R> frequencies(index_t n, double d);
+    static array<R> frequencies_of_reals(index_t n, double d);
+};
+extern template struct transforms<float>;
+extern template struct transforms<double>;
 
-/// f(x) times a factor. What a kernel computes is multiplied there; of an array, which is read as it lies, the result
-/// is, by whatever reads it.
-template <class T, class F>
-auto scaled_transform(const lazy<T>& x, double factor, const F& f) {
-    using result = decltype(f(x));
-    if (factor == 1) return f(x);
-    if (kind_of_word(x.tree()->code) == word_kind::leaf) return result(f(x) * factor);
-    return f(lazy<T>(x * factor));
-}
-
-/// f(x with these axes last) with the axes where they were.
-template <class T, class F>
-auto with_axes_last(const lazy<T>& x, std::span<const transformed_axis> all, const F& f) {
-    std::vector<index_t> from, last;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        from.push_back(all[i].axis);
-        last.push_back(static_cast<index_t>(i) - static_cast<index_t>(all.size()));
-    }
-    auto made = f(lazy<T>(moveaxis(x, axes(from), axes(last))));
-    return decltype(made)(moveaxis(made, axes(last), axes(from)));
-}
-
-template <library_function One, library_function Two, library_function Three, class C, class T>
-lazy<C> call_transform(const char* operation, const lazy<T>& x, std::size_t count, index_t made) {
-    switch (count) {
-        case 1:
-            return call_library_making<One, C>(operation, made, x);
-        case 2:
-            return call_library_making<Two, C>(operation, made, x);
-        default:
-            return call_library_making<Three, C>(operation, made, x);
-    }
-}
-
-/// Of complex numbers along all axes, not scaled.
-template <bool inverse, class C>
-lazy<C> transformed(const char* operation, lazy<C> x, std::span<const std::vector<transformed_axis>> calls) {
-    using enum library_function;
-    for (const std::vector<transformed_axis>& along : calls)
-        x = with_axes_last(with_points(operation, x, along), along, [&](const lazy<C>& e) {
-            if constexpr (inverse)
-                return call_transform<ifft1d, ifft2d, ifft3d, C>(operation, e, along.size(), 0);
-            else
-                return call_transform<fft1d, fft2d, fft3d, C>(operation, e, along.size(), 0);
-        });
-    return x;
-}
 template <bool inverse, class E>
 auto complex_transform(const char* operation, const E& e, std::span<const transformed_axis> all, fft::norm how) {
-    using C = transform_complex<E>;
-    const auto calls = calls_of_transform(all, false);
-    if (calls.empty()) return lazy<C>(e);
-    return scaled_transform(with_points(operation, lazy<C>(e), calls.front()), factor_of_transform(how, all, inverse),
-                            [&](const lazy<C>& x) { return transformed<inverse>(operation, x, calls); });
+    return transforms<transform_part<E>>::of_complex(operation, lazy<transform_complex<E>>(e), all, how, inverse);
 }
-
-/// Of real numbers, of whose spectrum the last axis given has the first half.
 template <class E>
 auto real_transform(const char* operation, const E& e, std::span<const transformed_axis> all, fft::norm how) {
-    using R = transform_part<E>;
-    using C = std::complex<R>;
-    using enum library_function;
-    check_has_axes(operation, all);
-    const auto calls = calls_of_transform(all, true);
-    const std::vector<transformed_axis>& first = calls.front();
-    return scaled_transform(with_points(operation, lazy<R>(e), first), factor_of_transform(how, all, false),
-                            [&](const lazy<R>& x) {
-                                const lazy<C> made = with_axes_last(x, first, [&](const lazy<R>& last) {
-                                    return call_transform<rfft1d, rfft2d, rfft3d, C>(operation, last, first.size(),
-                                                                                     first.back().points / 2 + 1);
-                                });
-                                return transformed<false>(operation, made, std::span(calls).subspan(1));
-                            });
+    return transforms<transform_part<E>>::of_reals(operation, lazy<transform_part<E>>(e), all, how);
 }
-
-/// n real numbers of the first half of their spectrum, along the last axis. Imaginary parts that no such spectrum has
-/// are taken for zeros: what a library makes of them is its own affair.
-template <class R>
-lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, index_t n) {
-    const index_t middle = n % 2 == 0 ? n / 2 : 0;
-    const auto at = position_along(n / 2 + 1, 0);
-    const lazy<std::complex<R>> taken =
-        complex_of(real(half), where((at == index_t{0}) | (at == middle), R(0), imag(half)));
-    return call_library_making<library_function::irfft1d, R>(operation, n, taken);
-}
-
-/// And back: along the last axis given to as many real numbers as it has points, along the others as of complex ones.
 template <class E>
 auto inverse_real_transform(const char* operation, const E& e, std::span<const transformed_axis> all, fft::norm how) {
-    using R = transform_part<E>;
-    using C = std::complex<R>;
-    check_has_axes(operation, all);
-    const transformed_axis last = all.back();
-    const index_t half = last.points / 2 + 1;
-    lazy<C> x = transformed<true>(operation, lazy<C>(e), calls_of_transform(all.first(all.size() - 1), false));
-    x = with_points(operation, x, transformed_axis{last.axis, half});
-    return with_axes_last(x, std::span(&last, 1), [&](const lazy<C>& spectrum) {
-        return reals_of_half<R>(operation, spectrum * factor_of_transform(how, all, true), last.points);
-    });
+    return transforms<transform_part<E>>::to_reals(operation, lazy<transform_complex<E>>(e), all, how);
 }
 
 constexpr fft::norm swapped(fft::norm how) {
@@ -243,132 +149,11 @@ auto shifted_transform(const E& e, const axes* over, bool back) {
     return roll(e, shifts.by, axes(shifts.along.values()));
 }
 
-// ---- cosine transforms ---------------------------------------------------------------------------------------------
-
-/// exp(-i angle (first + k)), k along an axis of `count`.
-template <class R>
-lazy<std::complex<R>> turns(index_t count, double first, double angle) {
-    const auto at = (astype<double>(position_along(count, 0)) + first) * angle;
-    return complex_of(astype<R>(cos(at)), astype<R>(-sin(at)));
-}
-
-/// Along the last axis, of n points, each type of scipy.fft's own size.
-template <class R>
-class cosine_transform {
-public:
-    using C = std::complex<R>;
-
-    cosine_transform(const char* operation, const lazy<R>& x, index_t n) : operation_(operation), x_(x), n_(n) {}
-
-    lazy<R> of_type(int type, bool ortho) const {
-        switch (type) {
-            case 1:
-                return first(ortho);
-            case 2:
-                return second(ortho);
-            case 3:
-                return third(ortho);
-            default:
-                return fourth();
-        }
-    }
-    /// What undoes a transform divides by.
-    static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n - 1) : 2 * n); }
-
-private:
-    static constexpr double pi = std::numbers::pi;
-
-    template <class T>
-    lazy<T> part(const lazy<T>& e, const slice& s) const {
-        return sliced(operation_, e, -1, s);
-    }
-    template <class T>
-    lazy<T> behind(const lazy<T>& a, const lazy<T>& b) const {
-        return joined(operation_, lazy_parts<T>{a, b}, a.ndim() - 1);
-    }
-    /// Element 0, with `both` the last one too, times a factor.
-    lazy<R> with_ends(const lazy<R>& e, bool both, double factor) const {
-        const auto at = position_along(n_, 0);
-        return where((at == index_t{0}) | (at == (both ? n_ - 1 : 0)), e * factor, e);
-    }
-    lazy<C> spectrum(const lazy<R>& e, index_t n) const {
-        return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
-    }
-
-    /// Of the elements there and back.
-    lazy<R> first(bool ortho) const {
-        const double root = std::numbers::sqrt2;
-        const lazy<R> x = ortho ? with_ends(x_, true, root) : x_;
-        const lazy<R> y = real(spectrum(behind(x, part(x, slice(n_ - 2, 0, -1))), 2 * (n_ - 1)));
-        return ortho ? with_ends(y, true, 1 / root) : y;
-    }
-    /// Of the even elements, then the odd ones backwards.
-    lazy<R> second(bool ortho) const {
-        const lazy<R> order =
-            n_ == 1 ? x_ : behind(part(x_, slice(0, none, 2)), part(x_, slice(n_ - 1 - n_ % 2, none, -2)));
-        const lazy<C> half = spectrum(order, n_);
-        const lazy<C> whole = n_ < 3 ? half : behind(half, lazy<C>(conj(part(half, slice((n_ - 1) / 2, 0, -1)))));
-        const lazy<R> y = real(whole * turns<R>(n_, 0, pi / static_cast<double>(2 * n_))) * 2;
-        return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
-    }
-    /// The same backwards, times 2 n.
-    lazy<R> third(bool ortho) const {
-        const lazy<R> x = ortho ? with_ends(x_, false, std::numbers::sqrt2) : x_;
-        const index_t half = n_ / 2 + 1;
-        const auto at = position_along(half, 0);
-        // Element n - k, and of k = 0, where there is none, a zero.
-        const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
-        const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
-        const lazy<R> order =
-            reals_of_half<R>(operation_, turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_))), n_);
-        return n_ == 1 ? order : interleaved(order);
-    }
-    lazy<R> fourth() const {
-        const double step = pi / static_cast<double>(2 * n_);
-        const lazy<C> x = x_ * turns<R>(n_, 0, step);
-        const transformed_axis longer{x.ndim() - 1, 2 * n_};
-        const lazy<C> y = call_library<library_function::fft1d, C>(operation_, with_points(operation_, x, longer));
-        return real(part(y, slice(0, n_)) * turns<R>(n_, 0.5, step)) * 2;
-    }
-
-    /// Element -k of a cycle.
-    lazy<R> cyclic_mirror(const lazy<R>& x) const { return roll(part(x, slice(none, none, -1)), 1, axes(-1)); }
-    /// Elements 0, n - 1, 1, n - 2, ...
-    lazy<R> interleaved(const lazy<R>& e) const {
-        const index_t evens = (n_ + 1) / 2;
-        const transformed_axis even{e.ndim() - 1, evens};
-        const lazy<R> front = part(e, slice(0, evens));
-        const lazy<R> back = with_points(operation_, part(e, slice(n_ - 1, evens - 1, -1)), even);
-        const lazy<R> pairs = stack(lazy_parts<R>{front, back}, -1);
-        shape_like shape = e.shape();
-        std::vector<index_t> flat(shape.begin(), shape.end());
-        flat.back() = 2 * evens;
-        return part(lazy<R>(reshaped(operation_, pairs, flat)), slice(0, n_));
-    }
-
-    const char* operation_;
-    lazy<R> x_;
-    index_t n_;
-};
-
 template <class E>
 auto cosine_transformed(const char* operation, const E& e, int type, bool inverse, const fft::points& n, index_t axis,
                         fft::norm how) {
     using R = transform_part<E>;
-    constexpr int undone_by[] = {1, 3, 2, 4};
-    const transformed_axis along = one_axis(operation, e, n, axis);
-    check_cosine_type(operation, type, along.points);
-    const int made = inverse ? undone_by[type - 1] : type;
-    const double all = cosine_transform<R>::points(type, along.points);
-    const fft::norm direction = inverse ? swapped(how) : how;
-    const double factor = how == fft::norm::ortho           ? 1 / std::sqrt(all)
-                          : direction == fft::norm::forward ? 1 / all
-                                                            : 1.0;
-    lazy<R> x = with_points(operation, lazy<R>(e), along);
-    if (factor != 1) x = x * factor;
-    return with_axes_last(x, std::span(&along, 1), [&](const lazy<R>& last) {
-        return cosine_transform<R>(operation, last, along.points).of_type(made, how == fft::norm::ortho);
-    });
+    return transforms<R>::by_cosines(operation, lazy<R>(e), one_axis(operation, e, n, axis), type, inverse, how);
 }
 
 }  // namespace detail
@@ -632,9 +417,7 @@ auto irfft2(const E& e, norm how) {
 ///     // prints: [ 0.    0.25 -0.5  -0.25] [ 0.  2.  4. -4. -2.]
 template <std::floating_point T = double>
 array<T> fftfreq(index_t n, double d = 1) {
-    detail::check_points("fftfreq", n);
-    const auto at = detail::position_along(n, 0);
-    return astype<double>(where(at < (n + 1) / 2, at, at - n)) * (1 / (static_cast<double>(n) * d));
+    return detail::transforms<T>::frequencies(n, d);
 }
 
 /// The same of `rfft`, the first n / 2 + 1. Throws as `fftfreq`.
@@ -643,8 +426,7 @@ array<T> fftfreq(index_t n, double d = 1) {
 ///     // prints: [0.   0.25 0.5 ] [0. 2. 4.]
 template <std::floating_point T = double>
 array<T> rfftfreq(index_t n, double d = 1) {
-    detail::check_points("rfftfreq", n);
-    return astype<double>(detail::position_along(n / 2 + 1, 0)) * (1 / (static_cast<double>(n) * d));
+    return detail::transforms<T>::frequencies_of_reals(n, d);
 }
 
 /// Frequency 0 in the middle of all axes, or of those given: halves in each other's place. To be read. Throws

@@ -27,7 +27,7 @@ auto gradient(const E& e, double spacing, index_t axis) {
                           " has fewer than two elements");
     const auto f = with_fractions(e);
     using T = typename std::remove_cvref_t<decltype(f)>::value_type;
-    const auto i = position_along(n, rank - 1 - at);
+    const auto i = position_along<E>(n, rank - 1 - at);
     const auto apart = where(i == index_t{0} || i == n - 1, scalar<T>(static_cast<T>(spacing)),
                              scalar<T>(static_cast<T>(2 * spacing)));
     return (nearest("gradient", f, at, 1) - nearest("gradient", f, at, -1)) / apart;

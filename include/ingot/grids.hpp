@@ -176,17 +176,12 @@ inline auto positions_along(std::span<const index_t> shape, int axis, bool open,
 ///     //
 ///     //          [[0 1 2]
 ///     //           [0 1 2]]]
-inline lazy<index_t> indices(const shape_like& shape) {
-    check_extents("indices", shape.values());
-    if (shape.count() == 0) return zeros<index_t>(0);
-    lazy_parts<index_t> parts;
-    for (int j = 0; j < shape.count(); ++j) parts.push_back(expand_dims(positions_along(shape.values(), j, false), 0));
-    return joined("indices", std::move(parts), 0);
-}
+INGOT_API lazy<index_t> indices(const shape_like& shape);
 
 /// Floats along one axis of that shape.
-inline auto coordinates_along(std::span<const index_t> shape, int axis, bool open, const float_progression& p) {
-    return astype<double>(positions_along(shape, axis, open)) * p.step + p.start;
+template <class... S>
+auto coordinates_along(std::span<const index_t> shape, int axis, bool open, const float_progression& p) {
+    return astype<deferred<double, S...>>(positions_along(shape, axis, open)) * p.step + p.start;
 }
 
 /// The coordinates of a grid, int64: those of each slice along an axis of its own, as `indices` has them; of one slice
@@ -210,7 +205,7 @@ auto mgrid(const S&... s) {
     if constexpr (sizeof...(S) == 1) {
         return positions_along(extents, 0, false, each[0].start, each[0].step);
     } else {
-        lazy_parts<index_t> parts;
+        lazy_parts<deferred<index_t, S...>> parts;
         for (int k = 0; const progression& p : each)
             parts.push_back(expand_dims(positions_along(extents, k++, false, p.start, p.step), 0));
         return joined("mgrid", std::move(parts), 0);
@@ -225,11 +220,11 @@ auto mgrid(const S&... s) {
     for (std::size_t k = 0; k < sizeof...(S); ++k) extents[k] = each[k].count;
     check_extents("mgrid", extents);
     if constexpr (sizeof...(S) == 1) {
-        return coordinates_along(extents, 0, false, each[0]);
+        return coordinates_along<S...>(extents, 0, false, each[0]);
     } else {
-        lazy_parts<double> parts;
+        lazy_parts<deferred<double, S...>> parts;
         for (int k = 0; const float_progression& p : each)
-            parts.push_back(expand_dims(coordinates_along(extents, k++, false, p), 0));
+            parts.push_back(expand_dims(coordinates_along<S...>(extents, k++, false, p), 0));
         return joined("mgrid", std::move(parts), 0);
     }
 }
@@ -264,10 +259,10 @@ auto ogrid(const S&... s) {
     index_t extents[sizeof...(S)];
     for (std::size_t k = 0; k < sizeof...(S); ++k) extents[k] = each[k].count;
     if constexpr (sizeof...(S) == 1) {
-        return coordinates_along(extents, 0, true, each[0]);
+        return coordinates_along<S...>(extents, 0, true, each[0]);
     } else {
         int k = 0;
-        const auto along = [&](const float_progression& p) { return coordinates_along(extents, k++, true, p); };
+        const auto along = [&](const float_progression& p) { return coordinates_along<S...>(extents, k++, true, p); };
         return std::apply([&](const auto&... p) { return std::tuple{along(p)...}; }, std::to_array(each));
     }
 }

@@ -396,7 +396,7 @@ auto histogram2d_by(const X& x, const Y& y, const BX& xbins, const BY& ybins, co
     const index_t rows = xedges.size() > 1 ? xedges.size() - 1 : 0;
     const auto row = bin_of(as_values<T>(x), xedges);
     const auto column = bin_of(as_values<T>(y), yedges);
-    array<double> flat =
+    array<deferred<double, X>> flat =
         totals(as_node(where(row < 0 || column < 0, index_t{-1}, row * columns + column)), rows * columns);
     return std::tuple(array<double>(reshape(flat, {rows, columns})), std::move(xedges), std::move(yedges));
 }

@@ -66,7 +66,7 @@ auto chosen_from(const N& number, const Choices& choices) {
 template <index_mode Mode = index_mode::check, integer_array I, operand_like... C>
     requires(sizeof...(C) > 1)
 auto choose(const I& which, const std::tuple<C...>& choices) {
-    return chosen_from<0>(take<Mode>(position_along(sizeof...(C), 0), which, 0), choices);
+    return chosen_from<0>(take<Mode>(position_along<I>(sizeof...(C), 0), which, 0), choices);
 }
 
 template <std::size_t K, class Conditions, class Choices, class Otherwise>
@@ -100,12 +100,9 @@ array<index_t> flatnonzero(const E& e) {
     return true_indices(ravel(e));
 }
 
-/// The index along one axis of a place in C order.
-inline auto digit_of(const array<index_t>& place, const shape_like& shape, int axis) {
-    index_t behind = 1;
-    for (int j = axis + 1; j < static_cast<int>(shape.size()); ++j) behind *= shape[j];
-    return floor_divide(place, behind) % std::max<index_t>(shape[axis], 1);
-}
+/// The indices along each axis of places in C order; the same as rows.
+INGOT_API std::vector<array<index_t>> indices_of_places(const array<index_t>& place, const shape_like& shape);
+INGOT_API array<index_t> rows_of_indices(const array<index_t>& place, const shape_like& shape);
 
 /// The indices of the elements that are not 0: for each axis an array, so that x(i, j) are these elements. Waits for
 /// their number.
@@ -115,12 +112,7 @@ inline auto digit_of(const array<index_t>& place, const shape_like& shape, int a
 ///     // prints: [0 1] [1 0]
 template <array_expression E>
 std::vector<array<index_t>> nonzero(const E& e) {
-    const array<index_t> place = flatnonzero(e);
-    if (e.ndim() == 1) return {place};
-    const shape_like shape = e.shape();
-    std::vector<array<index_t>> all;
-    for (int axis = 0; axis < e.ndim(); ++axis) all.emplace_back(digit_of(place, shape, axis));
-    return all;
+    return indices_of_places(flatnonzero(e), e.shape());
 }
 /// The indices of the elements that are true or not 0, as `nonzero` has them.
 ///
@@ -138,11 +130,7 @@ std::vector<array<index_t>> where(const E& condition) {
 ///     //          [1 0]]
 template <array_expression E>
 array<index_t> argwhere(const E& e) {
-    const array<index_t> place = flatnonzero(e);
-    const shape_like shape = e.shape();
-    array<index_t> rows = empty<index_t>({place.size(), e.ndim()});
-    for (int axis = 0; axis < e.ndim(); ++axis) rows(all, axis) = digit_of(place, shape, axis);
-    return rows;
+    return rows_of_indices(flatnonzero(e), e.shape());
 }
 
 /// The slices of e along an axis where `condition`, of one axis and at most as long, is true; without an axis elements
@@ -185,7 +173,7 @@ auto extract(const C& condition, const E& e) {
 template <class V>
 auto repeated_values(const V& values, index_t n) {
     if constexpr (array_expression<V>)
-        return take<index_mode::wrap>(ravel(values), position_along(n, 0), 0);
+        return take<index_mode::wrap>(ravel(values), position_along<V>(n, 0), 0);
     else
         return values;
 }
@@ -203,7 +191,7 @@ template <index_mode Mode = index_mode::check, class T, integer_array I, class V
 void put(array<T>& x, const I& indices, const V& values) {
     leaf<T>& target = access::target(x);
     const buffer* b = target.memory().get();
-    auto place = take<Mode>(ravel(positions(target.where())), ravel(indices), 0);
+    auto place = take<Mode>(ravel(positions<T>(target.where())), ravel(indices), 0);
     write_places<scatter_rule::set>("put", target, b, source_node<T>("put", repeated_values(values, indices.size())),
                                     place, 0);
 }
@@ -269,7 +257,7 @@ template <class T, integer_array I, class V>
     requires assignable_to<V, T>
 void put_along_axis(array<T>& x, const I& indices, const V& values, index_t axis) {
     leaf<T>& target = access::target(x);
-    auto place = along_axis<index_mode::check>("put_along_axis", positions(target.where()), indices, axis);
+    auto place = along_axis<index_mode::check>("put_along_axis", positions<T>(target.where()), indices, axis);
     write_places<scatter_rule::set>("put_along_axis", target, target.memory().get(),
                                     source_node<T>("put_along_axis", values), place, 0);
 }

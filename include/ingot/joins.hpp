@@ -112,14 +112,14 @@ INGOT_API shape_like broadcast_shape_of(const char* operation, std::span<const s
 template <array_expression... E>
     requires(sizeof...(E) > 0)
 auto broadcast_arrays(E&&... e) {
-    const shape_like shapes[] = {shape_of_expression(e)...};
+    const deferred<shape_like, E...> shapes[] = {shape_of_expression(e)...};
     const shape_like shape = broadcast_shape_of("broadcast_arrays", shapes);
     return std::tuple(broadcast_to(std::forward<E>(e), shape)...);
 }
 template <parts_argument P>
 auto broadcast_arrays(const P& parts) {
     if constexpr (values_of_host<P>) {
-        std::vector<shape_like> shapes;
+        std::vector<deferred<shape_like, P>> shapes;
         for (auto it = std::begin(parts), end = std::end(parts); it != end; ++it)
             shapes.push_back(shape_of_expression(*it));
         const shape_like shape = broadcast_shape_of("broadcast_arrays", shapes);
@@ -159,7 +159,7 @@ INGOT_API extents_ref merged_behind(shape_room&, extents_ref shape, int axis);
 
 template <class T>
 std::vector<other_operand> facts_of_parts(const lazy_parts<T>& parts) {
-    std::vector<other_operand> all;
+    std::vector<deferred<other_operand, T>> all;
     shape_room unused;
     for (const lazy<T>& p : parts) all.push_back({p.on_device(), p.extents(unused)});
     return all;
@@ -170,7 +170,7 @@ template <class T>
 lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis, extents_ref shape) {
     layout counter = contiguous_layout(shape.span());
     for (int j = 0; j < counter.rank(); ++j) counter.strides()[j] = j == axis ? 1 : 0;
-    const auto position = positions(std::move(counter));
+    const auto position = positions<T>(std::move(counter));
     const auto placed = [&](const lazy<T>& part, index_t start) -> lazy<T> {
         if (part.shape()[axis] == 1) return viewed_to_read(part, view_broadcast, operation, shape.span());
         return nearest(operation, part, axis, -start, shape.data[axis]);

@@ -59,124 +59,43 @@ constexpr float complex_bound(op o) {
     return 0;
 }
 
+/// What is known of a row but its bodies' text, which user programs have no need to read (codegen/operator_bodies.hpp).
 struct op_facts {
     std::string_view name;
     std::uint8_t arity;
     detail::rule rule;
     std::uint16_t cost;
     float ulp;
-    std::string_view boolean, integer, floating;
+    bool of_booleans, of_integers, of_floats;  // whether there is a body
     complex_result complex;
 
-    /// Of a kind that is not complex.
-    constexpr std::string_view body(kind k) const {
-        return k == kind::boolean ? boolean : k == kind::integer ? integer : floating;
-    }
     constexpr bool has(kind k) const {
-        return k == kind::complex ? complex != complex_result::none : body(k) != "none";
+        switch (k) {
+            case kind::boolean:
+                return of_booleans;
+            case kind::integer:
+                return of_integers;
+            case kind::complex:
+                return complex != complex_result::none;
+            default:
+                return of_floats;
+        }
     }
 };
+constexpr bool is_body(const char* text) { return text[0] != 'n'; }  // not `none`
 
+// The lengths are given, for a compiler counts the letters of a constant more slowly than it reads them.
 inline constexpr op_facts op_table[] = {
-#define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f) \
-    {#name, arity, rule::r, cost, float(ulp), #b, #i, #f, complex_result_of(op::name)},
+#define INGOT_OPERATOR(name, arity, r, cost, ulp, b, i, f)                                                \
+    {{#name, sizeof(#name) - 1}, arity, rule::r, cost, float(ulp), is_body(#b), is_body(#i), is_body(#f), \
+     complex_result_of(op::name)},
 #include <ingot/operators.def>
-    {"astype", 1, rule::arithmetic, 0, 0, "return a;", "return a;", "return a;", complex_result::same},
-    {"bit_cast", 1, rule::part, 0, 0, "return a;", "return a;", "return a;", complex_result::same},
+    {"astype", 1, rule::arithmetic, 0, 0, true, true, true, complex_result::same},
+    {"bit_cast", 1, rule::part, 0, 0, true, true, true, complex_result::same},
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
 inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
-
-/// Other names of rows.
-struct alias_facts {
-    std::string_view name;
-    op of;
-};
-inline constexpr alias_facts alias_table[] = {
-#define INGOT_ALIAS(alias, name) {#alias, op::name},
-#include <ingot/operators.def>
-};
-
-/// Why bounds above 4 last places are that.
-struct wide_bound_facts {
-    op of;
-    std::string_view reason;
-};
-inline constexpr wide_bound_facts wide_bound_table[] = {
-#define INGOT_WIDE_BOUND(name, reason) {op::name, reason},
-#include <ingot/operators.def>
-};
-
-/// The functions that bodies may call, overloaded for float and double.
-struct function_facts {
-    std::string_view name;
-    std::uint8_t arity;
-};
-inline constexpr function_facts function_table[] = {
-#define INGOT_FUNCTION(name, arity) {#name, arity},
-#include <ingot/operators.def>
-};
-
-/// Functions of the table's own that several bodies call.
-struct routine_facts {
-    std::string_view name;
-    std::uint8_t arity;
-    std::string_view body;
-};
-inline constexpr routine_facts routine_table[] = {
-#define INGOT_ROUTINE(name, arity, body) {#name, arity, #body},
-#include <ingot/operators.def>
-};
-
-/// What evaluates a body: `host` and `cuda` are numbered as the targets of a key are.
-enum class evaluator : std::uint8_t { host, cuda, interpreter };
-
-/// A body of its own for one dtype, where `everywhere` or on one target.
-struct spelling_facts {
-    enum class reach : std::uint8_t { host, cuda, all };
-    op of;
-    reach where;
-    dtype type;
-    float ulp;
-    std::string_view body;
-};
-inline constexpr spelling_facts spelling_table[] = {
-#define INGOT_SPELLING(name, where, type, ulp, body) \
-    {op::name, spelling_facts::reach::where, dtype::type, float(ulp), #body},
-#include <ingot/operators.def>
-};
-
-/// Comparisons of an i8 with a u8, whose operands differ in type.
-struct mixed_facts {
-    op of;
-    std::string_view body;
-};
-inline constexpr mixed_facts mixed_table[] = {
-#define INGOT_MIXED(name, body) {op::name, #body},
-#include <ingot/operators.def>
-};
-
-/// The text that `where` prints for row `o` over operands of these dtypes, with the bound on its error.
-struct body_text {
-    std::string_view text;
-    float ulp = 0;
-};
-constexpr body_text body_of(op o, evaluator where, dtype first, dtype second) {
-    if (first != second && facts(o).rule == rule::comparison)
-        for (const mixed_facts& m : mixed_table)
-            if (m.of == o) return {m.body, 0};
-    // Of complex numbers only the parts are taken.
-    if (kind_of(first) == kind::complex) return {o == op::imag ? "return imag(a);" : "return real(a);", 0};
-    for (const spelling_facts& s : spelling_table)
-        if (s.of == o && s.type == first &&
-            (s.where == spelling_facts::reach::all || static_cast<int>(s.where) == static_cast<int>(where)))
-            return {s.body, s.ulp};
-    float ulp = kind_of(first) == kind::floating ? facts(o).ulp : 0.0f;
-    if (facts(o).rule == rule::special && first == dtype::f4) ulp = 1;  // rounded from float64
-    return {facts(o).body(kind_of(first)), ulp};
-}
-constexpr body_text body_of(op o, evaluator where, dtype type) { return body_of(o, where, type, type); }
 
 /// The dtypes of one application of a row: what each operand is cast to, and the result.
 struct signature {

@@ -141,7 +141,7 @@ private:
         where.shape()[0] = extent_;
         where.strides()[0] = step;
         where.offset = first;
-        return positions(std::move(where));
+        return positions<T>(std::move(where));
     }
     lazy<T> at_nearest() const { return nearest("pad", x_, axis_, -width_.before, extent_); }
     lazy<T> inside(const lazy<T>& outside) const { return where(is_inside(), at_nearest(), outside); }

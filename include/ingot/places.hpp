@@ -58,12 +58,15 @@ auto cycled(const char* operation, E&& e, std::span<const cycle> cycles) {
                                                                          pick(std::move(at.place)));
 }
 
-/// Numbers that are affine in the indices: `where` says how. They take no memory.
-inline auto positions(layout where) {
+/// Numbers that are affine in the indices: `where` says how. They take no memory. A template names its parameter, so
+/// that what it makes of them is instantiated with it.
+template <class...>
+auto positions(layout where) {
     return random_leaf<index_t, generator_kind::position>({0, 0}, std::move(where), no_device);
 }
-/// The index along an axis, where axes follow behind it; elsewhere of extent 1.
-inline auto position_along(index_t extent, int behind) {
+/// The index along an axis, where axes follow behind it; elsewhere of extent 1. Named as above.
+template <class...>
+auto position_along(index_t extent, int behind) {
     layout counter(1 + behind);
     for (int j = 0; j <= behind; ++j) counter.shape()[j] = j == 0 ? extent : 1, counter.strides()[j] = j == 0;
     return positions(std::move(counter));

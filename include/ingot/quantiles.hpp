@@ -118,13 +118,13 @@ template <class E, class F>
 auto along(const char* operation, const E& e, const std::vector<double>& q, double whole, bool ignored,
            quantile_axis axis, F f) {
     using T = typename E::value_type;
-    std::vector<double> parts;
+    std::vector<deferred<double, E>> parts;
     for (const double one : q) parts.push_back(checked_quantile(operation, one, whole));
-    const std::span<const double> ordered = ignored ? std::span<const double>() : parts;
+    const auto ordered = ignored ? std::span<const deferred<double, E>>() : parts;
     const auto sorted =
         axis.all ? ordered_rows(operation, ravel(e), 0, ordered) : ordered_rows(operation, e, axis.axis, ordered);
     const shape_like all = sorted.shape();
-    std::vector<index_t> shape{static_cast<index_t>(q.size())};
+    std::vector<deferred<index_t, E>> shape{static_cast<index_t>(q.size())};
     for (int j = 0; j + 1 < static_cast<int>(all.size()); ++j) shape.push_back(all[j]);
     array<quantile_type<T>> result{zeros<quantile_type<T>>(shape)};
     for (std::size_t i = 0; i < q.size(); ++i) result(static_cast<index_t>(i)) = as_quantile<T>(f(sorted, parts[i]));

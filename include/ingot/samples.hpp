@@ -38,10 +38,18 @@ index_t population(const char* operation, const A& of) {
 INGOT_API void check_choice(index_t of, const shape_like& shape, bool replace);
 INGOT_API void check_weights(const shape_like& weights, index_t of);
 INGOT_API void check_covariance(const shape_like& mean, const shape_like& covariance);
-[[noreturn]] INGOT_API void throw_no_covariance(double least, double greatest);
 
-/// The number of elements of a shape.
-INGOT_API index_t points_in(const shape_like& shape);
+/// The numbers 0 to n - 1 in random order; of them so many as the shape has elements; that by weights.
+INGOT_API lazy<std::int64_t> random_order(index_t n, random::generator&);
+INGOT_API lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, random::generator&);
+INGOT_API lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<double>& weights,
+                                         random::generator&);
+/// Of the numbers 0 to n - 1, each drawn anew; that by weights.
+INGOT_API lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, random::generator&);
+INGOT_API lazy<std::int64_t> drawn_again(index_t n, const shape_like& shape, const lazy<double>& weights,
+                                         random::generator&);
+INGOT_API lazy<double> normal_vectors(const array<double>& mean, const array<double>& covariance,
+                                      const shape_like& shape, random::generator&);
 
 /// What numbers of slices stand for.
 template <class A>
@@ -50,11 +58,6 @@ auto sampled(const A& of, const lazy<std::int64_t>& numbers) {
         return numbers;
     else
         return lazy<typename A::value_type>(take(of, numbers, 0));
-}
-
-/// The first of an order, in a shape.
-inline lazy<std::int64_t> first_of_order(const lazy<std::int64_t>& order, const shape_like& shape) {
-    return reshape(order(slice(0, points_in(shape))), shape);
 }
 
 template <class A>
@@ -75,7 +78,7 @@ namespace random {
 template <detail::population_like A>
 auto permutation(const A& of, generator& g = default_generator()) {
     const index_t n = detail::population("permutation", of);
-    return detail::sampled(of, lazy<std::int64_t>(argsort(g.bits<std::uint64_t>({n}))));
+    return detail::sampled(of, detail::random_order(n, g));
 }
 
 /// Puts an array's slices along the first axis in random order, every order as likely. Throws shape_error where it has
@@ -104,12 +107,7 @@ template <detail::population_like A>
 auto choice(const A& of, const shape_like& shape, bool replace = true, generator& g = default_generator()) {
     const index_t n = detail::population("choice", of);
     detail::check_choice(n, shape, replace);
-    if (replace) {
-        const index_t high = n > 0 ? n : 1;  // nothing is wanted of nothing
-        return detail::sampled(of, lazy<std::int64_t>(integers<std::int64_t>(0, high, shape, g)));
-    }
-    const lazy<std::int64_t> order = argsort(g.bits<std::uint64_t>({n}));
-    return detail::sampled(of, detail::first_of_order(order, shape));
+    return detail::sampled(of, replace ? detail::drawn_again(n, shape, g) : detail::drawn_apart(n, shape, g));
 }
 
 /// The same by weights, one for each, not negative: with putting back each is as likely as its share of their sum;
@@ -128,14 +126,7 @@ auto choice(const A& of, const shape_like& shape, const W& weights, bool replace
     detail::check_choice(n, shape, replace);
     detail::check_weights(detail::shape_of_expression(weights), n);
     const lazy<double> w = astype<double>(weights);
-    if (!replace) {
-        const lazy<std::int64_t> order = argsort(-log1p(-g.uniform<double>({n})) / w);
-        return detail::sampled(of, detail::first_of_order(order, shape));
-    }
-    if (n == 0) return detail::sampled(of, lazy<std::int64_t>(zeros<std::int64_t>(shape)));
-    const array<double> bounds = cumsum(w);
-    const lazy<double> at = g.uniform<double>(shape) * bounds(-1);
-    return detail::sampled(of, lazy<std::int64_t>(minimum(searchsorted(bounds, at, search_side::right), n - 1)));
+    return detail::sampled(of, replace ? detail::drawn_again(n, shape, w, g) : detail::drawn_apart(n, shape, w, g));
 }
 
 /// Normal vectors of this mean, (n,), and covariance, (n, n), of which the lower triangle is read: the shape's axes,
@@ -150,17 +141,8 @@ template <array_expression M, array_expression C>
 auto multivariate_normal(const M& mean, const C& covariance, const shape_like& shape = {},
                          generator& g = default_generator()) {
     detail::check_covariance(detail::shape_of_expression(mean), detail::shape_of_expression(covariance));
-    const array<double> about = astype<double>(mean);
-    const index_t n = about.size();
-    std::vector<index_t> all_axes(shape.begin(), shape.end());
-    all_axes.push_back(n);
-    if (n == 0) return lazy<double>(g.normal<double>(all_axes));
-    const auto [w, v] = linalg::eigh(astype<double>(covariance));
-    const auto [least, greatest] = eval(ingot::min(w), ingot::max(w));
-    if (!(least.item() >= -1e-8 * greatest.item())) detail::throw_no_covariance(least.item(), greatest.item());
-    const array<double> spread = v * sqrt(maximum(w, 0));  // columns of eigenvectors by deviations
-    const lazy<double> rows = reshape(g.normal<double>(all_axes), {-1, n});
-    return lazy<double>(reshape(matmul(rows, transpose(spread)), all_axes) + about);
+    return detail::normal_vectors(array<double>(astype<double>(mean)), array<double>(astype<double>(covariance)), shape,
+                                  g);
 }
 
 }  // namespace random

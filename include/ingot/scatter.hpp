@@ -73,7 +73,7 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     const reached_range all = reached_by(target.where());
     std::optional<with_device> on;  // what has no device of its own is made beside the target
     if (current_device() != target.on_device()) on.emplace(target.on_device());
-    const array<index_t> at(ravel(place) - all.first);
+    const array<deferred<index_t, T>> at(ravel(place) - all.first);
     array<W> weights(ravel(broadcast_to(astype<W>(astype<T>(value)), shape)));
     const index_t k = at.size();
     if (k == 0) return;
@@ -83,13 +83,13 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
         write_places<scatter_rule::add>(operation, target, seen, as_node(astype<T>(sums)), as_node(chosen), own);
     };
     if (all.count / 8 <= k) {
-        write(exact_sums_of(operation, at, weights, all.count), position_along(all.count, 0));
+        write(exact_sums_of(operation, at, weights, all.count), position_along<T>(all.count, 0));
     } else {
-        const array<index_t> order(argsort(at));
-        const array<index_t> sorted(take<index_mode::unchecked>(at, order, 0));
-        array<bool> begins = ones<bool>(k);
+        const array<deferred<index_t, T>> order(argsort(at));
+        const array<deferred<index_t, T>> sorted(take<index_mode::unchecked>(at, order, 0));
+        array<deferred<bool, T>> begins = ones<bool>(k);
         begins(slice(1, none)) = sorted(slice(1, none)) != sorted(slice(none, -1));
-        const array<index_t> number(cumsum(begins) - 1);
+        const array<deferred<index_t, T>> number(cumsum(begins) - 1);
         weights = array<W>(take<index_mode::unchecked>(weights, order, 0));
         const array<W> sums = exact_sums_of(operation, number, weights, k);
         const array<W> of_each(where(begins, take<index_mode::unchecked>(sums, number, 0), W(0)));

@@ -176,7 +176,7 @@ auto interp(X&& x, const P& xp, const F& fp, const std::type_identity_t<interp_o
         return interp_text()(std::forward<decltype(at)>(at), p.xp, values, given, before, behind, period);
     };
     if constexpr (complex_number<T>) {
-        const lazy<double> at(as_values<double>(x));  // used twice
+        const lazy<deferred<double, T>> at(as_values<double>(x));  // used twice
         return complex_of(along(at, real(p.fp), left.real(), right.real()),
                           where(isnan(at), 0.0, along(at, imag(p.fp), left.imag(), right.imag())));
     } else {

@@ -35,7 +35,7 @@ concept ordered_array =
 template <class T>
 array<bool> begins(const array<T>& sorted) {
     const index_t n = sorted.size();
-    array<bool> first = ones<bool>({n});
+    array<deferred<bool, T>> first = ones<bool>({n});
     if (n < 2) return first;
     const auto before = sorted(slice(0, n - 1)), behind = sorted(slice(1, n));
     if constexpr (kind_of(dtype_of<T>) == kind::floating)
@@ -44,6 +44,11 @@ array<bool> begins(const array<T>& sorted) {
         first(slice(1, n)) = before != behind;
     return first;
 }
+/// How often there is what begins at these of n sorted elements.
+INGOT_API array<index_t> counts_of_starts(const array<index_t>& starts, index_t n);
+/// Which of the different ones, that `first` begins, each element is that sorting ordered so.
+INGOT_API array<index_t> numbers_of_sorted(const array<index_t>& order, const array<bool>& first);
+
 /// Of sorted elements the different ones.
 template <class T>
 array<T> unique_of_sorted(const array<T>& sorted) {
@@ -74,20 +79,13 @@ auto unique_all(const E& e) {
     using T = typename E::value_type;
     const array<T> flat(ravel(e));
     const index_t n = flat.size();
-    const array<index_t> order = argsort(flat);
+    const array<deferred<index_t, T>> order = argsort(flat);
     const array<T> sorted = take<index_mode::unchecked>(flat, order, 0);
-    const array<bool> first = begins(sorted);
-    const array<index_t> starts = flatnonzero(first);
-    const index_t different = starts.size();
-    array<index_t> counts = zeros<index_t>({different}), inverse = zeros<index_t>({n});
-    if (different != 0) {
-        counts(slice(0, different - 1)) = starts(slice(1, different)) - starts(slice(0, different - 1));
-        counts(different - 1) = n - starts(different - 1);
-        inverse(order) = cumsum(astype<index_t>(first)) - 1;
-    }
+    const array<deferred<bool, T>> first = begins(sorted);
+    const array<deferred<index_t, T>> starts = flatnonzero(first);
     return unique_elements<T>{take<index_mode::unchecked>(sorted, starts, 0),
-                              take<index_mode::unchecked>(order, starts, 0), counts,
-                              array<index_t>(reshape(inverse, e.shape()))};
+                              take<index_mode::unchecked>(order, starts, 0), counts_of_starts(starts, n),
+                              array<index_t>(reshape(numbers_of_sorted(order, first), e.shape()))};
 }
 
 /// Whether each element is one of `test`'s, bool, of e's shape; NaN is not. Both are compared in the type that they
@@ -105,10 +103,10 @@ array<bool> isin(const E& e, const S& test) {
     if (own.size() == 0 || wanted.size() == 0) return zeros<bool>(e.shape());
     // Sorted together, what both have stands twice in a row, the values' own first.
     const array<T> both = concatenate(std::vector<array<T>>{own, wanted});
-    const array<index_t> order = argsort(both);
+    const array<deferred<index_t, T>> order = argsort(both);
     const array<T> sorted = take<index_mode::unchecked>(both, order, 0);
     const index_t n = both.size();
-    array<bool> there = zeros<bool>({n});
+    array<deferred<bool, T>> there = zeros<bool>({n});
     there(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
     return array<bool>(reshape(take<index_mode::unchecked>(there, given.inverse_indices, 0), e.shape()));
 }

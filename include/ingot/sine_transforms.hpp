@@ -10,62 +10,11 @@
 namespace ingot {
 namespace detail {
 
-/// Along the last axis, of n points.
-template <class R>
-class sine_transform {
-public:
-    sine_transform(const char* operation, const lazy<R>& x, index_t n) : operation_(operation), x_(x), n_(n) {}
-
-    lazy<R> of_type(int type, bool ortho) const {
-        if (type == 1) return first();
-        if (type == 2) return backwards(cosine_transform<R>(operation_, alternating(x_), n_).of_type(2, ortho));
-        return alternating(cosine_transform<R>(operation_, backwards(x_), n_).of_type(type, ortho));
-    }
-    /// What undoes a transform divides by.
-    static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n + 1) : 2 * n); }
-
-private:
-    lazy<R> backwards(const lazy<R>& e) const { return sliced(operation_, e, -1, slice(none, none, -1)); }
-    lazy<R> alternating(const lazy<R>& e) const {
-        return where(position_along(n_, 0) % index_t{2} == index_t{0}, e, -e);
-    }
-    lazy<R> behind_zero(const lazy<R>& e) const {
-        std::vector<pad_width> widths(static_cast<std::size_t>(e.ndim()), pad_width(0, 0));
-        widths.back() = pad_width(1, 0);
-        return pad(e, pad_widths(std::move(widths)));
-    }
-    /// Of 0, x, 0, and x backwards with the other sign.
-    lazy<R> first() const {
-        using C = std::complex<R>;
-        const lazy<R> back = -behind_zero(backwards(x_));
-        const lazy<R> odd = joined(operation_, lazy_parts<R>{behind_zero(x_), back}, x_.ndim() - 1);
-        const lazy<C> spectrum = call_library_making<library_function::rfft1d, C>(operation_, n_ + 2, odd);
-        return -imag(sliced(operation_, spectrum, -1, slice(1, n_ + 1)));
-    }
-
-    const char* operation_;
-    lazy<R> x_;
-    index_t n_;
-};
-
 template <class E>
 auto sine_transformed(const char* operation, const E& e, int type, bool inverse, const fft::points& n, index_t axis,
                       fft::norm how) {
     using R = transform_part<E>;
-    constexpr int undone_by[] = {1, 3, 2, 4};
-    const transformed_axis along = one_axis(operation, e, n, axis);
-    if (type != 1) check_cosine_type(operation, type, along.points);  // the sine's of type 1 may have a single point
-    const int made = inverse ? undone_by[type - 1] : type;
-    const double all = sine_transform<R>::points(type, along.points);
-    const fft::norm direction = inverse ? swapped(how) : how;
-    const double factor = how == fft::norm::ortho           ? 1 / std::sqrt(all)
-                          : direction == fft::norm::forward ? 1 / all
-                                                            : 1.0;
-    lazy<R> x = with_points(operation, lazy<R>(e), along);
-    if (factor != 1) x = x * factor;
-    return with_axes_last(x, std::span(&along, 1), [&](const lazy<R>& last) {
-        return sine_transform<R>(operation, last, along.points).of_type(made, how == fft::norm::ortho);
-    });
+    return transforms<R>::by_sines(operation, lazy<R>(e), one_axis(operation, e, n, axis), type, inverse, how);
 }
 
 /// One axis after the other.

@@ -51,8 +51,9 @@ template <array_expression E>
 auto argsort(const E& e, index_t axis = -1) {
     checked_axis("argsort", axis, e.ndim());
     if constexpr (kind_of(dtype_of<typename E::value_type>) == kind::complex) {
-        const array<index_t> by_imaginary = by_rows<library_function::argsort_rows, index_t>("argsort", imag(e), axis);
-        const array<index_t> by_real = by_rows<library_function::argsort_rows, index_t>(
+        const array<deferred<index_t, E>> by_imaginary =
+            by_rows<library_function::argsort_rows, index_t>("argsort", imag(e), axis);
+        const array<deferred<index_t, E>> by_real = by_rows<library_function::argsort_rows, index_t>(
             "argsort", take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis), axis);
         return array<index_t>(take_along_axis<index_mode::unchecked>(by_imaginary, by_real, axis));
     } else {
@@ -70,7 +71,7 @@ template <array_expression... E>
     requires(sizeof...(E) > 0)
 array<index_t> lexsort(const std::tuple<E...>& keys) {
     const shape_like shape = std::get<0>(keys).shape();
-    array<index_t> order;
+    array<deferred<index_t, E...>> order;
     bool first = true;
     const auto by = [&](const auto& key) {
         const shape_like own = key.shape();
@@ -135,7 +136,7 @@ array<index_t> order_along(const E& e, index_t axis, bool descending) {
 }
 /// A result of topk along the last axis.
 template <class T>
-auto chosen_elements(const array<T>& rows, const array<index_t>& places, index_t axis) {
+auto chosen_elements(const array<T>& rows, const array<deferred<index_t, T>>& places, index_t axis) {
     return std::tuple(array<T>(moveaxis(take_along_axis<index_mode::unchecked>(rows, places, -1), -1, axis)),
                       array<index_t>(moveaxis(places, -1, axis)));
 }
@@ -175,13 +176,13 @@ auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     const shape_like all = rows.shape();
     std::vector<index_t> shape(all.values().begin(), all.values().end());
     shape.back() = k;
-    array<index_t> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
+    array<deferred<index_t, T>> places(adopted{}, new_leaf<index_t>("topk", shape, rows.device()));
     if (select_elements(rows.as_leaf().memory(), rows.as_leaf().where(), dtype_of<T>, k, largest,
                         places.as_leaf().memory()))
         return chosen_elements(rows, places, axis);
     places = array<index_t>(sort(places));
     const array<T> values = take_along_axis<index_mode::unchecked>(rows, places, -1);
-    const array<index_t> order = order_along(values, -1, largest);
+    const array<deferred<index_t, T>> order = order_along(values, -1, largest);
     return chosen_elements(rows, array<index_t>(take_along_axis<index_mode::unchecked>(places, order, -1)), axis);
 }
 

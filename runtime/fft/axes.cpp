@@ -4,7 +4,8 @@
 #include <string>
 
 #include <ingot/error.hpp>
-#include <ingot/fft.hpp>
+
+#include "runtime/fft/axes.hpp"
 
 namespace ingot::detail {
 

@@ -16,6 +16,8 @@
 
 #include <ingot/ingot.hpp>
 
+#include "codegen/operator_bodies.hpp"
+
 namespace {
 
 using namespace ingot;

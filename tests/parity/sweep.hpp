@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <ingot/operators.hpp>
+#include "codegen/operator_bodies.hpp"
 
 namespace ingot::testing {
 

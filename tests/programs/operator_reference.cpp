@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string>
 
-#include <ingot/operators.hpp>
+#include "codegen/operator_bodies.hpp"
 
 namespace {
 

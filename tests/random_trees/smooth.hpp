@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/operator_bodies.hpp"
 #include "tree.hpp"
 
 namespace ingot::tests {

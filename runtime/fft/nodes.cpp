@@ -1,0 +1,321 @@
+// The nodes of Fourier, cosine and sine transforms: calls of the library between what brings elements to it and back.
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include <ingot/joins.hpp>
+#include <ingot/sine_transforms.hpp>
+
+#include "runtime/fft/axes.hpp"
+
+namespace ingot::detail {
+
+namespace {
+
+/// As many points along the axis, those that are missing zeros.
+template <class T>
+lazy<T> with_points(const char* operation, const lazy<T>& x, const transformed_axis& a) {
+    const shape_like shape = x.shape();
+    const index_t given = shape[a.axis];
+    if (given == a.points) return x;
+    if (given > a.points) return sliced(operation, x, a.axis, slice(0, a.points));
+    std::vector<pad_width> widths(shape.size(), pad_width(0, 0));
+    widths[static_cast<std::size_t>(a.axis)] = pad_width(0, a.points - given);
+    return pad(x, pad_widths(std::move(widths)));
+}
+template <class T>
+lazy<T> with_points(const char* operation, lazy<T> x, std::span<const transformed_axis> all) {
+    for (const transformed_axis& a : all) x = with_points(operation, x, a);
+    return x;
+}
+
+/// f(x) times a factor. What a kernel computes is multiplied there; of an array, which is read as it lies, the result
+/// is, by whatever reads it.
+template <class T, class F>
+auto scaled_transform(const lazy<T>& x, double factor, const F& f) {
+    using result = decltype(f(x));
+    if (factor == 1) return f(x);
+    if (kind_of_word(x.tree()->code) == word_kind::leaf) return result(f(x) * factor);
+    return f(lazy<T>(x * factor));
+}
+
+/// f(x with these axes last) with the axes where they were.
+template <class T, class F>
+auto with_axes_last(const lazy<T>& x, std::span<const transformed_axis> all, const F& f) {
+    std::vector<index_t> from, last;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        from.push_back(all[i].axis);
+        last.push_back(static_cast<index_t>(i) - static_cast<index_t>(all.size()));
+    }
+    auto made = f(lazy<T>(moveaxis(x, axes(from), axes(last))));
+    return decltype(made)(moveaxis(made, axes(last), axes(from)));
+}
+
+template <library_function One, library_function Two, library_function Three, class C, class T>
+lazy<C> call_transform(const char* operation, const lazy<T>& x, std::size_t count, index_t made) {
+    switch (count) {
+        case 1:
+            return call_library_making<One, C>(operation, made, x);
+        case 2:
+            return call_library_making<Two, C>(operation, made, x);
+        default:
+            return call_library_making<Three, C>(operation, made, x);
+    }
+}
+
+/// Of complex numbers along all axes, not scaled.
+template <class C>
+lazy<C> transformed(const char* operation, lazy<C> x, std::span<const std::vector<transformed_axis>> calls,
+                    bool inverse) {
+    using enum library_function;
+    for (const std::vector<transformed_axis>& along : calls)
+        x = with_axes_last(with_points(operation, x, along), along, [&](const lazy<C>& e) {
+            if (inverse)
+                return call_transform<ifft1d, ifft2d, ifft3d, C>(operation, e, along.size(), 0);
+            else
+                return call_transform<fft1d, fft2d, fft3d, C>(operation, e, along.size(), 0);
+        });
+    return x;
+}
+/// n real numbers of the first half of their spectrum, along the last axis. Imaginary parts that no such spectrum has
+/// are taken for zeros: what a library makes of them is its own affair.
+template <class R>
+lazy<R> reals_of_half(const char* operation, const lazy<std::complex<R>>& half, index_t n) {
+    const index_t middle = n % 2 == 0 ? n / 2 : 0;
+    const auto at = position_along(n / 2 + 1, 0);
+    const lazy<std::complex<R>> taken =
+        complex_of(real(half), where((at == index_t{0}) | (at == middle), R(0), imag(half)));
+    return call_library_making<library_function::irfft1d, R>(operation, n, taken);
+}
+
+/// exp(-i angle (first + k)), k along an axis of `count`.
+template <class R>
+lazy<std::complex<R>> turns(index_t count, double first, double angle) {
+    const auto at = (astype<double>(position_along(count, 0)) + first) * angle;
+    return complex_of(astype<R>(cos(at)), astype<R>(-sin(at)));
+}
+
+/// Along the last axis, of n points, each type of scipy.fft's own size.
+template <class R>
+class cosine_transform {
+public:
+    using C = std::complex<R>;
+
+    cosine_transform(const char* operation, const lazy<R>& x, index_t n) : operation_(operation), x_(x), n_(n) {}
+
+    lazy<R> of_type(int type, bool ortho) const {
+        switch (type) {
+            case 1:
+                return first(ortho);
+            case 2:
+                return second(ortho);
+            case 3:
+                return third(ortho);
+            default:
+                return fourth();
+        }
+    }
+    /// What undoes a transform divides by.
+    static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n - 1) : 2 * n); }
+
+private:
+    static constexpr double pi = std::numbers::pi;
+
+    template <class T>
+    lazy<T> part(const lazy<T>& e, const slice& s) const {
+        return sliced(operation_, e, -1, s);
+    }
+    template <class T>
+    lazy<T> behind(const lazy<T>& a, const lazy<T>& b) const {
+        return joined(operation_, lazy_parts<T>{a, b}, a.ndim() - 1);
+    }
+    /// Element 0, with `both` the last one too, times a factor.
+    lazy<R> with_ends(const lazy<R>& e, bool both, double factor) const {
+        const auto at = position_along(n_, 0);
+        return where((at == index_t{0}) | (at == (both ? n_ - 1 : 0)), e * factor, e);
+    }
+    lazy<C> spectrum(const lazy<R>& e, index_t n) const {
+        return call_library_making<library_function::rfft1d, C>(operation_, n / 2 + 1, e);
+    }
+
+    /// Of the elements there and back.
+    lazy<R> first(bool ortho) const {
+        const double root = std::numbers::sqrt2;
+        const lazy<R> x = ortho ? with_ends(x_, true, root) : x_;
+        const lazy<R> y = real(spectrum(behind(x, part(x, slice(n_ - 2, 0, -1))), 2 * (n_ - 1)));
+        return ortho ? with_ends(y, true, 1 / root) : y;
+    }
+    /// Of the even elements, then the odd ones backwards.
+    lazy<R> second(bool ortho) const {
+        const lazy<R> order =
+            n_ == 1 ? x_ : behind(part(x_, slice(0, none, 2)), part(x_, slice(n_ - 1 - n_ % 2, none, -2)));
+        const lazy<C> half = spectrum(order, n_);
+        const lazy<C> whole = n_ < 3 ? half : behind(half, lazy<C>(conj(part(half, slice((n_ - 1) / 2, 0, -1)))));
+        const lazy<R> y = real(whole * turns<R>(n_, 0, pi / static_cast<double>(2 * n_))) * 2;
+        return ortho ? with_ends(y, false, 1 / std::numbers::sqrt2) : y;
+    }
+    /// The same backwards, times 2 n.
+    lazy<R> third(bool ortho) const {
+        const lazy<R> x = ortho ? with_ends(x_, false, std::numbers::sqrt2) : x_;
+        const index_t half = n_ / 2 + 1;
+        const auto at = position_along(half, 0);
+        // Element n - k, and of k = 0, where there is none, a zero.
+        const lazy<R> mirrored = part(cyclic_mirror(x), slice(0, half));
+        const lazy<C> turned = complex_of(part(x, slice(0, half)), where(at == index_t{0}, R(0), -mirrored));
+        const lazy<R> order =
+            reals_of_half<R>(operation_, turned * conj(turns<R>(half, 0, pi / static_cast<double>(2 * n_))), n_);
+        return n_ == 1 ? order : interleaved(order);
+    }
+    lazy<R> fourth() const {
+        const double step = pi / static_cast<double>(2 * n_);
+        const lazy<C> x = x_ * turns<R>(n_, 0, step);
+        const transformed_axis longer{x.ndim() - 1, 2 * n_};
+        const lazy<C> y = call_library<library_function::fft1d, C>(operation_, with_points(operation_, x, longer));
+        return real(part(y, slice(0, n_)) * turns<R>(n_, 0.5, step)) * 2;
+    }
+
+    /// Element -k of a cycle.
+    lazy<R> cyclic_mirror(const lazy<R>& x) const { return roll(part(x, slice(none, none, -1)), 1, axes(-1)); }
+    /// Elements 0, n - 1, 1, n - 2, ...
+    lazy<R> interleaved(const lazy<R>& e) const {
+        const index_t evens = (n_ + 1) / 2;
+        const transformed_axis even{e.ndim() - 1, evens};
+        const lazy<R> front = part(e, slice(0, evens));
+        const lazy<R> back = with_points(operation_, part(e, slice(n_ - 1, evens - 1, -1)), even);
+        const lazy<R> pairs = stack(lazy_parts<R>{front, back}, -1);
+        shape_like shape = e.shape();
+        std::vector<index_t> flat(shape.begin(), shape.end());
+        flat.back() = 2 * evens;
+        return part(lazy<R>(reshaped(operation_, pairs, flat)), slice(0, n_));
+    }
+
+    const char* operation_;
+    lazy<R> x_;
+    index_t n_;
+};
+
+/// Along the last axis, of n points.
+template <class R>
+class sine_transform {
+public:
+    sine_transform(const char* operation, const lazy<R>& x, index_t n) : operation_(operation), x_(x), n_(n) {}
+
+    lazy<R> of_type(int type, bool ortho) const {
+        if (type == 1) return first();
+        if (type == 2) return backwards(cosine_transform<R>(operation_, alternating(x_), n_).of_type(2, ortho));
+        return alternating(cosine_transform<R>(operation_, backwards(x_), n_).of_type(type, ortho));
+    }
+    /// What undoes a transform divides by.
+    static double points(int type, index_t n) { return static_cast<double>(type == 1 ? 2 * (n + 1) : 2 * n); }
+
+private:
+    lazy<R> backwards(const lazy<R>& e) const { return sliced(operation_, e, -1, slice(none, none, -1)); }
+    lazy<R> alternating(const lazy<R>& e) const {
+        return where(position_along(n_, 0) % index_t{2} == index_t{0}, e, -e);
+    }
+    lazy<R> behind_zero(const lazy<R>& e) const {
+        std::vector<pad_width> widths(static_cast<std::size_t>(e.ndim()), pad_width(0, 0));
+        widths.back() = pad_width(1, 0);
+        return pad(e, pad_widths(std::move(widths)));
+    }
+    /// Of 0, x, 0, and x backwards with the other sign.
+    lazy<R> first() const {
+        using C = std::complex<R>;
+        const lazy<R> back = -behind_zero(backwards(x_));
+        const lazy<R> odd = joined(operation_, lazy_parts<R>{behind_zero(x_), back}, x_.ndim() - 1);
+        const lazy<C> spectrum = call_library_making<library_function::rfft1d, C>(operation_, n_ + 2, odd);
+        return -imag(sliced(operation_, spectrum, -1, slice(1, n_ + 1)));
+    }
+
+    const char* operation_;
+    lazy<R> x_;
+    index_t n_;
+};
+
+/// Along one axis, of a type that each has: F is one of the two above.
+template <class F, class R>
+lazy<R> along_axis(const char* operation, const lazy<R>& e, const transformed_axis& along, int type, bool inverse,
+                   fft::norm how) {
+    constexpr int undone_by[] = {1, 3, 2, 4};
+    const int made = inverse ? undone_by[type - 1] : type;
+    const double all = F::points(type, along.points);
+    const fft::norm direction = inverse ? swapped(how) : how;
+    const double factor = how == fft::norm::ortho           ? 1 / std::sqrt(all)
+                          : direction == fft::norm::forward ? 1 / all
+                                                            : 1.0;
+    lazy<R> x = with_points(operation, e, along);
+    if (factor != 1) x = x * factor;
+    return with_axes_last(x, std::span(&along, 1), [&](const lazy<R>& last) {
+        return F(operation, last, along.points).of_type(made, how == fft::norm::ortho);
+    });
+}
+
+}  // namespace
+
+template <class R>
+auto transforms<R>::of_complex(const char* operation, const lazy<C>& e, along all, fft::norm how,
+                               bool inverse) -> lazy<C> {
+    const auto calls = calls_of_transform(all, false);
+    if (calls.empty()) return e;
+    return scaled_transform(with_points(operation, e, calls.front()), factor_of_transform(how, all, inverse),
+                            [&](const lazy<C>& x) { return transformed(operation, x, calls, inverse); });
+}
+
+template <class R>
+auto transforms<R>::of_reals(const char* operation, const lazy<R>& e, along all, fft::norm how) -> lazy<C> {
+    using enum library_function;
+    check_has_axes(operation, all);
+    const auto calls = calls_of_transform(all, true);
+    const std::vector<transformed_axis>& first = calls.front();
+    return scaled_transform(with_points(operation, e, first), factor_of_transform(how, all, false),
+                            [&](const lazy<R>& x) {
+                                const lazy<C> made = with_axes_last(x, first, [&](const lazy<R>& last) {
+                                    return call_transform<rfft1d, rfft2d, rfft3d, C>(operation, last, first.size(),
+                                                                                     first.back().points / 2 + 1);
+                                });
+                                return transformed(operation, made, std::span(calls).subspan(1), false);
+                            });
+}
+
+// Along the last axis given to as many real numbers as it has points, along the others as of complex ones.
+template <class R>
+lazy<R> transforms<R>::to_reals(const char* operation, const lazy<C>& e, along all, fft::norm how) {
+    check_has_axes(operation, all);
+    const transformed_axis last = all.back();
+    const index_t half = last.points / 2 + 1;
+    lazy<C> x = transformed(operation, e, calls_of_transform(all.first(all.size() - 1), false), true);
+    x = with_points(operation, x, transformed_axis{last.axis, half});
+    return with_axes_last(x, std::span(&last, 1), [&](const lazy<C>& spectrum) {
+        return reals_of_half<R>(operation, spectrum * factor_of_transform(how, all, true), last.points);
+    });
+}
+
+template <class R>
+lazy<R> transforms<R>::by_cosines(const char* operation, const lazy<R>& e, const transformed_axis& axis, int type,
+                                  bool inverse, fft::norm how) {
+    check_cosine_type(operation, type, axis.points);
+    return along_axis<cosine_transform<R>>(operation, e, axis, type, inverse, how);
+}
+template <class R>
+lazy<R> transforms<R>::by_sines(const char* operation, const lazy<R>& e, const transformed_axis& axis, int type,
+                                bool inverse, fft::norm how) {
+    if (type != 1) check_cosine_type(operation, type, axis.points);  // the sine's of type 1 may have a single point
+    return along_axis<sine_transform<R>>(operation, e, axis, type, inverse, how);
+}
+
+template <class R>
+array<R> transforms<R>::frequencies(index_t n, double d) {
+    check_points("fftfreq", n);
+    const auto at = position_along(n, 0);
+    return astype<double>(where(at < (n + 1) / 2, at, at - n)) * (1 / (static_cast<double>(n) * d));
+}
+template <class R>
+array<R> transforms<R>::frequencies_of_reals(index_t n, double d) {
+    check_points("rfftfreq", n);
+    return astype<double>(position_along(n / 2 + 1, 0)) * (1 / (static_cast<double>(n) * d));
+}
+
+template struct transforms<float>;
+template struct transforms<double>;
+
+}  // namespace ingot::detail
