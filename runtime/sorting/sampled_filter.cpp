@@ -174,7 +174,7 @@ struct alignas(16) vector {
     value v[lanes];
 };
 
-extern "C" __global__ void __launch_bounds__(256) filter_elements(const __grid_constant__ arguments a) {
+extern "C" __global__ void __launch_bounds__(256, 4) filter_elements(const __grid_constant__ arguments a) {
     __shared__ uint64 room[8], base;
     const int64 row = blockIdx.y, first = int64(blockIdx.x) * (256 * items);
     const value* const from = a.from + row * a.length;
