@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <ingot/creation.hpp>
@@ -84,7 +85,13 @@ auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<con
     array<T> made(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows)));
     if (size == 0) return made;
     if (device_of(rows).is_cuda()) {
-        const array<T> given = in_c_order(operation, array<T>(rows));
+        const auto evaluated = [&] {
+            if constexpr (std::is_same_v<E, array<T>>)
+                return rows_along<T>(e, axis);
+            else
+                return array<T>(rows);
+        };
+        const array<T> given = in_c_order(operation, evaluated());
         if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
                                     dtype_of<T>, q))
             return made;
@@ -106,12 +113,17 @@ struct quantile_axis {
     bool all = true;
     index_t axis = 0;
 };
+/// A vector is not: its axis is 0 where none is named.
+template <class E>
+bool is_flattened(const E& e, const quantile_axis& axis) {
+    return axis.all && e.ndim() != 1;
+}
 /// f(rows that are ordered about the parts q), without the axis.
 template <class E, class F>
 auto along(const char* operation, const E& e, std::span<const double> q, quantile_axis axis, F f) {
     using T = typename E::value_type;
-    return as_quantile<T>(axis.all ? f(ordered_rows(operation, ravel(e), 0, q))
-                                   : f(ordered_rows(operation, e, axis.axis, q)));
+    return as_quantile<T>(is_flattened(e, axis) ? f(ordered_rows(operation, ravel(e), 0, q))
+                                                : f(ordered_rows(operation, e, axis.axis, q)));
 }
 /// f(the same, one q) for each of several, of `whole`; NaN is `ignored`, or not.
 template <class E, class F>
@@ -121,8 +133,8 @@ auto along(const char* operation, const E& e, const std::vector<double>& q, doub
     std::vector<deferred<double, E>> parts;
     for (const double one : q) parts.push_back(checked_quantile(operation, one, whole));
     const auto ordered = ignored ? std::span<const deferred<double, E>>() : parts;
-    const auto sorted =
-        axis.all ? ordered_rows(operation, ravel(e), 0, ordered) : ordered_rows(operation, e, axis.axis, ordered);
+    const auto sorted = is_flattened(e, axis) ? ordered_rows(operation, ravel(e), 0, ordered)
+                                              : ordered_rows(operation, e, axis.axis, ordered);
     const shape_like all = sorted.shape();
     std::vector<deferred<index_t, E>> shape{static_cast<index_t>(q.size())};
     for (int j = 0; j + 1 < static_cast<int>(all.size()); ++j) shape.push_back(all[j]);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -152,6 +153,14 @@ array<T> in_c_order(const char* operation, array<T> a) {
     return copy;
 }
 
+/// The rows along an axis, evaluated; an array that has them so already is shared.
+template <class T, class E>
+array<T> rows_along(const E& e, index_t axis) {
+    if constexpr (std::is_same_v<E, array<T>>)
+        if (axis == -1 || axis + 1 == e.ndim()) return e;
+    return array<T>(moveaxis(e, axis, -1));
+}
+
 /// The k greatest elements along an axis in descending order, or the least in ascending order, and their indices. Of
 /// equal ones those that come first; NaN is greater than all numbers. A long axis is not sorted for a few. Two arrays,
 /// evaluated. Throws shape_error where e does not have the axis, index_error where it has fewer than k elements.
@@ -164,7 +173,7 @@ template <array_expression E>
 auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     using T = typename E::value_type;
     check_kth("topk", k == 0 ? 0 : k - 1, shape_of_expression(e).values(), axis);
-    array<T> rows(moveaxis(e, axis, -1));
+    array<T> rows = rows_along<T>(e, axis);
     const layout& where = rows.as_leaf().where();
     const index_t length = where.shape()[where.rank() - 1];
     constexpr index_t of_a_block = 2048, worth_sorting = 8;
