@@ -36,7 +36,9 @@ private:
     template <class T>
     static ingot::array<T> of(std::size_t n) {
         std::vector<T> values(n);
+#ifdef _OPENMP
 #pragma omp parallel for
+#endif
         for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<float>(pool_value(i)));
         return ingot::asarray(values);
     }
