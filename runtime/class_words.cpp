@@ -348,7 +348,9 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         (kinds & has_scans) != 0 && env.where == detail::target::cuda && write_whole_columns(outer_axes, inner)
             ? outer_axes
             : 0;
-    header.wide_index = walked >= narrow_reach();
+    // Rows of related views are asked for a few elements beyond their ends.
+    constexpr index_t beyond = 64;
+    header.wide_index = walked >= narrow_reach() - (relations_.empty() ? 0 : std::min(beyond, narrow_reach()));
     detail::write_header(header, c_.words.data());
 
     bound_axes_ = axes - outer_axes;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -299,7 +300,10 @@ auto histogram_by(const E& e, const B& bins, const bin_range& range, const F& to
         const uniform_bins b = bins_over<t>(operation, as_extent(bins), range, e);
         const std::vector<double> values = edges_of(operation, b, edges_in(t));
         auto edges = edges_on<type_of<edges_in(t)>>(device_of_values(e), operation, values);
-        if (b.count > INT32_MAX) {
+        // What arithmetic places no value in is searched.
+        using T = type_of<edges_in(t)>;
+        const bool finite = values.back() - values.front() <= as_double(std::numeric_limits<T>::max());
+        if (b.count > INT32_MAX || !finite) {
             auto counts = totals(as_node(bin_of(e, edges)), b.count);
             return std::tuple(std::move(counts), std::move(edges));
         }

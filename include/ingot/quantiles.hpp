@@ -82,8 +82,8 @@ auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<con
     const index_t length = shape.values().back(), size = rows.size();
     if (!worth_selecting(q.size(), length, length == 0 ? 0 : size / length, device_of(rows)))
         return array<T>(sort(rows, -1));
-    array<T> made(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows)));
-    if (size == 0) return made;
+    const auto room = [&] { return array<T>(adopted{}, new_leaf<T>(operation, shape.values(), device_of(rows))); };
+    if (size == 0) return room();
     if (device_of(rows).is_cuda()) {
         const auto evaluated = [&] {
             if constexpr (std::is_same_v<E, array<T>>)
@@ -92,11 +92,15 @@ auto ordered_rows(const char* operation, const E& e, index_t axis, std::span<con
                 return array<T>(rows);
         };
         const array<T> given = in_c_order(operation, evaluated());
-        if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
-                                    dtype_of<T>, q))
-            return made;
+        {
+            array<T> made = room();
+            if (select_quantiles_on_gpu(given.as_leaf().memory(), given.as_leaf().where(), made.as_leaf().memory(),
+                                        dtype_of<T>, q))
+                return made;
+        }
         return array<T>(sort(given, -1));
     }
+    array<T> made = room();
     made(ellipsis) = rows;
     select_quantiles(made.as_leaf().memory(), dtype_of<T>, length, size / length, q);
     return made;

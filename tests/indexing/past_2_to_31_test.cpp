@@ -118,6 +118,11 @@ TEST_CASE("maps of more than 2^32 bytes of float32, rows broadcast") {
     CHECK(wrong_in(z, [&](index_t i) {
               return float_at(i) - static_cast<float>(i % n.float_width) + static_cast<float>(i / n.float_width);
           }) == 0);
+    // Neighbours, as many as 32 bits count.
+    const index_t m = std::min<index_t>(n.floats - 2, INT32_MAX);
+    const array<float> flat = reshape(y, {n.floats});
+    z = flat(slice(1, m + 1)) + flat(slice(0, m)) + flat(slice(2, m + 2));
+    CHECK(wrong_in(z, [](index_t i) { return float_at(i) + float_at(i + 1) + float_at(i + 2); }) == 0);
 }
 
 TEST_CASE("steps and reversals of a base of 5 * 2^30 bytes") {

@@ -417,7 +417,7 @@ private:
         open_unrolled_elements();
         leave_at_end(number_of_element());
         out.line("if (", places_of(z), "[e] < 0", b_.checks_places() ? " || !inside[e]" : "", ") continue;");
-        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + (uint32)", places_of(z), "[e], 1u);");
+        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + (unsigned int)", places_of(z), "[e], 1u);");
         const std::string value = b_.body.value(b_.value_of(z), out);
         out.line("else ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[',
                  places_of(z), "[e]], ", value, ");");
