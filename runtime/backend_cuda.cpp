@@ -30,6 +30,16 @@ bool is_done(CUresult status, const char* doing) {
 /// The primary contexts that Ingot works in, by the GPU's number.
 constinit std::array<std::atomic<CUcontext>, 64> primary_contexts{};
 
+/// Whether one GPU has what is there: page-locked and managed memory names the GPU under which it was made, and all
+/// reach it.
+bool is_one_gpus(const driver_api& api, const void* data) {
+    std::uint64_t type = 0, is_managed = 0;  // room for any attribute
+    if (api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, cu(data)) != CUDA_SUCCESS) return false;
+    return type == CU_MEMORYTYPE_DEVICE &&
+           (api.cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, cu(data)) != CUDA_SUCCESS ||
+            is_managed == 0);
+}
+
 class cuda_backend final : public backend {
 public:
     explicit cuda_backend(int index) : api_(need_driver("device")) {
@@ -93,6 +103,7 @@ public:
         if (context != context_)
             throw device_error("[stream] the stream is of another context than the primary one of cuda:" +
                                std::to_string(device_) + ", in which Ingot works");
+        bind();  // the thread may have no context yet
         unsigned long long id = 0;
         check(api_.cuStreamGetId(cu(s), &id), "asking a stream's number");
         return id;
@@ -105,7 +116,7 @@ public:
     }
     void check_memory(const void* data, std::size_t bytes) override {
         bind();
-        if (const int owner = gpu_of_memory(data); owner != device_)
+        if (const int owner = gpu_of_memory(data); owner != device_ && is_one_gpus(api_, data))
             throw device_error("[memory] the memory given for cuda:" + std::to_string(device_) +
                                " is cuda:" + std::to_string(owner) + "'s");
         // Memory that is mapped piece by piece has a range for each, one behind the other.
@@ -239,14 +250,7 @@ int gpu_of_memory(const void* data) {
 
 void check_host_memory(const void* data) {
     const driver_api* const api = opened_driver();
-    if (api == nullptr) return;
-    std::uint64_t type = 0, is_managed = 0;  // room for any attribute
-    const auto at = reinterpret_cast<CUdeviceptr>(data);
-    if (api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE)
-        return;
-    if (api->cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) == CUDA_SUCCESS && is_managed)
-        return;
+    if (api == nullptr || !is_one_gpus(*api, data)) return;
     throw device_error("[memory] the memory given for the host is cuda:" + std::to_string(gpu_of_memory(data)) +
                        "'s; name the device with it");
 }

@@ -195,6 +195,8 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
     // Page-locked memory is the host's, and a GPU's kernels reach it too.
     const buffer_ref pinned = allocate_pinned_buffer(64);
     CHECK(unowned_memory(pinned->data, 64).buffer()->device == device::host());
+    if (device::cuda_count() > 1)
+        CHECK(unowned_memory(pinned->data, 64, device::cuda(1)).buffer()->device == device::cuda(1));
 }
 
 TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {
