@@ -95,7 +95,7 @@ auto histogram_bin_edges(const E& e, bin_rule rule, bin_range range = {}) {
 ///
 ///     const auto [counts, edges] = histogram(array<double>{1, 2, 2, 3, 3, 3, 4, 9}, bin_rule::automatic);
 ///     std::cout << counts << ' ' << edges.size();
-///     // prints: [3 3 1 0 0 0 1] 8
+///     // prints: [3 3 1 0 0 1] 7
 template <real_array E>
 auto histogram(const E& e, bin_rule rule, bin_range range = {}) {
     return histogram(e, bins_by("histogram", e, rule, range), range);
