@@ -43,11 +43,7 @@ array<index_t> rows_of_indices(const array<index_t>& place, const shape_like& sh
     return rows;
 }
 
-index_t count_of_starts(const array<index_t>& starts) {
-    // Behind the tiles' own and before a GPU's bits, 64 to a word.
-    constexpr index_t words = compaction_tile / 64;
-    return starts(starts.device().is_cuda() ? (starts.size() - 1) / (words + 1) : starts.size() - 1).item();
-}
+index_t count_of_kept(const array<index_t>& starts, index_t tiles) { return starts(tiles).item(); }
 
 array<index_t> counts_of_starts(const array<index_t>& starts, index_t n) {
     const index_t different = starts.size();

@@ -27,8 +27,8 @@ struct compacted {
 /// then what is kept.
 inline constexpr index_t compaction_tile = 8192;
 INGOT_API void count_kept(const compacted&, const buffer_ref& starts);
-/// Waits.
-INGOT_API index_t count_of_starts(const array<index_t>& starts);
+/// How many are kept of all, in so many tiles. Waits.
+INGOT_API index_t count_of_kept(const array<index_t>& starts, index_t tiles);
 INGOT_API void write_kept(const compacted&, const buffer_ref& starts, const buffer_ref& to);
 
 template <class T>
@@ -48,7 +48,7 @@ array<T> compact(const char* operation, const compacted& what) {
     const index_t bits = on.is_cuda() ? tiles * (compaction_tile / (8 * static_cast<index_t>(sizeof(index_t)))) : 0;
     const array<index_t> starts = room_of(tiles + 1 + bits, std::type_identity<index_t>());
     count_kept(what, starts.as_leaf().memory());
-    const index_t n = count_of_starts(starts);
+    const index_t n = count_of_kept(starts, tiles);
     array<T> result = room_of(n, std::type_identity<T>());
     if (n != 0) write_kept(what, starts.as_leaf().memory(), result.as_leaf().memory());
     return result;
