@@ -30,6 +30,8 @@ index_t many_results() {
     return wanted;
 }
 constexpr index_t short_row = 32;
+/// Whether the loop of a thread over so many elements is worth a kernel of its own: of few, and of whole vectors.
+constexpr bool is_unrolled(index_t n) { return n <= 8 || (n <= short_row && n % 4 == 0); }
 
 }  // namespace
 
@@ -284,6 +286,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     // The largest space that a loop walks: the outputs', and each binder's own axes in the place of those of the
     // outputs that they walk again, along which its result does not move.
     index_t walked = outer, again = 1;
+    bool loops_in_threads = false;
     const bool reduces = (kinds & has_reductions) != 0;
     const bool folds = reduces || (kinds & has_scans) != 0;
     short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
@@ -331,8 +334,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
                 const auto row = held ? detail::length_class::of_row(length, along && !has_eight_bytes())
                                       : detail::length_class::row_class{detail::length_class::of_length(length), 0};
                 axis.length_class = row.length_class, axis.subclass = row.subclass;
-                if (env.where == detail::target::cuda && reads_again(s, axis.owner))
+                if (env.where == detail::target::cuda && reads_again(s, axis.owner)) {
                     axis.flags |= detail::axis_flags::reads_again;
+                    if (length == c_.extents[a] && is_unrolled(length)) axis.extent = static_cast<std::uint8_t>(length);
+                    loops_in_threads = true;
+                }
             }
             std::size_t partner = axis.partner - std::size_t{1};
             while (partner < a && partner >= outer_axes) partner = axis_of_key(partner).partner - std::size_t{1};
@@ -340,6 +346,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             if (last_of_owner) walked = std::max(walked, outer / std::exchange(again, 1) * length);
         }
         set_axis_of_key(a, axis);
+    }
+    if (loops_in_threads && outer_axes > 1 && inner < short_row && is_unrolled(inner)) {
+        detail::axis_class last = axis_of_key(outer_axes - 1);
+        last.extent = static_cast<std::uint8_t>(inner);
+        set_axis_of_key(outer_axes - 1, last);
     }
     out += detail::axis_words * axes;
     if (reduces && env.where == detail::target::cuda && write_subclasses(s.operands.size(), outer_axes, inner))

@@ -3,6 +3,7 @@
 #include "codegen/cuda/kernel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/cuda/join.hpp"
 #include "codegen/plan/stages.hpp"
@@ -61,6 +62,41 @@ std::string cuda_kernel::element(const array_argument& in, const std::string& of
         return offset.empty() ? '*' + from : "*(" + from + ')';
     return "__ldg(" + from + ')';
 }
+
+std::uint32_t cuda_kernel::vector_of_row(const loop_choice::row& row, std::uint32_t n) const {
+    const array_argument at = array_of(row);
+    const std::uint32_t bytes = bytes_of(at);
+    if (!at.at->head.vector || n == 1) return bytes;
+    if (class_along(at, row.axis) != stride_class::unit) return bytes;
+    for (const std::uint32_t vector : {16u, 8u, 4u})
+        if (vector > bytes && n * bytes % vector == 0) return vector;
+    return bytes;
+}
+
+void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {
+    const array_argument at = array_of(row);
+    const std::uint32_t n = length_of(row), vector = vector_of_row(row, n);
+    if (vector == bytes_of(at)) return kernel_builder::load_row(row, to, out);
+    const int elements = std::exchange(element_axis, -1);  // from the first one on
+    const bool in_digit = row.axis == looping.along && elements >= 0;
+    const std::uint64_t others = graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis));
+    const std::string from = pointer(at) + offset(at, others);
+    element_axis = elements;
+    needs.add("load_row",
+              function("Some neighbours, by vectors.", "template <class word, class type, int n>\n") +
+                  "void load_row(type (&to)[n], const type* from) {\n"
+                  "#pragma unroll\n"
+                  "    for (int i = 0; i < n; i += int(sizeof(word) / sizeof(type)))\n"
+                  "        reinterpret_cast<word&>(to[i]) = __ldg(reinterpret_cast<const word*>(from + i));\n}\n");
+    out.line("alignas(", vector, ") ", needs.type(at.at->head.type), ' ', to, '[', n, "];");
+    out.line("load_row<", word_of(vector), ">(", to, ", ", from, ");");
+}
+
+std::string cuda_kernel::joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) {
+    return join_lanes(f, needs) + '<' + joiner + ", " + std::to_string(looping.lanes) + ">(" + value + ')';
+}
+
+std::string cuda_kernel::lane() const { return "threadIdx.x % " + std::to_string(looping.lanes); }
 
 void cuda_kernel::store_element(const array_argument& out, const std::string& offset, const std::string& value) {
     const std::string to = pointer(out) + offset;

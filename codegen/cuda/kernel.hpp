@@ -27,6 +27,12 @@ struct cuda_kernel : kernel_builder {
 
     /// One element by a scalar load; `offset` begins with " + " or is empty.
     std::string element(const array_argument& in, const std::string& offset) override;
+    /// By vectors, where it is contiguous and aligned.
+    void load_row(const loop_choice::row& row, const std::string& to, source_writer& out) override;
+    /// Bytes of a vector by which a row of so many elements is loaded; those of one element where none fits.
+    std::uint32_t vector_of_row(const loop_choice::row& row, std::uint32_t n) const;
+    std::string joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) override;
+    std::string lane() const override;
     void store_element(const array_argument& out, const std::string& offset, const std::string& value);
     /// The name of a function, put into the prelude, that loads a vector: name<word>(array, from).
     std::string loader(reading how, std::string_view word);

@@ -219,12 +219,13 @@ key decode(std::span<const std::uint32_t> words) {
         require(axis.partner <= a, "pairs an axis with a later one");
         const bool binds_library = axis.owner < of_library.size() && of_library[axis.owner];
         const std::uint16_t bound_flags = binds_library ? axis_flags::short_inner : axis_flags::reads_again;
+        const bool may_have_extent = axis.owner == 0 || (axis.flags & axis_flags::reads_again & bound_flags) != 0;
         require(axis.owner == 0 ? axis.flags <= axis_flags::all && axis.length_class == 0 && axis.subclass == 0
-                                : (axis.flags & ~bound_flags) == 0 && axis.extent == 0,
+                                : (axis.flags & ~bound_flags) == 0 && (may_have_extent || axis.extent == 0),
                 "says of an axis what is another's to say");
         require(axis.length_class <= length_class::looped, "has no such length class");
         require(axis.subclass <= (axis.length_class == 1 ? 6 : 2), "has no such part of a length class");
-        require(axis.extent < 32, "has the extent of an axis that is not short");
+        require(axis.extent <= (axis.owner == 0 ? 31 : 32), "has the extent of an axis that is not short");
         require(axis.owner != 0 || a == 0 || k.axes[a - 1].owner == 0, "does not begin with the outputs' axes");
     }
     for (std::uint32_t i = 0; i < k.header.operands; ++i) {

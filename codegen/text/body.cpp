@@ -56,7 +56,7 @@ bool is_computed(const node& n) {
 }  // namespace
 
 body_writer::body_writer(const graph& g, prelude& needs)
-    : graph_(g), needs_(needs), names_(g.nodes.size()), uses_(g.nodes.size()) {
+    : graph_(g), needs_(needs), names_{std::vector<std::string>(g.nodes.size()), std::vector<std::string>(g.nodes.size())}, uses_(g.nodes.size()) {
     for (const node& n : g.nodes)
         for (int a = 0; a < n.arity; ++a) ++uses_[n.arguments[a]];
     for (const node_id r : g.roots) ++uses_[r];
@@ -67,7 +67,7 @@ std::string body_writer::spell(node_id id) const {
     std::vector<std::string> arguments;
     std::vector<dtype> types;
     for (int a = 0; a < n.arity; ++a) {
-        arguments.push_back(names_[n.arguments[a]]);
+        arguments.push_back(names_.values[n.arguments[a]]);
         types.push_back(graph_.nodes[n.arguments[a]].type);
     }
     if (n.kind == node_kind::constant) return spell_constant(n.type, n.value, needs_);
@@ -85,152 +85,69 @@ std::string body_writer::spell(node_id id) const {
 
 void body_writer::write(node_id id, source_writer& out) {
     const node& n = graph_.nodes[id];
+    if (n.kind == node_kind::operand && !names_.rows[id].empty()) {
+        names_.values[id] = row_element(id);
+        return;
+    }
     if (n.kind == node_kind::operand && (n.axes & loops_) != 0) {
         const std::string element = from_->element_at_digits(id, out);
-        names_[id] = "v" + std::to_string(next_++);
-        return out.line("const ", needs_.type(n.type), " ", names_[id], " = ", element, ";");
+        names_.values[id] = "v" + std::to_string(next_++);
+        return out.line("const ", needs_.type(n.type), " ", names_.values[id], " = ", element, ";");
     }
     if (n.kind == node_kind::thread_scan) {
         fold_writer f(graph_, id, id, needs_);
-        const std::string value = f.joined(f.name(), f.element(names_[n.arguments[0]], ""));
-        names_[id] = f.name();
+        const std::string value = f.joined(f.name(), f.element(names_.values[n.arguments[0]], ""));
+        names_.values[id] = f.name();
         return out.line(f.name(), " = ", value, ";");
     }
     if (!is_computed(n)) throw error("[emit] a leaf or a reduction has no name yet");
     const std::string value = spell(id);
     if (n.kind == node_kind::constant || is_read_elsewhere(n)) {
-        names_[id] = value;
+        names_.values[id] = value;
         return;
     }
-    names_[id] = "t" + std::to_string(next_++);
-    out.line("const ", needs_.type(n.type), " ", names_[id], " = ", value, ";");
+    names_.values[id] = "t" + std::to_string(next_++);
+    out.line("const ", needs_.type(n.type), " ", names_.values[id], " = ", value, ";");
 }
 
 std::vector<bool> body_writer::wanted_by(const std::vector<node_id>& roots) const {
     return computed_below(graph_, roots,
-                          [&](node_id i) { return !names_[i].empty() || graph_.nodes[i].kind == node_kind::reduce; });
+                          [&](node_id i) { return has_name(i) || graph_.nodes[i].kind == node_kind::reduce; });
+}
+
+std::vector<bool> body_writer::unnamed_below(const std::vector<node_id>& roots) const {
+    return computed_below(graph_, roots, [this](node_id i) { return has_name(i); });
 }
 
 std::string body_writer::value(node_id root, source_writer& out) {
     write_needed({root}, root, out);
-    if (has_name(root)) return names_[root];
+    if (has_name(root)) return names_.values[root];
     if (uses_[root] == 1 && is_computed(graph_.nodes[root])) return spell(root);
     write_needed({root}, root + 1, out);
-    return names_[root];
+    return names_.values[root];
 }
 
 /// Writes all that the roots need of the nodes [0, last) and that can be written here.
 void body_writer::write_needed(const std::vector<node_id>& roots, node_id last, source_writer& out) {
-    const auto named = [this](node_id i) { return has_name(i); };
-    const std::vector<bool> below = computed_below(graph_, roots, named);
+    const std::vector<bool> below = unnamed_below(roots);
     for (node_id i = 0; i < last; ++i) {
-        if (!below[i] || named(i) || !is_at_hand(i)) continue;
-        graph_.nodes[i].kind == node_kind::thread_fold ? write_loop(made_together(i, below), out) : write(i, out);
-    }
-}
-
-/// The fold and those that one loop can make with it: over the same axes, none of them made of another.
-std::vector<node_id> body_writer::made_together(node_id fold, const std::vector<bool>& wanted) const {
-    const auto named = [this](node_id i) { return has_name(i); };
-    std::vector<node_id> together{fold};
-    const std::vector<int> loops = from_->loops_of(fold);
-    for (node_id i = fold + 1; i < graph_.nodes.size(); ++i) {
-        const node& n = graph_.nodes[i];
-        if (!wanted[i] || named(i) || n.kind != node_kind::thread_fold || !is_at_hand(i)) continue;
-        if (from_->loops_of(i) != loops) continue;
-        const std::vector<bool> below = marked_below(graph_, {n.arguments[0]}, named);
-        const auto waits_for = [&](node_id b) {
-            return below[b] && graph_.nodes[b].kind == node_kind::thread_fold && !named(b) && is_at_hand(b);
-        };
-        bool ready = true;
-        for (node_id b = 0; b < i; ++b) ready = ready && !waits_for(b);
-        if (ready) together.push_back(i);
-    }
-    return together;
-}
-
-/// The loop of some folds. A sum of many floats is made of sums of 64, so that its error stays small.
-void body_writer::write_loop(const std::vector<node_id>& folds, source_writer& out) {
-    constexpr int part = 64;
-    std::vector<node_id> values;
-    for (const node_id f : folds) values.push_back(graph_.nodes[f].arguments[0]);
-    write_needed(values, static_cast<node_id>(graph_.nodes.size()), out);  // what does not change in the loop
-    const std::vector<bool> below = marked_below(graph_, values, [this](node_id i) { return has_name(i); });
-
-    const std::vector<int> axes = from_->loops_of(folds[0]);
-    const std::string type = from_->digit_type();
-    std::vector<fold_writer> writers;
-    bool in_parts = false;
-    for (const node_id f : folds) {
-        const fold_writer& w = writers.emplace_back(graph_, f, f, needs_);
-        in_parts = in_parts || (w.rounds() && !from_->is_short(f));
-    }
-    const auto is_whole = [&](const fold_writer& w) { return in_parts && w.rounds(); };
-    const names outside = names_;
-    std::uint64_t own = 0;
-    for (const int a : axes) own |= std::uint64_t{1} << a;
-    open_ |= own;
-
-    for (node_id i = 0; i < graph_.nodes.size(); ++i)
-        if (below[i] && (graph_.nodes[i].axes & own) != 0 && is_at_hand(i) && from_->is_drawn_in_groups(i))
-            from_->declare_group(i, out);
-    for (node_id i = 0; i < graph_.nodes.size(); ++i)
-        if (below[i] && graph_.nodes[i].kind == node_kind::thread_scan && is_at_hand(i)) {
-            fold_writer f(graph_, i, i, needs_);
-            out.line(f.type(), ' ', f.name(), " = ", f.start(), ";");
+        if (!below[i] || has_name(i)) continue;
+        if (graph_.nodes[i].kind == node_kind::thread_fold) {
+            if (is_in_open_loops(i)) write_loop(made_together(i, below), out);
+        } else if (is_at_hand(i)) {
+            write(i, out);
         }
-    bool counts = false;  // places of several axes are counted
-    for (fold_writer& w : writers) {
-        const std::string begins = is_whole(w) ? w.wide_start() : w.start();
-        out.line(is_whole(w) ? w.wide_type() : w.type(), ' ', w.name(), " = ", begins, ";");
-        counts = counts || (w.is_arg_reduction() && axes.size() > 1);
-    }
-    const std::string at = axes.size() > 1 ? "at" + std::to_string(folds[0]) : "i" + std::to_string(axes[0]);
-    if (counts) out.line(type, ' ', at, " = 0;");
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-        const std::string digit = "i" + std::to_string(axes[a]), n = from_->turns(axes[a]);
-        if (in_parts && a + 1 == axes.size()) {
-            out.open("for (", type, " from = 0; from < ", n, "; from += ", part, ")");
-            for (fold_writer& w : writers)
-                if (is_whole(w)) out.line(w.type(), ' ', w.part(), " = ", w.start(), ";");
-            out.line("const ", type, " to = ", n, " - from < ", part, " ? ", n, " : from + ", part, ";");
-            out.open("for (", type, ' ', digit, " = from; ", digit, " < to; ++", digit, ")");
-        } else {
-            out.open("for (", type, ' ', digit, " = 0; ", digit, " < ", n, "; ++", digit, ")");
-        }
-    }
-    for (fold_writer& w : writers) {
-        const std::string element = w.element(value(w.value(), out), at), to = is_whole(w) ? w.part() : w.name();
-        out.line(to, " = ", w.joined(to, element), ";");
-    }
-    if (counts) out.line("++", at, ";");
-    for (std::size_t a = axes.size(); a-- > 0;) {
-        out.close();
-        if (!in_parts || a + 1 != axes.size()) continue;
-        for (fold_writer& w : writers) {
-            if (!is_whole(w)) continue;
-            const std::string joiner = w.wide_joiner();
-            out.line(w.name(), " = ", joiner, "::join(", w.name(), ", ", w.part(), ");");
-        }
-        out.close();
-    }
-    open_ &= ~own;
-    names_ = outside;
-    for (fold_writer& w : writers) {
-        const std::string result = needs_.type(graph_.nodes[w.reduction()].type);
-        names_[w.reduction()] = is_whole(w) ? result + '(' + w.name() + ')' : w.result();
     }
 }
 
 void body_writer::hoist(std::uint64_t axes, const std::vector<node_id>& roots, source_writer& out) {
-    const auto named = [this](node_id i) { return !names_[i].empty(); };
-    const std::vector<bool> below = computed_below(graph_, roots, named);
+    const std::vector<bool> below = unnamed_below(roots);
     for (node_id i = 0; i < below.size(); ++i) {
         const node& n = graph_.nodes[i];
-        if (below[i] && !named(i) && (n.axes & ~axes) == 0 && is_computed(n)) {
+        if (below[i] && !has_name(i) && (n.axes & ~axes) == 0 && is_computed(n)) {
             bool ready = true;
             for (int a = 0; a < (n.kind == node_kind::gather ? 1 : n.arity); ++a)
-                ready = ready && named(n.arguments[a]);
+                ready = ready && has_name(n.arguments[a]);
             if (ready) write(i, out);
         }
     }

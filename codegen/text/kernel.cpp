@@ -127,7 +127,23 @@ void kernel_builder::find_unravellings() {
     }
 }
 
+std::uint32_t kernel_builder::exact_extent(int axis) const {
+    for (std::size_t a = 0; a < key.axes.size(); ++a)
+        if (graph.loop_axis[a] == axis && key.axes[a].extent != 0) return key.axes[a].extent;
+    return 0;
+}
+
+stride_class kernel_builder::class_along(const array_argument& at, int loop) const {
+    stride_class found = stride_class::broadcast;
+    for (std::size_t a = 0; a < key.axes.size(); ++a) {
+        if (graph.loop_axis[a] != loop || at.at->strides[a] == stride_class::broadcast) continue;
+        found = found == stride_class::broadcast ? at.at->strides[a] : stride_class::strided;
+    }
+    return found;
+}
+
 std::string kernel_builder::turns(int axis) {
+    if ((looping.unrolled & axis_bit(axis)) != 0) return std::to_string(exact_extent(axis));
     return signed_index() + '(' + count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
 }
 
@@ -169,6 +185,38 @@ std::string kernel_builder::element_at_digits(node_id operand, source_writer& ou
         return generator_call(operand, generator_index(operand, axes));
     const array_argument at{&key.operands[index], names[index], index, false, operand};
     return element(at, offset(at, axes));
+}
+
+array_argument kernel_builder::array_of(const loop_choice::row& row) const {
+    const std::uint16_t index = graph.nodes[row.operand].index;
+    return {&key.operands[index], names[index], index, false, row.operand};
+}
+
+std::uint32_t kernel_builder::length_of(const loop_choice::row& row) const {
+    return row.axis == looping.along ? looping.elements : exact_extent(row.axis);
+}
+
+void kernel_builder::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {
+    const array_argument at = array_of(row);
+    const std::uint32_t n = length_of(row);
+    out.line(needs.type(at.at->head.type), ' ', to, '[', n, "];");
+    if (row.axis == looping.along) {
+        open_elements(out);
+    } else {
+        out.margin("#pragma unroll");
+        out.open("for (", signed_index(), ' ', digit(row.axis), " = 0; ", digit(row.axis), " < ", n, "; ++",
+                 digit(row.axis), ")");
+    }
+    const std::string from = element(at, offset(at, graph.nodes[row.operand].axes));
+    out.line(to, '[', row.axis == looping.along ? element_digit() : digit(row.axis), "] = ", from, ";");
+    out.close();
+}
+
+void kernel_builder::open_elements(source_writer& out) {
+    const std::string type = element_axis < 0 ? signed_index() : wide() ? "int" : "unsigned int",
+                      variable = element_digit();
+    out.margin("#pragma unroll");
+    out.open("for (", type, ' ', variable, " = 0; ", variable, " < ", looping.elements, "; ++", variable, ")");
 }
 
 std::vector<int> kernel_builder::loops_of(node_id fold) const {

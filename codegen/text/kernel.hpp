@@ -48,6 +48,7 @@ struct kernel_builder : loop_source {
     /// The axes of the loops of thread_folds, and the arrays that are read inside these.
     std::uint64_t loops = 0;
     std::vector<array_argument> looped;
+    loop_choice looping;
     /// Where a thread has several elements along an axis: the axis, and which of them it is, added to its digit.
     int element_axis = -1;
     std::string element_number;
@@ -105,6 +106,16 @@ struct kernel_builder : loop_source {
     void declare_group(node_id operand, source_writer& out) override;
     std::vector<int> loops_of(node_id fold) const override;
     bool is_short(node_id fold) const override;
+    const loop_choice& choice() const override { return looping; }
+    void load_row(const loop_choice::row& row, const std::string& to, source_writer& out) override;
+    void open_elements(source_writer& out) override;
+    std::string element_digit() const override { return element_axis < 0 ? digit_of(looping.along) : "e"; }
+    std::string joined_lanes(fold_writer&, const std::string&, const std::string& value) override { return value; }
+    std::string lane() const override { return "0"; }
+    /// How many elements an axis has, where the key says so exactly; else 0.
+    std::uint32_t exact_extent(int axis) const;
+    /// How an array moves along a loop, whichever axes of the key that walks.
+    stride_class class_along(const array_argument& at, int loop) const;
     /// An element by a plain load; `offset` begins with " + " or is empty.
     virtual std::string element(const array_argument& at, const std::string& offset);
 
@@ -144,7 +155,13 @@ struct kernel_builder : loop_source {
     /// The whole source: comment, prelude, argument struct, kernel.
     std::string assemble(const std::string& comment, const std::string& signature);
 
+protected:
+    /// What a row is, and how many elements it has.
+    array_argument array_of(const loop_choice::row& row) const;
+    std::uint32_t length_of(const loop_choice::row& row) const;
+
 private:
+    static std::string digit_of(int axis) { return "i" + std::to_string(axis); }
     void find_unravellings();
     void name_raw(node_id id);
 };

@@ -198,8 +198,8 @@ constexpr std::uint16_t of_columns(std::uint8_t length_class, std::int64_t inner
 ///   some of rows whose results are wanted along them: part 1 up to three quarters of the class, part 2 beyond.
 ///
 /// Exact is the extent of a short inner axis of the outputs, on a GPU: beside rows across memory whose results are
-/// wanted along them, and beside a scan of columns, which for one index on each other axis, as long as their class
-/// allows, are at most 2^15 elements.
+/// wanted along them, beside a scan of columns, which for one index on each other axis, as long as their class allows,
+/// are at most 2^15 elements, and beside axes that read again, which have theirs too: up to 8, and 12, 16, ... 32.
 namespace length_class {
 /// Beyond 2^18: only what holds rows asks how much longer they are.
 inline constexpr std::uint8_t very_long = 15;

@@ -168,6 +168,10 @@ map_choice choose_map(const cuda_kernel& b) {
     }
     if (choose_tile(b, c); c.how == layout::tiled) return c;
     if (choose_stencil(b, c); c.how == layout::stencil) return c;
+    if (const auto joint = choose_joint(b)) {
+        c.how = layout::joint, c.each = joint->elements, c.loops = *joint;
+        return c;
+    }
     const bool packs = can_pack(b, inner);
     const std::uint32_t vector =
         vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
@@ -176,6 +180,7 @@ map_choice choose_map(const cuda_kernel& b) {
                                               : packs           ? vector
                                               : b.loops != 0    ? 1
                                                                 : std::max(4u, vector));
+    c.loops = choose_loops(b, inner, packs ? c.each : 1);
     if (packs && c.each > 1) {
         c.how = layout::packed;
         return c;
@@ -205,11 +210,14 @@ kernel_shape map_choice::shape() const {
              : how == layout::tiled   ? "tiled"
              : how == layout::stencil ? "stencil"
              : how == layout::counted ? "counted"
+             : how == layout::joint   ? "joint"
                                       : "spread";
     s.threads = threads;
     s.each = vectors ? each : 1;
     s.chunks = how == layout::stencil ? chunks * aside : vectors ? chunks : each;
     s.read_ahead = ahead;
+    s.lanes = loops.lanes;
+    if (loops.lanes > 1) s.exchange = thread_exchange::lanes;
     if (how == layout::flat) s.source = element_source::run;
     if (how == layout::tiled) s.source = element_source::staged, s.tile = tile * tile;
     return s;
@@ -219,7 +227,12 @@ std::string map_choice::reason() const {
     const std::string n = std::to_string(each);
     switch (how) {
         case layout::packed:
-            return n + " consecutive elements a thread in accesses of up to 16 bytes: the fewest instructions";
+            return n + " consecutive elements a thread in accesses of up to 16 bytes: the fewest instructions" +
+                   loops.reason();
+        case layout::joint:
+            return (each > 1 ? n + " elements of a short axis a thread: what is the same along it is computed once"
+                             : "lanes share the turns of a result's long loops: few results fill the GPU") +
+                   loops.reason();
         case layout::flat:
             return std::to_string(chunks) + " vectors a thread, some rows apart: results are read once";
         case layout::along:
@@ -237,7 +250,7 @@ std::string map_choice::reason() const {
             break;
     }
     return n + (each == 1 ? " element" : " elements") +
-           " a thread, a block apart: coalesced at any alignment and stride";
+           " a thread, a block apart: coalesced at any alignment and stride" + loops.reason();
 }
 
 }  // namespace ingot::codegen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "codegen/cuda/kernel.hpp"
@@ -16,6 +17,7 @@ struct map_choice {
         stencil,  // consecutive elements, some rows one below the other: views of one buffer a few elements apart share
                   // what a thread reads of it
         tiled,    // of a square of two axes, what is contiguous along the outer one by way of shared memory
+        joint,    // a thread, or some lanes together, fold for all elements of a short inner axis, or for one
         spread,   // elements of a thread lie a block apart
         counted,  // one value is added to few places: each block counts in shared memory, and adds its counts at its
                   // end
@@ -34,6 +36,7 @@ struct map_choice {
     std::uint32_t tile = 0;   // tiled: the extent of a square along either axis
     std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
     std::uint32_t places = 0;  // counted: as many as a block counts at
+    loop_choice loops{};       // of folds that a thread makes itself
     std::uint32_t copies = 1;  // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;
@@ -41,6 +44,10 @@ struct map_choice {
 };
 
 map_choice choose_map(const cuda_kernel& b);
+/// How a thread that has so many elements along an axis goes through its loops. How threads share the folds of a short
+/// inner axis or the turns of long loops; none where one would have nothing to share.
+loop_choice choose_loops(const cuda_kernel& b, int along, std::uint32_t elements);
+std::optional<loop_choice> choose_joint(const cuda_kernel& b);
 
 /// The whole source and the step, once the kernel's body is written.
 void finish_map(cuda_kernel& b, const map_choice& c, plan& p);
@@ -48,6 +55,8 @@ void finish_map(cuda_kernel& b, const map_choice& c, plan& p);
 void emit_flat_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 /// Rows of views of one buffer, each read once.
 void emit_stencil_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
+/// Folds of a thread's own that elements of a short axis or lanes share.
+void emit_joint_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 /// Squares of two axes, of which transposed operands are read along the other axis into shared memory.
 void emit_tiled_map_cuda(cuda_kernel& b, const map_choice& c, plan& p);
 

@@ -168,6 +168,9 @@ private:
             b_.body.name(in->node, in->name + "[e]");
         }
         for (const array_argument& g : generators) write_random_vector(g);
+        const bool folds_together = b_.looping.along >= 0;
+        number_elements();
+        if (folds_together) b_.body.write_folds(b_.graph.roots, out);
         for (const array_argument& z : b_.outputs)
             out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
                      "];");
@@ -175,12 +178,11 @@ private:
         const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
         b_.needs.use_quick(quick);
-        open_unrolled_elements();
-        number_elements();
+        folds_together ? b_.body.open_elements(out) : open_unrolled_elements();
         for (std::size_t k = 0; k < b_.outputs.size(); ++k)
             out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
+        folds_together ? b_.body.close_elements(out) : out.close();
         b_.element_axis = -1;
-        out.close();
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
         for (const array_argument& z : b_.outputs)
@@ -192,6 +194,7 @@ private:
     void write_one_by_one(const std::vector<const array_argument*>& vectors,
                           const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
+        b_.looping = b_.looping.of_one_element();
         for (const array_argument* in : vectors) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
             b_.body.name(in->node, in->name);
@@ -563,11 +566,14 @@ void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
 void emit_map_cuda(const key& k, const graph& g, plan& p) {
     cuda_kernel b(k, g);
     const map_choice c = choose_map(b);
+    b.looping = c.loops;
     switch (c.how) {
         case layout::flat:
             return emit_flat_map_cuda(b, c, p);
         case layout::stencil:
             return emit_stencil_map_cuda(b, c, p);
+        case layout::joint:
+            return emit_joint_map_cuda(b, c, p);
         case layout::tiled:
             return emit_tiled_map_cuda(b, c, p);
         default:

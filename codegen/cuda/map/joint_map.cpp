@@ -1,0 +1,78 @@
+// The map kernel for CUDA whose threads fold for more than one element: all those of a short inner axis, so that what
+// does not move along it is read and computed once for them; and neighbouring lanes, each of which has every so-manyth
+// turn of the long loops, so that few results fill the GPU. All lanes of a result have what they folded together; one of
+// them writes. Lanes behind the last result fold for that too: all of a warp join.
+#include "codegen/cuda/map/choice.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+class joint_map {
+public:
+    joint_map(cuda_kernel& b, const map_choice& c) : b_(b), choice_(c), loops_(c.loops) {}
+
+    void write(plan& p) {
+        source_writer& out = b_.code;
+        b_.name_scalars();
+        write_place();
+        for (const array_argument& in : b_.inputs) {
+            if (loops_.row_of(in.node) != nullptr) continue;
+            out.line("const ", b_.needs.type(in.at->head.type), ' ', in.name, " = ",
+                     b_.element(in, b_.offset(in, axis_range(0, b_.rank))), ";");
+            b_.body.name(in.node, in.name);
+        }
+        b_.body.write_folds(b_.graph.roots, out);
+        if (loops_.lanes > 1) out.open("if (result < ", results(), " && ", b_.lane(), " == 0)");
+        if (loops_.elements > 1) b_.body.open_elements(out);
+        for (const array_argument& z : b_.outputs)  // all before the first is written: an output may be an operand
+            out.line("const ", b_.needs.type(z.at->head.type), ' ', z.name, " = ",
+                     b_.body.value(b_.graph.roots[z.index], out), ";");
+        for (const array_argument& z : b_.outputs)
+            b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name);
+        if (loops_.elements > 1) b_.body.close_elements(out);
+        if (loops_.lanes > 1) out.close();
+        finish_map(b_, choice_, p);
+    }
+
+private:
+    std::vector<int> axes_of_results() const {
+        std::vector<int> axes;
+        for (int a = 0; a < b_.rank; ++a)
+            if (a != loops_.along) axes.push_back(a);
+        return axes;
+    }
+    formula number_of_results() const {
+        std::uint64_t axes = 0;
+        for (const int a : axes_of_results()) axes |= axis_bit(a);
+        return points_of(axes);
+    }
+    std::string results() { return b_.count(number_of_results(), "results"); }
+
+    void write_place() {
+        source_writer& out = b_.code;
+        constexpr std::uint32_t threads = map_choice::threads;
+        const std::string n = results(), thread = b_.thread_index(threads), lanes = std::to_string(loops_.lanes);
+        b_.step.grid[0] = ceil_divide(number_of_results(), threads / loops_.lanes);
+        if (loops_.lanes == 1) {
+            out.line("const ", b_.linear(), " q = ", thread, ";");
+            out.line("if (q >= ", n, ") return;");
+        } else {
+            out.line("const ", b_.linear(), " result = (", thread, ") / ", lanes, ";");
+            out.line("const ", b_.linear(), " q = min(result, ", n, " - 1);");
+        }
+        b_.write_digits("q", axes_of_results());
+    }
+
+    cuda_kernel& b_;
+    const map_choice& choice_;
+    const loop_choice& loops_;
+};
+
+}  // namespace
+
+void emit_joint_map_cuda(cuda_kernel& b, const map_choice& c, plan& p) { joint_map(b, c).write(p); }
+
+}  // namespace ingot::codegen
