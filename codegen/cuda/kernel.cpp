@@ -3,7 +3,6 @@
 #include "codegen/cuda/kernel.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "codegen/cuda/join.hpp"
 #include "codegen/plan/stages.hpp"
@@ -77,10 +76,12 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
     const array_argument at = array_of(row);
     const std::uint32_t n = length_of(row), vector = vector_of_row(row, n);
     if (vector == bytes_of(at)) return kernel_builder::load_row(row, to, out);
-    const int elements = std::exchange(element_axis, -1);  // from the first one on
-    const bool in_digit = row.axis == looping.along && elements >= 0;
-    const std::uint64_t others = graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis));
-    const std::string from = pointer(at) + offset(at, others);
+    // Of elements that are beside each other in memory a row begins at the first.
+    const bool of_elements = row.axis == looping.along, in_digit = of_elements && element_axis >= 0;
+    const int elements = element_axis;
+    if (of_elements) element_axis = -1;
+    const std::string from =
+        pointer(at) + offset(at, graph.nodes[row.operand].axes & ~(in_digit ? 0 : axis_bit(row.axis)));
     element_axis = elements;
     needs.add("load_row",
               function("Some neighbours, by vectors.", "template <class word, class type, int n>\n") +
@@ -88,8 +89,10 @@ void cuda_kernel::load_row(const loop_choice::row& row, const std::string& to, s
                   "#pragma unroll\n"
                   "    for (int i = 0; i < n; i += int(sizeof(word) / sizeof(type)))\n"
                   "        reinterpret_cast<word&>(to[i]) = __ldg(reinterpret_cast<const word*>(from + i));\n}\n");
-    out.line("alignas(", vector, ") ", needs.type(at.at->head.type), ' ', to, '[', n, "];");
-    out.line("load_row<", word_of(vector), ">(", to, ", ", from, ");");
+    out.line("alignas(", vector, ") ", needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
+    if (row.each) open_elements(out);
+    out.line("load_row<", word_of(vector), ">(", to, row.each ? '[' + element_digit() + ']' : "", ", ", from, ");");
+    if (row.each) out.close();
 }
 
 std::string cuda_kernel::joined_lanes(fold_writer& f, const std::string& joiner, const std::string& value) {

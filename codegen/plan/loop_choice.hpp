@@ -15,6 +15,7 @@ struct loop_choice {
         node_id operand;
         int axis;
         node_id like;  // the first operand that has the same elements, itself if there is none
+        bool each;     // whether each of the thread's elements has a row of its own
     };
 
     std::uint64_t unrolled = 0;  // axes of loops whose turns are statements
@@ -27,6 +28,7 @@ struct loop_choice {
     loop_choice of_one_element() const {
         loop_choice one = *this;
         std::erase_if(one.rows, [this](const row& r) { return r.axis == along; });
+        for (row& r : one.rows) r.each = false;
         one.along = -1, one.elements = 1;
         return one;
     }

@@ -45,9 +45,9 @@ void body_writer::load_rows(const std::vector<bool>& below, source_writer& out) 
 
 /// "row4[i2]"
 std::string body_writer::row_element(node_id operand) const {
-    const int axis = from_->choice().row_of(operand)->axis;
-    const bool of_elements = axis == from_->choice().along;
-    return names_.rows[operand] + '[' + (of_elements ? from_->element_digit() : "i" + std::to_string(axis)) + ']';
+    const loop_choice::row& r = *from_->choice().row_of(operand);
+    const std::string element = '[' + from_->element_digit() + ']', at = "[i" + std::to_string(r.axis) + ']';
+    return names_.rows[operand] + (r.axis == from_->choice().along ? element : r.each ? element + at : at);
 }
 
 /// The fold and those that one loop can make with it: over the same axes, none of them made of another.

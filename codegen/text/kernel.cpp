@@ -198,18 +198,23 @@ std::uint32_t kernel_builder::length_of(const loop_choice::row& row) const {
 
 void kernel_builder::load_row(const loop_choice::row& row, const std::string& to, source_writer& out) {
     const array_argument at = array_of(row);
-    const std::uint32_t n = length_of(row);
-    out.line(needs.type(at.at->head.type), ' ', to, '[', n, "];");
-    if (row.axis == looping.along) {
-        open_elements(out);
-    } else {
+    const bool of_elements = row.axis == looping.along;
+    const std::string n = std::to_string(length_of(row)), i = of_elements ? element_digit() : digit(row.axis);
+    out.line(needs.type(at.at->head.type), ' ', to, dimensions_of(row), ";");
+    if (of_elements || row.each) open_elements(out);
+    if (!of_elements) {
         out.margin("#pragma unroll");
-        out.open("for (", signed_index(), ' ', digit(row.axis), " = 0; ", digit(row.axis), " < ", n, "; ++",
-                 digit(row.axis), ")");
+        out.open("for (", signed_index(), ' ', i, " = 0; ", i, " < ", n, "; ++", i, ")");
     }
     const std::string from = element(at, offset(at, graph.nodes[row.operand].axes));
-    out.line(to, '[', row.axis == looping.along ? element_digit() : digit(row.axis), "] = ", from, ";");
-    out.close();
+    out.line(to, row.each ? '[' + element_digit() + ']' : "", '[', i, "] = ", from, ";");
+    if (!of_elements) out.close();
+    if (of_elements || row.each) out.close();
+}
+
+std::string kernel_builder::dimensions_of(const loop_choice::row& row) const {
+    const auto dimension = [](std::uint32_t n) { return '[' + std::to_string(n) + ']'; };
+    return (row.each ? dimension(looping.elements) : "") + dimension(length_of(row));
 }
 
 void kernel_builder::open_elements(source_writer& out) {

@@ -156,9 +156,10 @@ struct kernel_builder : loop_source {
     std::string assemble(const std::string& comment, const std::string& signature);
 
 protected:
-    /// What a row is, and how many elements it has.
+    /// What a row is of, how many elements it has, and the dimensions of what holds it: "[16]".
     array_argument array_of(const loop_choice::row& row) const;
     std::uint32_t length_of(const loop_choice::row& row) const;
+    std::string dimensions_of(const loop_choice::row& row) const;
 
 private:
     static std::string digit_of(int axis) { return "i" + std::to_string(axis); }

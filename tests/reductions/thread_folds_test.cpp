@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <ingot/ingot.hpp>
@@ -31,9 +33,13 @@ struct numbers {
 /// So many results that a GPU makes them by a thread each; the emulated one counts fewer as many.
 index_t many() { return std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1501 : 40'001; }
 
-/// What f makes of numbers, against the same of doubles on the host; on a GPU in so many kernels.
+/// Fewer, of which each is made of more.
+index_t some() { return std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 203 : 12'000; }
+
+/// What f makes of numbers, against the same of doubles on the host; on a GPU in so many kernels, for the reason that
+/// has these words in it.
 template <class F, class... N>
-void check(F f, int kernels, double tolerance, const N&... of) {
+void check_chosen(const char* words, F f, int kernels, double tolerance, const N&... of) {
     const auto e = f(of.here...);
     const auto before = counters().kernel_launches;
     const auto found = eval(e);
@@ -43,6 +49,7 @@ void check(F f, int kernels, double tolerance, const N&... of) {
         CAPTURE(how.expression);
         CAPTURE(how.kernels.back().reason);
         CHECK(how.kernels.size() == static_cast<std::size_t>(kernels));
+        CHECK(how.kernels.back().reason.find(words) != std::string::npos);
     }
     const auto seen = found.to_host();
     const with_device host(device::host());
@@ -54,6 +61,19 @@ void check(F f, int kernels, double tolerance, const N&... of) {
         if (!(std::abs(a - b) <= tolerance * (1 + std::abs(b)))) ++wrong;
     }
     CHECK(wrong == 0);
+}
+
+template <class F, class... N>
+void check(F f, int kernels, double tolerance, const N&... of) {
+    check_chosen("", f, kernels, tolerance, of...);
+}
+
+/// Numbers that lie in memory as a part of others do, which begin where no vector does.
+numbers inside(numbers whole, const slice& rows, const slice& columns) {
+    whole.here = whole.here(rows, columns);
+    const with_device host(device::host());
+    whole.there = array<double>(whole.there(rows, columns));
+    return whole;
 }
 
 }  // namespace
@@ -90,6 +110,67 @@ TEST_CASE("forces between bodies are one kernel, whose sums are made of parts") 
         return sum(d * power(sum(d * d, -1) + 1e-3f, -1.5f)(all, all, newaxis), 1);
     };
     check(forces, std::getenv("INGOT_TEST_MANY_RESULTS") != nullptr ? 1 : 2, 1e-4, p);  // of few bodies else
+}
+
+TEST_CASE("what does not move along a short axis of the results is made once for all of them") {
+    const auto forces = [](const auto& x, const auto& y) {
+        const auto d = y(newaxis) - x(all, newaxis);
+        return sum(d * exp(-0.01f * sum(d * d, -1))(all, all, newaxis), 1);
+    };
+    const std::pair<index_t, index_t> sizes[] = {{2, 7}, {3, 33}, {3, 70}, {5, 150}, {8, 300}, {3, 700}};
+    for (const auto& [components, bodies] : sizes)
+        check_chosen("elements of a short axis", forces, 1, 1e-4, numbers({some() * 3, components}, 3),
+                     numbers({bodies, components}, 2));
+    check_chosen("a block apart", forces, 1, 1e-4, numbers({some(), 9}, 3), numbers({50, 9}, 2));  // of so many not
+    // What follows the folds, and what else moves along the results' axis.
+    const auto moved = [&](const auto& x, const auto& y) { return x + 0.1f * sqrt(abs(forces(x, y))); };
+    check_chosen("elements of a short axis", moved, 1, 1e-4, numbers({some() * 3, 3}, 3), numbers({300, 3}, 2));
+    const auto spread = [&](const auto& x, const auto& y) {
+        const auto w = sum(square(x(all, newaxis) - y), -1)(all, all, newaxis) * y;
+        return max(w, 1) - min(w, 1) + astype<float>(argmax(w + exp(0.1f * x)(all, newaxis), 1));
+    };
+    check_chosen("elements of a short axis", spread, 1, 1e-4, numbers({some() * 3, 3}, 3), numbers({40, 3}, 2));
+}
+
+TEST_CASE("lanes share the turns of long loops") {
+    const auto nearest = [](const auto& x, const auto& c) {
+        return argmin(sum(square(x(all, newaxis, all) - c), -1), 1);
+    };
+    const auto density = [](const auto& x, const auto& c) {
+        return log(sum(exp(-sum(square(x(all, newaxis, all) - c), -1)), 1) + 1);
+    };
+    for (const index_t centres : {129, 257, 600, 1100}) {
+        const numbers x({40 * some() / 12, 5}, 1), c({centres, 5}, 0.8);
+        check_chosen("lanes share", nearest, 1, 0, x, c);
+        if (centres > 500) check_chosen("lanes share", density, 1, 1e-5, x, c);
+    }
+    // The first of places that are alike, whichever lane has it; NaN before all others.
+    const index_t n = 40 * some() / 12;
+    array<float> x = zeros<float>({n, 2});
+    const array<float> c = astype<float>(reshape(arange<std::int32_t>(600), {300, 2}) % 14) - 4;
+    const auto found = eval(argmin(sum(abs(x(all, newaxis, all) - c), -1), 1));
+    CHECK(count_nonzero(found != 2).item() == 0);
+    x(3, 1) = std::nanf("");
+    CHECK(eval(argmin(sum(abs(x(all, newaxis, all) - c), -1), 1)).to_host()[3] == 0);
+}
+
+TEST_CASE("rows of arrays lie in registers, wherever they begin") {
+    const auto nearest = [](const auto& x, const auto& c) {
+        return argmin(sum(square(x(all, newaxis, all) - c), -1), 1);
+    };
+    for (const index_t width : {4, 6, 16})
+        for (const index_t centres : {23, 70})  // two results a thread, or one
+            check_chosen("in registers", nearest, 1, 0, numbers({many(), width}, 1), numbers({centres, width}, 0.8));
+    check(nearest, 1, 0, numbers({many(), 17}, 1), numbers({23, 17}, 0.8));
+    const numbers x = inside(numbers({many() + 2, 20}, 1), slice(1, many() + 1), slice(1, 17)),
+                  c = inside(numbers({30, 21}, 0.8), slice(1, 24), slice(2, 18));
+    check_chosen("in registers", nearest, 1, 0, x, c);
+    const auto transposed = [](const auto& a, const auto& b) {
+        return min(sum(abs(a(all, newaxis, all) - transpose(b)), -1), 1);
+    };
+    check(transposed, 1, 1e-5, numbers({many(), 8}, 1), numbers({8, 23}, 0.8));
+    check(transposed, 1, 1e-5, inside(numbers({many(), 8}, 1), slice(none, none, -1), slice(none, none, -1)),
+          numbers({8, 23}, 0.8));
 }
 
 TEST_CASE("what a fold of a fold makes is wanted elsewhere as well") {
@@ -174,6 +255,47 @@ void check_drawn(unsigned seed, std::uint64_t& launches) {
 }
 
 }  // namespace
+
+namespace {
+
+/// A fold over j, for c results beside each other, of what a fold over k is the same for.
+template <class T>
+void check_drawn_beside(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto drawn = [&](index_t from, index_t to) {
+        return from + static_cast<index_t>(random() % static_cast<unsigned>(to - from + 1));
+    };
+    const index_t i = drawn(50, 150), j = drawn(1, 2) == 1 ? drawn(1, 300) : drawn(1, 33), k = drawn(1, 20),
+                  c = drawn(1, 9);
+    const auto inner = static_cast<unsigned>(random()), outer = static_cast<unsigned>(random()),
+               shape = static_cast<unsigned>(random());
+    const lazy<T> x = whole_numbers<T>(random, {i, 1, k}), y = whole_numbers<T>(random, {j, k}),
+                  w = whole_numbers<T>(random, {j, c}), v = whole_numbers<T>(random, {i, c});
+    const auto statement = [&](auto keep) {
+        const lazy<T> within = keep(folded<T>(inner, keep(lazy<T>(x * y - x)), axes{2}));
+        const lazy<T> beside = shape % 3 == 0   ? lazy<T>(within(all, all, newaxis) * w)
+                               : shape % 3 == 1 ? lazy<T>(within(all, all, newaxis) + abs(w - v(all, newaxis)))
+                                                : lazy<T>(maximum(within(all, all, newaxis), w) - v(all, newaxis) * w);
+        const lazy<T> result = keep(folded<T>(outer, keep(beside), axes{1}));
+        return shape % 5 == 0 ? keep(lazy<T>(result + v)) : result;
+    };
+    const array<T> found = statement([](const lazy<T>& e) { return e; });
+    const array<T> wanted = statement([](const lazy<T>& e) { return lazy<T>(eval(e)); });
+    CAPTURE(seed);
+    CAPTURE(explain(statement([](const lazy<T>& e) { return e; })).kernels.back().reason);
+    CHECK(found.to_host() == wanted.to_host());
+}
+
+}  // namespace
+
+TEST_CASE("drawn folds of results beside each other are what they are one by one") {
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        check_drawn_beside<float>(4 * seed);
+        check_drawn_beside<std::int32_t>(4 * seed + 1);
+        check_drawn_beside<double>(4 * seed + 2);
+        check_drawn_beside<std::int16_t>(4 * seed + 3);
+    }
+}
 
 TEST_CASE("drawn folds of folds are what they are one by one") {
     std::uint64_t launches = 0;

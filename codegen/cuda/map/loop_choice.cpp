@@ -62,13 +62,14 @@ private:
         return loops;
     }
 
-    /// The one axis along which a row of it may lie in registers; -1 where there is none.
+    /// The one axis along which a row of it may lie in registers: of an unrolled loop, else that of the elements; -1
+    /// where there is none.
     int row_axis(const array_argument& in) const {
-        const std::uint64_t short_loops = c_.unrolled | (c_.along >= 0 ? axis_bit(c_.along) : 0);
-        const std::uint64_t own = at(in.node).axes & short_loops;
+        const std::uint64_t loops = at(in.node).axes & c_.unrolled, own = loops != 0 ? loops : moves_along(in.node);
         if (in.at->head.aliased || !std::has_single_bit(own)) return -1;
         return std::countr_zero(own);
     }
+    std::uint64_t moves_along(node_id i) const { return c_.along < 0 ? 0 : at(i).axes & axis_bit(c_.along); }
     std::uint32_t length_of(int axis) const { return axis == c_.along ? c_.elements : b_.exact_extent(axis); }
 
     /// Whether two operands have the same elements along two axes: the same view, moving alike along all others. (Where
@@ -77,7 +78,7 @@ private:
         const std::uint16_t one = at(a.operand).index, other = at(b.operand).index;
         const array_argument first{&b_.key.operands[one], "", one, false, a.operand},
             second{&b_.key.operands[other], "", other, false, b.operand};
-        if (first.at->head.same_as != second.at->head.same_as || length_of(a.axis) != length_of(b.axis) ||
+        if (first.at->head.same_as != second.at->head.same_as || a.each != b.each || length_of(a.axis) != length_of(b.axis) ||
             b_.class_along(first, a.axis) != b_.class_along(second, b.axis))
             return false;
         const std::uint64_t own = axis_bit(a.axis) | axis_bit(b.axis);
@@ -97,7 +98,7 @@ private:
             for (const array_argument& in : *arrays) {
                 const int axis = row_axis(in);
                 if (axis < 0 || (arrays == &b_.inputs && !of_all_arrays)) continue;
-                loop_choice::row r{in.node, axis, in.node};
+                loop_choice::row r{in.node, axis, in.node, axis != c_.along && moves_along(in.node) != 0};
                 const bool again = arrays == &b_.looped && (loops_around(in.node) & ~at(in.node).axes) != 0;
                 bool gain = arrays == &b_.inputs || again || b_.vector_of_row(r, length_of(axis)) > bytes_of(in);
                 for (std::size_t i = 0; i < found.size() && r.like == r.operand; ++i)
@@ -110,7 +111,8 @@ private:
             const loop_choice::row& r = found[i];
             const auto bytes = static_cast<std::uint32_t>(detail::size_of(at(r.operand).type));
             const bool first = r.like == r.operand;
-            const std::uint32_t own = first ? (length_of(r.axis) * bytes + 3) / 4 : 0;
+            const std::uint32_t rows = r.each ? c_.elements : 1;
+            const std::uint32_t own = first ? rows * ((length_of(r.axis) * bytes + 3) / 4) : 0;
             if (!gains[i] || registers + own > most_row_registers || (!first && c_.row_of(r.like) == nullptr)) continue;
             registers += own;
             c_.rows.push_back(r);
