@@ -24,14 +24,6 @@ struct loop_choice {
     std::uint32_t elements = 1;  // so many: what does not move along the axis is computed once for them
     std::uint32_t lanes = 1;     // neighbours that share the turns of a result's long loops
 
-    /// The same for one element at a time.
-    loop_choice of_one_element() const {
-        loop_choice one = *this;
-        std::erase_if(one.rows, [this](const row& r) { return r.axis == along; });
-        for (row& r : one.rows) r.each = false;
-        one.along = -1, one.elements = 1;
-        return one;
-    }
     const row* row_of(node_id operand) const {
         for (const row& r : rows)
             if (r.operand == operand) return &r;

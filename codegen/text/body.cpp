@@ -56,7 +56,10 @@ bool is_computed(const node& n) {
 }  // namespace
 
 body_writer::body_writer(const graph& g, prelude& needs)
-    : graph_(g), needs_(needs), names_{std::vector<std::string>(g.nodes.size()), std::vector<std::string>(g.nodes.size())}, uses_(g.nodes.size()) {
+    : graph_(g),
+      needs_(needs),
+      names_{std::vector<std::string>(g.nodes.size()), std::vector<std::string>(g.nodes.size())},
+      uses_(g.nodes.size()) {
     for (const node& n : g.nodes)
         for (int a = 0; a < n.arity; ++a) ++uses_[n.arguments[a]];
     for (const node_id r : g.roots) ++uses_[r];

@@ -218,7 +218,9 @@ std::string kernel_builder::dimensions_of(const loop_choice::row& row) const {
 }
 
 void kernel_builder::open_elements(source_writer& out) {
-    const std::string type = element_axis < 0 ? signed_index() : wide() ? "int" : "unsigned int",
+    const std::string type = element_axis < 0 ? signed_index()
+                             : wide()         ? "int"
+                                              : "unsigned int",
                       variable = element_digit();
     out.margin("#pragma unroll");
     out.open("for (", type, ' ', variable, " = 0; ", variable, " < ", looping.elements, "; ++", variable, ")");

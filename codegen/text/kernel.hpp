@@ -14,6 +14,9 @@ namespace ingot::codegen {
 
 using detail::index_mode;
 
+/// "i2"
+std::string digit(int axis);
+
 /// Where an array operand or an output lies.
 struct array_argument {
     const operand_class* at;
@@ -109,7 +112,7 @@ struct kernel_builder : loop_source {
     const loop_choice& choice() const override { return looping; }
     void load_row(const loop_choice::row& row, const std::string& to, source_writer& out) override;
     void open_elements(source_writer& out) override;
-    std::string element_digit() const override { return element_axis < 0 ? digit_of(looping.along) : "e"; }
+    std::string element_digit() const override { return element_axis < 0 ? digit(looping.along) : "e"; }
     std::string joined_lanes(fold_writer&, const std::string&, const std::string& value) override { return value; }
     std::string lane() const override { return "0"; }
     /// How many elements an axis has, where the key says so exactly; else 0.
@@ -162,12 +165,10 @@ protected:
     std::string dimensions_of(const loop_choice::row& row) const;
 
 private:
-    static std::string digit_of(int axis) { return "i" + std::to_string(axis); }
     void find_unravellings();
     void name_raw(node_id id);
 };
 
-std::string digit(int axis);
 stride_class inner_class(const array_argument& at, int axis);
 /// Whether an operand is contiguous along `side` and goes across the rows, which are along `inner`.
 inline bool lies_across(const array_argument& in, int side, int inner) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/codegen/key_builder.hpp"
@@ -14,6 +16,15 @@ struct named_tree {
     std::function<key(detail::target)> on;
     std::size_t kernels = 1;
 };
+
+/// On a GPU: what the axes `again` bind reads its arrays again, and some axes have these exact extents.
+inline key made_again(key k, std::initializer_list<std::size_t> again,
+                      std::initializer_list<std::pair<std::size_t, std::uint8_t>> extents) {
+    if (k.header.where != detail::target::cuda) return k;
+    for (const std::size_t a : again) k.axes[a].flags = detail::axis_flags::reads_again;
+    for (const auto& [a, extent] : extents) k.axes[a].extent = extent;
+    return k;
+}
 
 /// exp(x - max(x)) / sum(exp(x - max(x))) along rows, or along columns: axes i, j, and one for each binder.
 inline key softmax_tree(detail::target where, dtype t, std::uint8_t length_class, bool vector = true,
@@ -468,9 +479,30 @@ inline const std::vector<named_tree>& golden_trees() {
              key_builder b(t);
              b.axes(1).bound_axis(0, row(5)).bound_axis(1, row(64)).leaf(f4, "s10").leaf(f4, "01s");
              b.map("subtract").map("square").reduce(fold::sum, f4).reduce(fold::argmin, i8);
-             key k = b.output(i8, "1").done();
-             k.axes[1].flags = k.axes[2].flags = t == target::cuda ? detail::axis_flags::reads_again : 0;
-             return k;
+             return made_again(b.output(i8, "1").done(), {1, 2}, {});
+         }},
+        {"nearest_of_centres_of_16",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(16)).bound_axis(1, row(64)).leaf(f4, "s10").leaf(f4, "01s");
+             b.map("subtract").map("square").reduce(fold::sum, f4).reduce(fold::argmin, i8);
+             return made_again(b.output(i8, "1").done(), {1, 2}, {{1, 16}});
+         }},
+        {"forces_between_bodies",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(2, detail::axis_flags::short_inner).bound_axis(0, row(3), 2).bound_axis(1, row(16384), 1);
+             b.leaf(f4, "010s", false).same(f4, "s100", 0).map("subtract");
+             b.same(f4, "001s", 0).same(f4, "s010", 0).map("subtract").map("square").reduce(fold::sum, f4);
+             b.scalar(f4).map("add").map("reciprocal").map("multiply").reduce(fold::sum, f4);
+             return made_again(b.output(f4, "s1", false).done(), {2, 3}, {{1, 3}, {2, 3}});
+         }},
+        {"likelihoods_of_a_mixture",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).bound_axis(0, row(16)).leaf(f4, "10").leaf(f4, "01").map("subtract").map("square");
+             b.leaf(f4, "01").map("multiply").map("exp").reduce(fold::sum, f4).map("log");
+             return made_again(b.output(f4, "1").done(), {1}, {{1, 16}});
          }},
         {"cummax_of_short_rows",
          [row](target t) {

@@ -1,7 +1,7 @@
 // The map kernel for CUDA whose threads fold for more than one element: all those of a short inner axis, so that what
 // does not move along it is read and computed once for them; and neighbouring lanes, each of which has every so-manyth
-// turn of the long loops, so that few results fill the GPU. All lanes of a result have what they folded together; one of
-// them writes. Lanes behind the last result fold for that too: all of a warp join.
+// turn of the long loops, so that few results fill the GPU. All lanes of a result have what they folded together; one
+// of them writes. Lanes behind the last result fold for that too: all of a warp join.
 #include "codegen/cuda/map/choice.hpp"
 
 namespace ingot::codegen {
@@ -30,8 +30,7 @@ public:
         for (const array_argument& z : b_.outputs)  // all before the first is written: an output may be an operand
             out.line("const ", b_.needs.type(z.at->head.type), ' ', z.name, " = ",
                      b_.body.value(b_.graph.roots[z.index], out), ";");
-        for (const array_argument& z : b_.outputs)
-            b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name);
+        for (const array_argument& z : b_.outputs) b_.store_element(z, b_.offset(z, axis_range(0, b_.rank)), z.name);
         if (loops_.elements > 1) b_.body.close_elements(out);
         if (loops_.lanes > 1) out.close();
         finish_map(b_, choice_, p);

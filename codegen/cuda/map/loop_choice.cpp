@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint32_t most_row_registers = 96;  // of 255
 
-class choosing {
+class loop_chooser {
 public:
-    choosing(const cuda_kernel& b, const loop_choice& elements, bool reads_rows) : b_(b), c_(elements) {
+    loop_chooser(const cuda_kernel& b, const loop_choice& elements, bool reads_rows) : b_(b), c_(elements) {
         unroll();
         choose_rows(reads_rows);
     }
@@ -78,12 +78,12 @@ private:
         const std::uint16_t one = at(a.operand).index, other = at(b.operand).index;
         const array_argument first{&b_.key.operands[one], "", one, false, a.operand},
             second{&b_.key.operands[other], "", other, false, b.operand};
-        if (first.at->head.same_as != second.at->head.same_as || a.each != b.each || length_of(a.axis) != length_of(b.axis) ||
-            b_.class_along(first, a.axis) != b_.class_along(second, b.axis))
+        if (first.at->head.same_as != second.at->head.same_as || a.each != b.each ||
+            length_of(a.axis) != length_of(b.axis) || b_.class_along(first, a.axis) != b_.class_along(second, b.axis))
             return false;
         const std::uint64_t own = axis_bit(a.axis) | axis_bit(b.axis);
-        if (a.axis != b.axis && ((at(a.operand).axes & axis_bit(b.axis)) != 0 ||
-                                 (at(b.operand).axes & axis_bit(a.axis)) != 0))
+        if (a.axis != b.axis &&
+            ((at(a.operand).axes & axis_bit(b.axis)) != 0 || (at(b.operand).axes & axis_bit(a.axis)) != 0))
             return false;
         for (const int axis : axes_in((at(a.operand).axes | at(b.operand).axes) & ~own))
             if (b_.class_along(first, axis) != b_.class_along(second, axis)) return false;
@@ -167,7 +167,7 @@ std::uint32_t lanes_of(const cuda_kernel& b, bool several) {
 }
 
 /// Whether loops compute or read something that is the same all along an axis along which their folds' results move.
-bool share_along(const cuda_kernel& b, int axis) {
+bool shares_along(const cuda_kernel& b, int axis) {
     const auto moves = [&](node_id i) { return (b.graph.nodes[i].axes & axis_bit(axis)) != 0; };
     for (const node_id f : outermost_folds(b)) {
         if (!moves(f)) continue;
@@ -188,7 +188,7 @@ loop_choice choose_loops(const cuda_kernel& b, int along, std::uint32_t elements
     if (b.loops == 0 || run_in_order(b)) return {};
     loop_choice c;
     if (elements > 1) c.along = along, c.elements = elements;
-    return choosing(b, c, false).found();
+    return loop_chooser(b, c, false).found();
 }
 
 std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
@@ -199,12 +199,12 @@ std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
     const int inner = b.rank - 1;
     const std::uint32_t n = b.rank > 1 ? b.exact_extent(inner) : 0;
     loop_choice c;
-    if (n > 1 && n <= most_elements && n * b.cost <= statement_budget && share_along(b, inner) &&
+    if (n > 1 && n <= most_elements && n * b.cost <= statement_budget && shares_along(b, inner) &&
         std::ranges::all_of(b.outputs, [&](const array_argument& z) { return b.moves_along(z, axis_bit(inner)); }))
         c.along = inner, c.elements = n;
     c.lanes = lanes_of(b, c.elements > 1);
     if (c.elements == 1 && c.lanes == 1) return {};
-    return choosing(b, c, true).found();
+    return loop_chooser(b, c, true).found();
 }
 
 std::string loop_choice::reason() const {
@@ -212,7 +212,8 @@ std::string loop_choice::reason() const {
     if (unrolled != 0)
         text += "; " + std::string(std::has_single_bit(unrolled) ? "a short loop" : "short loops") + " unrolled";
     if (!rows.empty())
-        text += "; rows of " + std::to_string(rows.size()) + (rows.size() == 1 ? " array" : " arrays") + " in registers";
+        text +=
+            "; rows of " + std::to_string(rows.size()) + (rows.size() == 1 ? " array" : " arrays") + " in registers";
     return text;
 }
 

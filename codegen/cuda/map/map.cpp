@@ -194,7 +194,7 @@ private:
     void write_one_by_one(const std::vector<const array_argument*>& vectors,
                           const std::vector<array_argument>& generators) {
         source_writer& out = b_.code;
-        b_.looping = b_.looping.of_one_element();
+        b_.looping = {};  // a few elements: loops as they come
         for (const array_argument* in : vectors) {
             out.line("const ", b_.needs.type(in->at->head.type), ' ', in->name, " = ", in->name, "_at[e];");
             b_.body.name(in->node, in->name);
