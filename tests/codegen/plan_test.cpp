@@ -24,7 +24,8 @@ TEST_CASE("every tree of the matrix is one kernel, unless it folds rows too long
     for (const named_tree& tree : golden_trees())
         for (const target where : {target::cuda, target::host}) {
             // No thread of the host keeps so long a row in its cache, or folds by loops inside a map's.
-            const bool gpu_alone = tree.name == "softmax_of_rows_of_a_cluster" || tree.name == "nearest_of_centres";
+            const bool gpu_alone = tree.name == "softmax_of_rows_of_a_cluster" ||
+                                   tree.name.starts_with("nearest_of_centres") || tree.name == "forces_between_bodies";
             if (where == target::host && gpu_alone) continue;
             CAPTURE(tree.name);
             const plan p = make_plan(tree.on(where));
@@ -159,6 +160,22 @@ TEST_CASE("a scan on CUDA says how threads share its elements") {
     CHECK(says_of("cumsum_of_columns") ==
           "look-back columns: blocks of 512 threads, 64 lanes a row, 13 times 4 elements a thread, "
           "staged in shared memory, joined through the scratch, 2 blocks a multiprocessor");
+}
+
+TEST_CASE("a map on CUDA says how its threads fold") {
+    const auto says_of = [](std::string_view name) {
+        for (const named_tree& tree : golden_trees())
+            if (tree.name == name) return kernel(make_plan(tree.on(target::cuda)), 0).reason;
+        return std::string("no such tree");
+    };
+    CHECK(says_of("forces_between_bodies") ==
+          "3 elements of a short axis a thread: what is the same along it is computed once; a short loop unrolled; rows "
+          "of 4 arrays in registers");
+    CHECK(says_of("nearest_of_centres_of_16") ==
+          "1 element a thread, a block apart: coalesced at any alignment and stride; a short loop unrolled; rows of 2 "
+          "arrays in registers");
+    CHECK(says_of("nearest_of_centres") ==
+          "1 element a thread, a block apart: coalesced at any alignment and stride");
 }
 
 TEST_CASE("a gather from a tree is planned as one kernel that computes at the gathered places") {

@@ -78,6 +78,7 @@ struct arguments {
     const float* x2;
     float* z0;
     uint32 n0;
+    uint32 n1;
 };
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -120,17 +121,14 @@ map(const __grid_constant__ arguments p) {
 #pragma unroll 1
     for (unsigned int e = 0; e < min(uint32(4), p.n0 - i0); ++e) {
         const float x0 = x0_at[e];
-        alignas(16) float row1[16];
-        load_row<uint4>(row1, p.x1);
-        alignas(16) float row4[16];
-        load_row<uint4>(row4, p.x2);
         float sum7 = 0.0f;
-#pragma unroll
-        for (int32 i1 = 0; i1 < 16; ++i1) {
-            const float t3 = x0 - row1[i1];
-            const float t4 = t3 * t3;
-            const float t5 = t4 * row4[i1];
-            sum7 = sum_float::join(sum7, exp_float(t5));
+        for (int32 i1 = 0; i1 < int32(p.n1); ++i1) {
+            const float v3 = __ldg(p.x1 + i1);
+            const float t4 = x0 - v3;
+            const float t5 = t4 * t4;
+            const float v6 = __ldg(p.x2 + i1);
+            const float t7 = t5 * v6;
+            sum7 = sum_float::join(sum7, exp_float(t7));
         }
         const float z0 = log_float(sum7);
         z0_at[e] = z0;
