@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/cuda/map/stencil.hpp"
+#include "codegen/cuda/map/byte_pairs.hpp"
 
 namespace ingot::codegen {
 
@@ -136,6 +136,7 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     c.along = axes->down, c.side = axes->side;
     c.each = size.each, c.aside = size.aside, c.ahead = size.ahead;
     c.chunks = rows;
+    c.pairs = size.each % 8 == 0 && computes_byte_pairs(b, *axes);
 }
 
 /// Whether one value is added to few places, so that it is known from how often each is met.
@@ -231,7 +232,8 @@ std::string map_choice::reason() const {
             return n + " elements a thread, apart on the axis that has been folded: results are read once";
         case layout::stencil:
             return n + " columns of " + std::to_string(chunks * aside) +
-                   " rows a thread: what neighbours share of a buffer is read once";
+                   " rows a thread: what neighbours share of a buffer is read once" +
+                   (pairs ? ", and two bytes are computed at once in a word" : "");
         case layout::tiled:
             return "squares of " + std::to_string(tile) +
                    ", transposed operands by way of shared memory: coalesced along both axes";

@@ -111,13 +111,24 @@ std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& a
         f.borders.assign(static_cast<std::size_t>(b.rank), border::none);
         for (const view_place& v : g)
             for (std::size_t a = 0; a < f.borders.size(); ++a) f.borders[a] = std::max(f.borders[a], v.borders[a]);
+        // Counted from the one in the middle of the rows, where there is one: what is written lies there as a rule.
+        const std::size_t inner = f.borders.size() - 1;
+        number_range along;
+        for (const view_place& v : g) along.add(v.steps[inner]);
+        const auto middle =
+            std::ranges::find_if(g, [&](const view_place& v) { return 2 * v.steps[inner] == along.low + along.high; });
+        const view_place& origin = middle == g.end() ? g.front() : *middle;
         const auto step = [&](const view_place& v, int axis) {
             if (axis < 0) return 0;
             const auto a = static_cast<std::size_t>(axis);
-            return f.borders[a] == border::none ? v.steps[a] - g.front().steps[a] : v.steps[a] - v.offsets[a];
+            return v.steps[a] - (f.borders[a] == border::none ? origin.steps[a] : v.offsets[a]);
         };
-        for (const view_place& v : g)
+        const auto add = [&](const view_place& v) {
             f.views.push_back({v.in, step(v, axes.down), step(v, axes.side), step(v, b.rank - 1)});
+        };
+        add(origin);
+        for (const view_place& v : g)
+            if (&v != &origin) add(v);
     }
     return families;
 }
@@ -190,7 +201,9 @@ std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& ax
             w.left = std::max(w.left, line.left);
             w.right = std::max(w.right, line.right);
         }
-        w.width = w.left + static_cast<int>(size.each) + w.right;
+        const auto room = [&](int elements) { return size.words ? (elements + 3) / 4 * 4 : elements; };
+        w.first = room(w.left);
+        w.width = w.first + static_cast<int>(size.each) + room(w.right);
         w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? size.ahead : 0);
         w.family = std::move(f);
         windows.push_back(std::move(w));
@@ -207,7 +220,7 @@ std::uint32_t registers_of(const std::vector<view_window>& windows, window_size 
                 // From the slot where it is first read to that in which it arrives.
                 int used = line.down.high + 1;
                 for (const stencil_view& v : w.family.views) {
-                    const int e = column - w.left - v.along, t = line.side - v.side;
+                    const int e = column - w.first - v.along, t = line.side - v.side;
                     if (e < 0 || e >= static_cast<int>(size.each)) continue;
                     if (t < 0 || t >= (w.moves_aside ? static_cast<int>(size.aside) : 1)) continue;
                     used = std::min(used, v.down);

@@ -82,7 +82,8 @@ struct view_window {
     std::vector<row_line> lines{};  // one beside the other; one that no view reads has no rows
     int first_side = 0, last_side = 0;
     number_range down{};
-    int left = 0, right = 0, width = 0;
+    int left = 0, right = 0;
+    int first = 0, width = 0;  // of an array that a row is read into: where the thread's own begin, and all
     std::uint32_t slots = 1;
 
     bool has_borders() const {
@@ -92,6 +93,7 @@ struct view_window {
 
 struct window_size {
     std::uint32_t each, aside, ahead;  // elements, places on the side axis; rows under way
+    bool words = false;                // a row is read into whole words of bytes
 };
 std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size);
 /// Four-byte registers that they take.

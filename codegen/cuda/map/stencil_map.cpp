@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/cuda/map/byte_pairs.hpp"
 #include "codegen/cuda/map/choice.hpp"
-#include "codegen/cuda/map/stencil.hpp"
 
 namespace ingot::codegen {
 
@@ -26,7 +26,8 @@ public:
           inner_(b.rank - 1),
           axes_{c.along, c.side},
           each_(static_cast<int>(c.each)),
-          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead})) {}
+          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead, c.pairs})),
+          pairs_(b) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -289,16 +290,39 @@ private:
     /// The ring, and for each of its lines a function that reads the row so many below the thread's first.
     void declare(const view_window& w) {
         source_writer& out = b_.code;
-        const array_argument& in = w.family.first();
-        out.line(type_of(in), ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", w.width, "] = {};");
+        const std::string type = b_.needs.type(choice_.pairs ? dtype::u4 : w.family.first().at->head.type);
+        out.line(type, ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", ring_width(w), "] = {};");
         if (w.border_along != border::none && w.left + w.right > 0) declare_ends(w);
-        for (const row_line& line : w.lines)
-            if (!line.down.empty) declare_loader(w, line);
+        for (const row_line& line : w.lines) {
+            if (line.down.empty) continue;
+            declare_loader(w, line);
+            if (choice_.pairs) declare_pair_loader(w, line);
+        }
         for (const stencil_view& v : w.family.views) {
             const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
-            b_.body.name(v.in->node, w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
-                                         std::to_string(w.left + v.along) + ']');
+            const std::string element = w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
+                                        std::to_string(w.left + v.along) + ']';
+            choice_.pairs ? pairs_.name(v.in->node, element) : b_.body.name(v.in->node, element);
         }
+    }
+    int half() const { return each_ / 2; }
+    int ring_width(const view_window& w) const { return choice_.pairs ? w.left + half() + w.right : w.width; }
+
+    /// Element by element of the thread's first half, with that of its second half in the same word.
+    void declare_pair_loader(const view_window& w, const row_line& line) {
+        source_writer& out = b_.code;
+        const std::string word = b_.needs.type(dtype::u4), type = type_of(w.family.first());
+        out.open("const auto ", loader_of(w, line), " = [&](", word, " (&to)[", ring_width(w), "], int r)");
+        out.line("alignas(16) ", type, " bytes[", w.width, "] = {};");
+        out.line(reader_of(w, line), "(bytes, r);");
+        out.line("const ", word, "* const words = reinterpret_cast<const ", word, "*>(bytes);");
+        out.margin("#pragma unroll");
+        out.open("for (int k = 0; k < ", ring_width(w), "; ++k)");
+        out.line("const int at = k + ", w.first - w.left, ";");
+        out.line("to[k] = __byte_perm(words[at / 4], words[at / 4 + ", half() / 4,
+                 "], 0x400 + at % 4 * 0x101) & 0xff00ffu;");
+        out.close();
+        out.close(";");
     }
 
     /// The columns before and behind the thread's own, the same in every row.
@@ -348,11 +372,11 @@ private:
         const bool aligned = is_aligned(w);
         const std::string suffix = add_loaders(in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
-        out.open("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
+        out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
         out.line("const ", type, "* const from = ", row_of(w, line), ";");
         out.open("if (inside)");
         out.line(aligned ? "load_aligned_row" : "load_row", suffix, '<', word_of(bytes, in.at->head.type), ", ", each_,
-                 ", 0, 0, ", w.left, ">(to, from + column);");
+                 ", 0, 0, ", w.first, ">(to, from + column);");
         const auto load_ends = [&](int first, int last, int before) {
             if (first == last) return;
             out.margin("#pragma unroll");
@@ -360,19 +384,25 @@ private:
                      element_at(in, "from + " + ends + "[e" + (before > 0 ? " - " + std::to_string(before) : "") + ']'),
                      ";");
         };
-        load_ends(w.left - line.left, w.left, 0);
-        load_ends(w.left + each_, w.left + each_ + line.right, each_);
+        load_ends(w.first - line.left, w.first, w.first - w.left);
+        load_ends(w.first + each_, w.first + each_ + line.right, w.first - w.left + each_);
         out.line("return;");
         out.close();
         out.line("if (!here) return;");
         out.margin("#pragma unroll");
-        out.open("for (int e = ", w.left - line.left, "; e < ", w.left + each_ + line.right, "; ++e)");
+        out.open("for (int e = ", w.first - line.left, "; e < ", w.first + each_ + line.right, "; ++e)");
         const std::string number = b_.signed_index(), n = extent(inner_);
-        out.line("const ", number, " at = column + ", number, "(e) - ", w.left, ";");
+        out.line("const ", number, " at = column + ", number, "(e) - ", w.first, ";");
         out.line("if (at >= -", line.left, " && at < ", n, " + ", line.right,
                  ") to[e] = ", element_at(in, "from + " + bordered(w.border_along, inner_, "at")), ";");
         out.close();
         out.close(";");
+    }
+
+    /// What reads a row of elements as they are.
+    std::string reader_of(const view_window& w, const row_line& line) const {
+        const std::string name = loader_of(w, line);
+        return choice_.pairs ? "read" + name.substr(name.find('_')) : name;
     }
 
     void declare_loader(const view_window& w, const row_line& line) {
@@ -383,13 +413,13 @@ private:
         const bool aligned = is_aligned(w);
         const std::string suffix = add_loaders(in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
-        out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
+        out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
         std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
         if (w.moves_down && !w.has_borders()) from += " + " + steps(in, axes_.down, "r");
         if (line.side != 0 && !w.has_borders()) from += " + " + steps(in, axes_.side, std::to_string(line.side));
         out.line("    const ", type, "* const from = ", from, ";");
         out.line("    if (whole) return ", aligned ? "load_aligned_row" : "load_row", suffix, "<",
-                 word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.left,
+                 word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
                  ">(to, from);");
         // The columns of those views that read this row of the thread's elements that there are.
         std::map<std::string, number_range> ranges;
@@ -404,14 +434,14 @@ private:
         const std::string n = extent(inner_);
         if (ranges.size() == 1 && ranges.begin()->first.empty()) {
             const number_range& s = ranges.begin()->second;
-            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", ", s.low, ", ", n,
+            out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n,
                      " + ", parenthesised(s.high), ");");
         } else {
             out.line("    ", number, " low = ", n, " + 8, high = -8;");
             for (const auto& [when, s] : ranges)
                 out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', s.low,
                          ")), high = max(high, ", n, " + ", parenthesised(s.high), ");");
-            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", low, high);");
+            out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", low, high);");
         }
         out.line("};");
     }
@@ -477,7 +507,7 @@ private:
             out.margin("#pragma unroll");
             out.line("    for (int r = 0; r < ", w.slots - 1, "; ++r)");
             out.margin("#pragma unroll");
-            out.line("        for (int k = 0; k < ", w.width, "; ++k) ", w.name, "[l][r][k] = ", w.name,
+            out.line("        for (int k = 0; k < ", ring_width(w), "; ++k) ", w.name, "[l][r][k] = ", w.name,
                      "[l][r + 1][k];");
         }
     }
@@ -544,6 +574,7 @@ private:
         for (const array_argument& z : b_.outputs)
             out.line("alignas(", bytes_of(z) * choice_.each, ") ", type_of(z), ' ', z.name, '[', choice_.aside, "][",
                      each_, "];");
+        if (choice_.pairs) return compute_pairs();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_sides(false);
             if (b_.has_user_text()) {
@@ -557,6 +588,21 @@ private:
             out.close();
             close_sides();
         });
+    }
+
+    void compute_pairs() {
+        source_writer& out = b_.code;
+        const std::string byte = b_.needs.type(dtype::u1);
+        open_sides(false);
+        b_.open_unrolled("e", static_cast<std::uint32_t>(half()));
+        for (const array_argument& z : b_.outputs) {
+            const std::string value = pairs_.value(b_.graph.roots[z.index]);
+            const std::string to = "reinterpret_cast<" + byte + "*>(" + z.name + of_side() + ")";
+            out.line(to, "[e] = ", byte, '(', value, ");");
+            out.line(to, "[e + ", half(), "] = ", byte, '(', value, " >> 16);");
+        }
+        out.close();
+        close_sides();
     }
 
     void store(const array_argument& z) {
@@ -624,6 +670,7 @@ private:
     const stencil_axes axes_;
     const int each_;
     const std::vector<view_window> windows_;
+    byte_pairs pairs_;
 };
 
 }  // namespace
