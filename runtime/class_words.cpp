@@ -93,7 +93,7 @@ void classifier::collapse() {
         const int owner = owners_[a];
         if (extent == 1 && !is_library(owner) && !is_gather(owner)) continue;
         bool merges = !kept.empty() && !is_library(owner) && owners_[static_cast<std::size_t>(kept.back())] == owner &&
-                      may_merge(static_cast<std::size_t>(kept.back()));
+                      may_merge(static_cast<std::size_t>(kept.back()), a);
         for (std::size_t r = 0; merges && r < rows; ++r)
             merges =
                 raw_strides_[r * raw + static_cast<std::size_t>(kept.back())] == raw_strides_[r * raw + a] * extent;
@@ -115,7 +115,11 @@ void classifier::collapse() {
             c_.strides[r * kept.size() + k] = raw_strides_[r * raw + static_cast<std::size_t>(kept[k])];
 }
 
-bool classifier::has_short_rows() const { return c_.extents.size() > 1 && c_.extents.back() < short_row; }
+bool classifier::has_short_rows() const {
+    std::size_t outer = c_.extents.size();
+    while (outer > 0 && owners_[static_cast<std::size_t>(axis_pool_[outer - 1])] != 0) --outer;
+    return outer > 1 && c_.extents[outer - 1] < short_row;
+}
 
 bool classifier::moves(operand_range range, std::size_t axis) const {
     for (std::size_t i = range.first; i < range.last; ++i)

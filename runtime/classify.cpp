@@ -95,13 +95,16 @@ const classified& classifier::classify(const statement& s, environment_class env
     if ((kinds & has_places) != 0) find_gathers(s);
     order_axes(s);
     relations_.clear();
-    if (env.wishes.relations && !binders && !several) find_relations(s);
+    shifts_.clear();
+    if (env.wishes.relations && !several && (!binders || find_shifts(s, kinds))) find_relations(s);
+    if (relations_.empty()) shifts_.clear();
     index_use_.clear();
     if (env.wishes.indices && binders) find_indices(s);
     collapse();
     // Rows that are short are better walked as one run, which axes that relatives keep apart are not.
     if (!relations_.empty() && has_short_rows()) {
         relations_.clear();
+        shifts_.clear();
         collapse();
     }
     write_words(s, env, kinds);

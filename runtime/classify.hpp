@@ -162,8 +162,12 @@ private:
     void collapse();
     // Views of one buffer (view_relations.cpp).
     void find_relations(const statement&);
+    bool find_shifts(const statement&, std::uint8_t kinds);
+    bool find_shifts_of(const statement&, std::size_t binder, bool nearest);
+    bool place_shifted(const statement&);
+    bool is_shifted(std::size_t axis) const;
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
-    bool may_merge(std::size_t outer) const;
+    bool may_merge(std::size_t outer, std::size_t inner) const;
     void append_relations();
     bool has_short_rows() const;
     void find_indices(const statement&);
@@ -237,7 +241,14 @@ private:
         std::uint16_t operand, base;
     };
     std::vector<view_pair> relations_;
-    std::vector<std::int8_t> steps_;       // of each relation on every axis before collapse
+    std::vector<std::int8_t> steps_;  // of each relation on every axis before collapse
+    struct shift {
+        std::uint16_t pick;         // the operand
+        std::uint16_t axis, bound;  // the result's, and the binder's that is read along it; before collapse
+        std::int8_t steps;
+    };
+    std::vector<shift> shifts_;            // where nothing else is bound
+    std::vector<index_t> view_strides_;    // then, on the result's axes alone
     std::vector<std::uint16_t> bases_;     // views that others are related to
     std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
     std::vector<int> word_operands_;

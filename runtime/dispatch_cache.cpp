@@ -90,6 +90,8 @@ bool call_signature::take(const slot& cache, const statement& s, const execution
             to.put(first);
             to.put(begins ? 0 : static_cast<std::uint64_t>(o.where->offset - s.operands[first].where->offset));
         }
+        // How far what is read there is shifted.
+        if (env.wishes.relations && o.kind == operand_kind::pick) to.put(static_cast<std::uint64_t>(o.where->offset));
     }
     for (const output& o : s.outputs) {
         const bool given = bool(*o.memory);

@@ -102,23 +102,47 @@ void write_text(const operand_class& o, std::vector<std::uint32_t>& out) {
     std::memcpy(out.data() + out.size() - characters, o.text.data(), o.text.size());
 }
 
+/// Whether a relation says how the places of a pick are shifts.
+bool is_shift(const view_relation& r) { return r.operand == r.base; }
+
+void require_shift(const view_relation& r, const key& k) {
+    require(k.operands[r.operand].head.kind == operand_kind::pick, "shifts what is no place");
+    for (std::size_t a = 0; a < k.axes.size(); ++a) {
+        const int n = r.steps[a];
+        if (k.axes[a].owner == 0)
+            require(std::abs(n) <= most_inner_steps, "shifts operands far");
+        else
+            require(n >= 0 && (n == 0 || (static_cast<std::size_t>(n) <= k.axes.size() &&
+                                          k.axes[static_cast<std::size_t>(n - 1)].owner == 0)),
+                    "shifts operands along an axis that is not the outputs'");
+    }
+}
+
+void require_relation(const view_relation& r, const key& k) {
+    const operand_class &view = k.operands[r.operand], &base = k.operands[r.base];
+    // Views that are shifted move along other axes of the key.
+    const bool shifts = !k.relations.empty() && is_shift(k.relations.front());
+    require(view.head.kind == operand_kind::array && base.head.kind == operand_kind::array &&
+                view.head.type == base.head.type &&
+                (shifts || (view.head.same_as == r.operand && base.head.same_as == r.base &&
+                            view.strides == base.strides)),
+            "relates operands that are not alike");
+    for (std::size_t a = 0; a < k.axes.size(); ++a)
+        require(r.steps[a] == 0 || (std::abs(r.steps[a]) <= most_inner_steps &&
+                                    (shifts || view.strides[a] != stride_class::broadcast)),
+                "relates operands that lie far apart");
+}
+
 view_relation read_relation(word_reader& in, const key& k) {
     const std::uint32_t pair = in.next();
     view_relation r{static_cast<std::uint16_t>(pair), static_cast<std::uint16_t>(pair >> 16), {}};
-    require(r.base < r.operand && r.operand < k.operands.size(), "relates operands that there are not");
-    const operand_class &view = k.operands[r.operand], &base = k.operands[r.base];
-    require(view.head.kind == operand_kind::array && base.head.kind == operand_kind::array &&
-                view.head.type == base.head.type && view.head.same_as == r.operand && base.head.same_as == r.base &&
-                view.strides == base.strides,
-            "relates operands that are not alike");
+    require(r.base <= r.operand && r.operand < k.operands.size(), "relates operands that there are not");
     std::uint32_t steps = 0;
     for (std::size_t a = 0; a < k.axes.size(); ++a, steps >>= 8) {
         if (a % steps_per_word == 0) steps = in.next();
         r.steps.push_back(static_cast<std::int8_t>(steps & 0xffu));
-        require(r.steps.back() == 0 ||
-                    (std::abs(r.steps.back()) <= most_inner_steps && view.strides[a] != stride_class::broadcast),
-                "relates operands that lie far apart");
     }
+    is_shift(r) ? require_shift(r, k) : require_relation(r, k);
     return r;
 }
 

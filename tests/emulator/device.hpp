@@ -250,6 +250,12 @@ T __reduce_add_sync(unsigned int mask, T mine) {
 
 // ---- Integers and bits.
 
+inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
+    const std::uint64_t bytes = a | std::uint64_t{b} << 32;
+    unsigned int result = 0;
+    for (unsigned int i = 0; i < 4; ++i) result |= unsigned(bytes >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
+    return result;
+}
 inline unsigned int __umulhi(unsigned int a, unsigned int b) { return unsigned((std::uint64_t{a} * b) >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/cuda/map/stencil.hpp"
+#include "codegen/cuda/map/byte_pairs.hpp"
 
 namespace ingot::codegen {
 
@@ -107,12 +107,17 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     const auto axes = find_stencil(b);
     if (!axes) return;
     const int inner = b.rank - 1;
-    const std::uint32_t vector =
-        vector_bytes / widest_element(b, true, [&](const array_argument& at) { return moves_inside(at, inner); });
-    // Few rows for each thread of many; of three dimensions two side by side, and more planes.
-    const bool has_side = axes->side >= 0;
-    window_size size{elements_within(b, vector), has_side ? 2u : 1u, axes->down < 0 ? 0u : has_side ? 1u : 2u};
-    const std::uint32_t rows = axes->down < 0 ? 1 : has_side ? 16 : 8;
+    const std::uint32_t vector = vector_bytes / widest_element(b, true, [&](const array_argument& at) {
+                                     return class_along(b, at, inner) != stride_class::broadcast;
+                                 });
+    // Few rows for each thread of many; of three dimensions two side by side, and more planes. Elements that are narrow
+    // are many, so that a row takes long: fewer under way, and more rows.
+    const bool has_side = axes->side >= 0, narrow = vector >= 8;
+    window_size size{elements_within(b, vector), has_side ? 2u : 1u,
+                     axes->down < 0       ? 0u
+                     : has_side || narrow ? 1u
+                                          : 2u};
+    const std::uint32_t rows = axes->down < 0 ? 1 : has_side || narrow ? 16 : 8;
     const auto fits = [&] {
         return registers_of(windows_of(b, *axes, size), size) <= most_registers &&
                size.aside * size.each * b.cost <= statement_budget;
@@ -131,6 +136,7 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     c.along = axes->down, c.side = axes->side;
     c.each = size.each, c.aside = size.aside, c.ahead = size.ahead;
     c.chunks = rows;
+    c.pairs = size.each % 8 == 0 && computes_byte_pairs(b, *axes);
 }
 
 /// Whether one value is added to few places, so that it is known from how often each is met.
@@ -239,7 +245,8 @@ std::string map_choice::reason() const {
             return n + " elements a thread, apart on the axis that has been folded: results are read once";
         case layout::stencil:
             return n + " columns of " + std::to_string(chunks * aside) +
-                   " rows a thread: what neighbours share of a buffer is read once";
+                   " rows a thread: what neighbours share of a buffer is read once" +
+                   (pairs ? ", and two bytes are computed at once in a word" : "");
         case layout::tiled:
             return "squares of " + std::to_string(tile) +
                    ", transposed operands by way of shared memory: coalesced along both axes";

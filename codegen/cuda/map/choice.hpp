@@ -33,6 +33,7 @@ struct map_choice {
                               // dimension
     std::uint32_t aside = 1;  // stencil: places of a thread on `side`
     std::uint32_t ahead = 0;  // stencil: rows on their way while one is computed
+    bool pairs = false;       // stencil: of bytes, two of which are computed at once in a word
     std::uint32_t tile = 0;   // tiled: the extent of a square along either axis
     std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
     std::uint32_t places = 0;  // counted: as many as a block counts at

@@ -11,57 +11,134 @@ using namespace detail;
 namespace {
 
 bool is_contiguous(const cuda_kernel& b, const array_argument& at) {
-    return inner_class(at, b.rank - 1) == stride_class::unit;
+    return class_along(b, at, b.rank - 1) == stride_class::unit;
 }
 
-/// Steps from the relatives' base, which itself has none.
+/// Says how a binder's place is shifted: a relation of its pick with itself. Where there is one, all binders have one.
+bool is_shift(const view_relation& r) { return r.operand == r.base; }
+bool all_are_shifts(const kernel_builder& b) {
+    return b.unravellings.empty() || (!b.key.relations.empty() && is_shift(b.key.relations.front()));
+}
+
+/// Steps along the map's axes from the relatives' base, which itself has none, that are in the views' own offsets.
 std::vector<int> steps_of(const cuda_kernel& b, const array_argument& in) {
     for (const view_relation& r : b.key.relations)
-        if (r.operand == in.at->head.same_as) return {r.steps.begin(), r.steps.end()};
+        if (r.operand == in.index) return {r.steps.begin(), r.steps.begin() + b.rank};
     return std::vector<int>(static_cast<std::size_t>(b.rank));
 }
 std::uint16_t base_of(const cuda_kernel& b, const array_argument& in) {
     for (const view_relation& r : b.key.relations)
-        if (r.operand == in.at->head.same_as) return r.base;
-    return in.at->head.same_as;
+        if (r.operand == in.index) return r.base;
+    return in.index;
+}
+
+/// Where a view lies among its relatives.
+struct view_place {
+    const array_argument* in;
+    std::uint16_t base;
+    std::vector<int> offsets;  // steps that are in its own offset
+    std::vector<int> steps;    // these and those that it is shifted by
+    std::vector<border> borders;
+};
+
+view_place place_of(const cuda_kernel& b, const array_argument& in) {
+    view_place v{&in, base_of(b, in), steps_of(b, in), {}, {}};
+    v.steps = v.offsets;
+    for (int a = 0; a < b.rank; ++a) {
+        const view_axis axis = axis_of_view(b, in, a);
+        v.steps[static_cast<std::size_t>(a)] += axis.steps;
+        v.borders.push_back(axis.beyond);
+    }
+    return v;
+}
+
+/// Whether two views agree on what is beyond the ends of an axis, and where these are.
+bool agree_on_border(const view_place& v, const view_place& w, std::size_t axis) {
+    if (v.borders[axis] == border::none && w.borders[axis] == border::none) return true;
+    return v.offsets[axis] == w.offsets[axis] &&
+           (v.borders[axis] == w.borders[axis] || v.borders[axis] == border::none || w.borders[axis] == border::none);
 }
 
 }  // namespace
 
+view_axis axis_of_view(const kernel_builder& b, const array_argument& in, int axis) {
+    for (const unravelling& u : b.unravellings)
+        for (const int a : u.axes) {
+            const auto own = static_cast<std::size_t>(a);
+            if (in.at->strides[own] == stride_class::broadcast) continue;
+            for (const view_relation& r : b.key.relations)
+                if (is_shift(r) && r.steps[own] == axis + 1)
+                    return {a, r.steps[static_cast<std::size_t>(axis)], u.nearest ? border::nearest : border::wrapped};
+        }
+    return {axis};
+}
+
+stride_class class_along(const kernel_builder& b, const array_argument& at, int axis) {
+    if (axis < 0 || at.is_output) return inner_class(at, axis);
+    return at.at->strides[static_cast<std::size_t>(axis_of_view(b, at, axis).own)];
+}
+
+bool moves_along(const kernel_builder& b, const array_argument& in, std::uint64_t axes) {
+    return std::ranges::any_of(axes_in(axes), [&](int a) { return class_along(b, in, a) != stride_class::broadcast; });
+}
+
 std::vector<view_family> families_of(const cuda_kernel& b, const stencil_axes& axes) {
-    std::vector<view_family> families;
-    std::vector<std::uint16_t> bases;
-    const auto step = [](const std::vector<int>& steps, int axis) {
-        return axis < 0 ? 0 : steps[static_cast<std::size_t>(axis)];
+    const auto is_told_apart = [&](std::size_t a) {
+        const int axis = static_cast<int>(a);
+        return axis == axes.down || axis == axes.side || axis == b.rank - 1;
     };
-    std::vector<std::vector<int>> firsts;  // steps of each family's first view
+    const auto fits = [&](const view_place& v, const view_place& w) {
+        if (v.base != w.base) return false;
+        for (std::size_t a = 0; a < v.steps.size(); ++a)
+            if (!agree_on_border(v, w, a) || (!is_told_apart(a) && v.steps[a] != w.steps[a])) return false;
+        return true;
+    };
+    std::vector<std::vector<view_place>> groups;
     for (const array_argument& in : b.inputs) {
         if (!is_contiguous(b, in)) continue;
-        const std::uint16_t base = base_of(b, in);
-        const std::vector<int> steps = steps_of(b, in);
-        std::vector<int> others = steps;
-        for (const int a : {axes.down, axes.side, b.rank - 1})
-            if (a >= 0) others[static_cast<std::size_t>(a)] = 0;
-        std::size_t f = 0;
-        while (f < families.size() && (bases[f] != base || families[f].others != others)) ++f;
-        if (f == families.size()) {
-            families.push_back({{}, others});
-            bases.push_back(base);
-            firsts.push_back(steps);
-        }
-        const std::vector<int>& first = firsts[f];
-        families[f].views.push_back({&in, step(steps, axes.down) - step(first, axes.down),
-                                     step(steps, axes.side) - step(first, axes.side),
-                                     step(steps, b.rank - 1) - step(first, b.rank - 1)});
+        view_place v = place_of(b, in);
+        const auto own = std::ranges::find_if(groups, [&](const std::vector<view_place>& g) {
+            return std::ranges::all_of(g, [&](const view_place& w) { return fits(v, w); });
+        });
+        if (own != groups.end())
+            own->push_back(std::move(v));
+        else
+            groups.push_back({std::move(v)});
+    }
+    std::vector<view_family> families;
+    for (const std::vector<view_place>& g : groups) {
+        view_family& f = families.emplace_back();
+        f.borders.assign(static_cast<std::size_t>(b.rank), border::none);
+        for (const view_place& v : g)
+            for (std::size_t a = 0; a < f.borders.size(); ++a) f.borders[a] = std::max(f.borders[a], v.borders[a]);
+        // Counted from the one in the middle of the rows, where there is one: what is written lies there as a rule.
+        const std::size_t inner = f.borders.size() - 1;
+        number_range along;
+        for (const view_place& v : g) along.add(v.steps[inner]);
+        const auto middle =
+            std::ranges::find_if(g, [&](const view_place& v) { return 2 * v.steps[inner] == along.low + along.high; });
+        const view_place& origin = middle == g.end() ? g.front() : *middle;
+        const auto step = [&](const view_place& v, int axis) {
+            if (axis < 0) return 0;
+            const auto a = static_cast<std::size_t>(axis);
+            return v.steps[a] - (f.borders[a] == border::none ? origin.steps[a] : v.offsets[a]);
+        };
+        const auto add = [&](const view_place& v) {
+            f.views.push_back({v.in, step(v, axes.down), step(v, axes.side), step(v, b.rank - 1)});
+        };
+        add(origin);
+        for (const view_place& v : g)
+            if (&v != &origin) add(v);
     }
     return families;
 }
 
 std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
     const int inner = b.rank - 1;
-    if (b.rank == 0 || b.key.relations.empty() || b.key.axes.size() != static_cast<std::size_t>(b.rank) ||
-        b.loops != 0 || !b.unravellings.empty() || b.scatters() || b.has_raw() || b.key.folded_before != 0)
+    if (b.rank == 0 || b.key.relations.empty() || b.loops != 0 || b.scatters() || b.has_raw() ||
+        b.key.folded_before != 0)
         return {};
+    if (!all_are_shifts(b)) return {};
     if (b.rank > 1 && (b.key.axes[static_cast<std::size_t>(inner)].flags & axis_flags::short_inner) != 0) return {};
     if (!std::ranges::all_of(b.outputs, [&](const array_argument& z) { return is_contiguous(b, z); })) return {};
     // How many places along each axis views of one buffer have: the more the more is read again.
@@ -75,7 +152,7 @@ std::optional<stencil_axes> find_stencil(const cuda_kernel& b) {
         for (const array_argument& other : b.inputs) {
             if (!is_contiguous(b, other) || base_of(b, other) != base) continue;
             ++relatives;
-            const std::vector<int> steps = steps_of(b, other);
+            const std::vector<int> steps = place_of(b, other).steps;
             for (std::size_t a = 0; a < met.size(); ++a) met[a].insert(steps[a]);
         }
         related = related || relatives > 1;
@@ -100,9 +177,14 @@ std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& ax
     std::vector<view_window> windows;
     for (view_family& f : families_of(b, axes)) {
         const array_argument& first = f.first();
-        const auto moves = [&](int axis) { return axis >= 0 && b.moves_along(first, axis_bit(axis)); };
+        const auto moves = [&](int axis) { return class_along(b, first, axis) != stride_class::broadcast; };
+        const auto border_of = [&](int axis) {
+            return axis < 0 ? border::none : f.borders[static_cast<std::size_t>(axis)];
+        };
         view_window w{.family = {}, .name = first.name + (f.views.size() > 1 ? "_rows" : "")};
         w.moves_down = moves(axes.down), w.moves_aside = moves(axes.side);
+        w.down_border = border_of(axes.down), w.side_border = border_of(axes.side);
+        w.border_along = border_of(b.rank - 1);
         std::map<int, row_line> lines;
         for (const stencil_view& v : f.views)
             for (int t = 0; t < (w.moves_aside ? static_cast<int>(size.aside) : 1); ++t) {
@@ -112,14 +194,16 @@ std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& ax
                 line.right = std::max(line.right, v.along);
                 w.down.add(v.down);
             }
-        w.first_side = lines.begin()->first;
+        w.first_side = lines.begin()->first, w.last_side = lines.rbegin()->first;
         for (const auto& [side, line] : lines) {
             while (!w.lines.empty() && w.lines.back().side + 1 < side) w.lines.push_back({w.lines.back().side + 1});
             w.lines.push_back(line);
             w.left = std::max(w.left, line.left);
             w.right = std::max(w.right, line.right);
         }
-        w.width = w.left + static_cast<int>(size.each) + w.right;
+        const auto room = [&](int elements) { return size.words ? (elements + 3) / 4 * 4 : elements; };
+        w.first = room(w.left);
+        w.width = w.first + static_cast<int>(size.each) + room(w.right);
         w.slots = static_cast<std::uint32_t>(w.down.high - w.down.low) + 1 + (w.moves_down ? size.ahead : 0);
         w.family = std::move(f);
         windows.push_back(std::move(w));
@@ -136,7 +220,7 @@ std::uint32_t registers_of(const std::vector<view_window>& windows, window_size 
                 // From the slot where it is first read to that in which it arrives.
                 int used = line.down.high + 1;
                 for (const stencil_view& v : w.family.views) {
-                    const int e = column - w.left - v.along, t = line.side - v.side;
+                    const int e = column - w.first - v.along, t = line.side - v.side;
                     if (e < 0 || e >= static_cast<int>(size.each)) continue;
                     if (t < 0 || t >= (w.moves_aside ? static_cast<int>(size.aside) : 1)) continue;
                     used = std::min(used, v.down);

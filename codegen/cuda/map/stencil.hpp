@@ -11,7 +11,25 @@
 
 namespace ingot::codegen {
 
-/// A view, and how many steps it lies beyond its family's first one along the axes that the map tells apart.
+/// What a view reads beyond the ends of an axis: nothing, for it lies within its buffer; what is at the other end
+/// (roll); the nearest element (pad).
+enum class border : std::uint8_t { none, wrapped, nearest };
+
+/// How a view goes along an axis of the map's: along which of the key's, that axis or one that a shift binds, how many
+/// steps further on, and what is beyond its ends. The axis has as many elements as the map's.
+struct view_axis {
+    int own;
+    int steps = 0;
+    border beyond = border::none;
+};
+view_axis axis_of_view(const kernel_builder& b, const array_argument& in, int axis);
+/// An operand's or output's class along an axis of the map's.
+stride_class class_along(const kernel_builder& b, const array_argument& at, int axis);
+/// Whether an operand moves along one of these axes of the map's.
+bool moves_along(const kernel_builder& b, const array_argument& in, std::uint64_t axes);
+
+/// A view, and how many steps it lies beyond its family's first one along the axes that the map tells apart; along
+/// those that have borders, beyond the first element there is.
 struct stencil_view {
     const array_argument* in;
     int down = 0, side = 0, along = 0;  // along: the inner axis
@@ -20,7 +38,7 @@ struct stencil_view {
 /// Views that differ along those axes alone; one view alone is a family too. Each is contiguous along the inner axis.
 struct view_family {
     std::vector<stencil_view> views;
-    std::vector<int> others;  // steps of each from its relatives' first on the axes, those told apart being 0
+    std::vector<border> borders;  // along each axis; of some views there may be none
 
     const array_argument& first() const { return *views.front().in; }
 };
@@ -60,15 +78,22 @@ struct view_window {
     view_family family;
     std::string name;
     bool moves_down = false, moves_aside = false;
+    border down_border = border::none, side_border = border::none, border_along = border::none;
     std::vector<row_line> lines{};  // one beside the other; one that no view reads has no rows
-    int first_side = 0;
+    int first_side = 0, last_side = 0;
     number_range down{};
-    int left = 0, right = 0, width = 0;
+    int left = 0, right = 0;
+    int first = 0, width = 0;  // of an array that a row is read into: where the thread's own begin, and all
     std::uint32_t slots = 1;
+
+    bool has_borders() const {
+        return down_border != border::none || side_border != border::none || border_along != border::none;
+    }
 };
 
 struct window_size {
     std::uint32_t each, aside, ahead;  // elements, places on the side axis; rows under way
+    bool words = false;                // a row is read into whole words of bytes
 };
 std::vector<view_window> windows_of(const cuda_kernel& b, const stencil_axes& axes, window_size size);
 /// Four-byte registers that they take.

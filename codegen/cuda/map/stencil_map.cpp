@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/cuda/map/byte_pairs.hpp"
 #include "codegen/cuda/map/choice.hpp"
-#include "codegen/cuda/map/stencil.hpp"
 
 namespace ingot::codegen {
 
@@ -26,7 +26,8 @@ public:
           inner_(b.rank - 1),
           axes_{c.along, c.side},
           each_(static_cast<int>(c.each)),
-          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead})) {}
+          windows_(windows_of(b, axes_, {c.each, c.aside, c.ahead, c.pairs})),
+          pairs_(b) {}
 
     void write(plan& p) {
         b_.name_scalars();
@@ -66,7 +67,7 @@ private:
 
     void read_constants() {
         for (const array_argument& in : b_.inputs) {
-            if (b_.moves_along(in, all_axes())) continue;
+            if (moves_along(b_, in, all_axes())) continue;
             b_.code.line("const ", type_of(in), ' ', in.name, " = ", b_.element(in, ""), ";");
             b_.body.name(in.node, in.name);
         }
@@ -74,13 +75,44 @@ private:
 
     // Where a thread is.
 
-    /// "(long long)(r) * p.x0_stride1", from steps along an outer axis.
-    std::string stride(const array_argument& at, int axis) {
-        const std::string moved = b_.offset(at, axis_bit(axis));
+    /// A place along an axis, or what is read in its stead where it is beyond the ends.
+    std::string bordered(border beyond, int axis, const std::string& place) {
+        if (beyond == border::none) return place;
+        const std::string type = b_.signed_index(), n = extent(axis);
+        if (beyond == border::nearest) return "min(max(" + place + ", " + type + "(0)), " + n + " - 1)";
+        b_.needs.add("wrapped", b_.function("A place less than n beyond the ends, counted from the other one.") + type +
+                                    " wrapped(" + type + " at, " + type +
+                                    " n) {\n    return at < 0 ? at + n : at < n ? at : at - n;\n}\n");
+        return "wrapped(" + place + ", " + n + ')';
+    }
+    /// An input's offset, as the kernel's own, of which some axes may be shifted.
+    std::string offset(const array_argument& in, std::uint64_t axes) {
+        std::uint64_t own = 0;
+        std::string shifted;
+        for (const int a : axes_in(axes)) {
+            const view_axis axis = axis_of_view(b_, in, a);
+            if (axis.own == a) {
+                own |= axis_bit(a);
+                continue;
+            }
+            const std::string place = bordered(axis.beyond, a, digit(a) + " + " + parenthesised(axis.steps));
+            const std::string stride = stride_along_own(in, axis.own);
+            shifted += " + " + b_.needs.type(dtype::i8) + '(' + place + ") * " + stride;
+        }
+        return b_.offset(in, own) + shifted;
+    }
+
+    /// "p.x0_stride1"
+    std::string stride_along_own(const array_argument& at, int own) {
+        const std::string moved = b_.offset(at, axis_bit(own));
         if (moved.empty()) return "0";
-        const std::string unit = " + " + digit(axis);
+        const std::string unit = " + " + digit(own);
         return moved == unit ? "1" : moved.substr(unit.size() + 3);
     }
+    std::string stride(const array_argument& at, int axis) {
+        return stride_along_own(at, at.is_output ? axis : axis_of_view(b_, at, axis).own);
+    }
+    /// "(long long)(r) * p.x0_stride1", from steps along an outer axis.
     std::string steps(const array_argument& at, int axis, const std::string& count) {
         return b_.needs.type(dtype::i8) + '(' + count + ") * " + stride(at, axis);
     }
@@ -133,9 +165,9 @@ private:
                      " - side);");
         for (const view_window& w : windows_) {
             const array_argument& in = w.family.first();
-            std::string moved = b_.offset(in, others);
-            if (w.moves_down) moved += " + " + steps(in, axes_.down, "row");
-            if (w.moves_aside) moved += " + " + steps(in, axes_.side, "side");
+            std::string moved = offset(in, others);
+            if (w.moves_down && w.down_border == border::none) moved += " + " + steps(in, axes_.down, "row");
+            if (w.moves_aside && w.side_border == border::none) moved += " + " + steps(in, axes_.side, "side");
             out.line("const ", type_of(in), "* const ", in.name, "_at = ", b_.pointer(in), moved, ";");
         }
         out.line("// Columns begin where the buffer is aligned; the first may lie before a row.");
@@ -150,7 +182,10 @@ private:
         if (rolls())
             out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down),
                      " - row) : 0;");
-        write_whole();
+        if (std::ranges::any_of(windows_, [](const view_window& w) { return w.border_along == border::none; }))
+            write_whole();
+        if (std::ranges::any_of(windows_, [](const view_window& w) { return w.border_along != border::none; }))
+            out.line("const bool inside = here && column >= 0 && column + ", each_, " <= ", extent(inner_), ";");
     }
 
     /// Whether all of a thread's elements are there, and all views' columns lie around them.
@@ -159,6 +194,7 @@ private:
         // of one column or one row is in the buffer.
         int before = 0, behind = 0;
         for (const view_window& w : windows_) {
+            if (w.border_along != border::none) continue;
             std::map<std::pair<int, int>, number_range> rows;
             for (const stencil_view& v : w.family.views) rows[{v.side, v.down}].add(v.along);
             for (const auto& [row, columns] : rows) {
@@ -175,45 +211,64 @@ private:
 
     // Rows.
 
+    static std::string element_at(const array_argument& in, const std::string& address) {
+        const dtype t = in.at->head.type;
+        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+        return in.at->head.aliased || !intrinsic ? "*(" + address + ')' : "__ldg(" + address + ')';
+    }
+    /// One step further in; but for the margin's lines.
+    static std::string indented(const std::string& lines) {
+        std::string out;
+        for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
+            end = lines.find('\n', at);
+            out += (lines[at] == '#' ? "" : "    ") + lines.substr(at, end + 1 - at);
+        }
+        return out;
+    }
+    /// Whether all rows of a window are aligned where the thread's columns begin.
+    bool is_aligned(const view_window& w) const {
+        return &w == &widest() &&
+               std::ranges::any_of(w.family.views, [](const stencil_view& v) { return v.in->at->head.vector; });
+    }
     /// Adds the functions that read rows of such an array; returns what their names end with.
-    std::string add_loaders(const array_argument& in) {
+    std::string add_loaders(const array_argument& in, bool aligned) {
         const bool own = in.at->head.aliased;
         const dtype t = in.at->head.type;
         const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        const auto element = [&](const std::string& at) {
-            return own || !intrinsic ? "*(" + at + ')' : "__ldg(" + at + ')';
-        };
+        const auto element = [&](const std::string& at) { return element_at(in, at); };
         const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
         const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
-        b_.needs.add(
-            "load_row" + suffix,
-            b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
-                        "aligned, and those\n/// before and behind them.",
-                        "template <class word, int each, int left, int right, int first, class type, int n>\n") +
-                "void load_row" + suffix +
-                "(type (&to)[n], const type* from) {\n"
-                "    if (reinterpret_cast<" +
-                b_.needs.type(dtype::u8) +
-                ">(from) % sizeof(word) == 0) {\n"
-                "        alignas(sizeof(word)) type vector[each];\n"
-                "        reinterpret_cast<word&>(vector) = " +
-                word("reinterpret_cast<const word*>(from)") +
-                ";\n"
-                "#pragma unroll\n"
-                "        for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n"
-                "    } else {\n"
-                "#pragma unroll\n"
-                "        for (int e = 0; e < each; ++e) to[first + e] = " +
-                element("from + e") +
-                ";\n"
-                "    }\n"
-                "#pragma unroll\n"
-                "    for (int e = -left; e < 0; ++e) to[first + e] = " +
-                element("from + e") +
-                ";\n"
-                "#pragma unroll\n"
-                "    for (int e = each; e < each + right; ++e) to[first + e] = " +
-                element("from + e") + ";\n}\n");
+        const std::string u8 = b_.needs.type(dtype::u8);
+        const std::string vector =
+            "    alignas(sizeof(word)) type vector[each];\n    reinterpret_cast<word&>(vector) = " +
+            word("reinterpret_cast<const word*>(from)") +
+            ";\n#pragma unroll\n"
+            "    for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n";
+        const std::string one_by_one =
+            "#pragma unroll\n    for (int e = 0; e < each; ++e) to[first + e] = " + element("from + e") + ";\n";
+        const std::string ends =
+            "#pragma unroll\n    for (int e = -left; e < 0; ++e) to[first + e] = " + element("from + e") +
+            ";\n#pragma unroll\n"
+            "    for (int e = each; e < each + right; ++e) to[first + e] = " +
+            element("from + e") + ";\n";
+        const std::string templated =
+            "template <class word, int each, int left, int right, int first, class type, int n>\n";
+        if (aligned)
+            b_.needs.add(
+                "load_aligned_row" + suffix,
+                b_.function("Elements of a row from `from` on, where they are aligned, into to[left], ..., and "
+                            "those before and behind\n/// them.",
+                            templated) +
+                    "void load_aligned_row" + suffix + "(type (&to)[n], const type* from) {\n" + vector + ends + "}\n");
+        else
+            b_.needs.add(
+                "load_row" + suffix,
+                b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
+                            "aligned, and those\n/// before and behind them.",
+                            templated) +
+                    "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" + u8 +
+                    ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" + indented(one_by_one) +
+                    "    }\n" + ends + "}\n");
         b_.needs.add("load_ends" + suffix,
                      b_.function("Those of a row's elements from `column` on that lie in [low, high).",
                                  "template <class type, int n>\n") +
@@ -235,29 +290,137 @@ private:
     /// The ring, and for each of its lines a function that reads the row so many below the thread's first.
     void declare(const view_window& w) {
         source_writer& out = b_.code;
-        const array_argument& in = w.family.first();
-        out.line(type_of(in), ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", w.width, "] = {};");
-        for (const row_line& line : w.lines)
-            if (!line.down.empty) declare_loader(w, line);
+        const std::string type = b_.needs.type(choice_.pairs ? dtype::u4 : w.family.first().at->head.type);
+        out.line(type, ' ', w.name, '[', w.lines.size(), "][", w.slots, "][", ring_width(w), "] = {};");
+        if (w.border_along != border::none && w.left + w.right > 0) declare_ends(w);
+        for (const row_line& line : w.lines) {
+            if (line.down.empty) continue;
+            declare_loader(w, line);
+            if (choice_.pairs) declare_pair_loader(w, line);
+        }
         for (const stencil_view& v : w.family.views) {
             const std::string t = w.moves_aside ? "t + " + std::to_string(v.side - w.first_side) : "0";
-            b_.body.name(v.in->node, w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
-                                         std::to_string(w.left + v.along) + ']');
+            const std::string element = w.name + '[' + t + "][" + std::to_string(v.down - w.down.low) + "][e + " +
+                                        std::to_string(w.left + v.along) + ']';
+            choice_.pairs ? pairs_.name(v.in->node, element) : b_.body.name(v.in->node, element);
         }
+    }
+    int half() const { return each_ / 2; }
+    int ring_width(const view_window& w) const { return choice_.pairs ? w.left + half() + w.right : w.width; }
+
+    /// Element by element of the thread's first half, with that of its second half in the same word.
+    void declare_pair_loader(const view_window& w, const row_line& line) {
+        source_writer& out = b_.code;
+        const std::string word = b_.needs.type(dtype::u4), type = type_of(w.family.first());
+        out.open("const auto ", loader_of(w, line), " = [&](", word, " (&to)[", ring_width(w), "], int r)");
+        out.line("alignas(16) ", type, " bytes[", w.width, "] = {};");
+        out.line(reader_of(w, line), "(bytes, r);");
+        out.line("const ", word, "* const words = reinterpret_cast<const ", word, "*>(bytes);");
+        out.margin("#pragma unroll");
+        out.open("for (int k = 0; k < ", ring_width(w), "; ++k)");
+        out.line("const int at = k + ", w.first - w.left, ";");
+        out.line("to[k] = __byte_perm(words[at / 4], words[at / 4 + ", half() / 4,
+                 "], 0x400 + at % 4 * 0x101) & 0xff00ffu;");
+        out.close();
+        out.close(";");
+    }
+
+    /// The columns before and behind the thread's own, the same in every row.
+    void declare_ends(const view_window& w) {
+        source_writer& out = b_.code;
+        const std::string number = b_.signed_index(), ends = ends_of(w);
+        out.line(number, ' ', ends, '[', w.left + w.right, "];");
+        out.margin("#pragma unroll");
+        out.line("for (int e = 0; e < ", w.left + w.right, "; ++e) ", ends, "[e] = ",
+                 bordered(w.border_along, inner_,
+                          "column - " + number + '(' + std::to_string(w.left) + ") + " + number + "(e < " +
+                              std::to_string(w.left) + " ? e : e + " + each() + ')'),
+                 ";");
+    }
+    static std::string ends_of(const view_window& w) { return w.name + "_ends"; }
+
+    /// Where the row so many below the thread's first begins, or what is read in its stead. One that no element there
+    /// is needs is another that is there.
+    std::string row_of(const view_window& w, const row_line& line) {
+        const array_argument& in = w.family.first();
+        const std::string number = b_.signed_index();
+        const auto at_most = [&](const std::string& place, const std::string& count, int last) {
+            return "min(" + number + '(' + place + "), " + count + " + " + parenthesised(last) + ')';
+        };
+        std::string from = in.name + "_at";
+        if (w.moves_down) {
+            const std::string r = at_most("r", "rows", w.down.high - 1);
+            from +=
+                " + " + steps(in, axes_.down,
+                              w.down_border == border::none ? r : bordered(w.down_border, axes_.down, "row + " + r));
+        }
+        if (w.moves_aside) {
+            const std::string s =
+                at_most(std::to_string(line.side), "sides", w.last_side - static_cast<int>(choice_.aside));
+            from +=
+                " + " + steps(in, axes_.side,
+                              w.side_border == border::none ? s : bordered(w.side_border, axes_.side, "side + " + s));
+        }
+        return from;
+    }
+
+    /// Of a window with a border along its rows: each row has all columns.
+    void declare_bordered_loader(const view_window& w, const row_line& line) {
+        source_writer& out = b_.code;
+        const array_argument& in = w.family.first();
+        const std::string type = type_of(in), ends = ends_of(w);
+        const bool aligned = is_aligned(w);
+        const std::string suffix = add_loaders(in, aligned);
+        const std::uint32_t bytes = bytes_of(in) * choice_.each;
+        out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
+        out.line("const ", type, "* const from = ", row_of(w, line), ";");
+        out.open("if (inside)");
+        out.line(aligned ? "load_aligned_row" : "load_row", suffix, '<', word_of(bytes, in.at->head.type), ", ", each_,
+                 ", 0, 0, ", w.first, ">(to, from + column);");
+        const auto load_ends = [&](int first, int last, int before) {
+            if (first == last) return;
+            out.margin("#pragma unroll");
+            out.line("for (int e = ", first, "; e < ", last, "; ++e) to[e] = ",
+                     element_at(in, "from + " + ends + "[e" + (before > 0 ? " - " + std::to_string(before) : "") + ']'),
+                     ";");
+        };
+        load_ends(w.first - line.left, w.first, w.first - w.left);
+        load_ends(w.first + each_, w.first + each_ + line.right, w.first - w.left + each_);
+        out.line("return;");
+        out.close();
+        out.line("if (!here) return;");
+        out.margin("#pragma unroll");
+        out.open("for (int e = ", w.first - line.left, "; e < ", w.first + each_ + line.right, "; ++e)");
+        const std::string number = b_.signed_index(), n = extent(inner_);
+        out.line("const ", number, " at = column + ", number, "(e) - ", w.first, ";");
+        out.line("if (at >= -", line.left, " && at < ", n, " + ", line.right,
+                 ") to[e] = ", element_at(in, "from + " + bordered(w.border_along, inner_, "at")), ";");
+        out.close();
+        out.close(";");
+    }
+
+    /// What reads a row of elements as they are.
+    std::string reader_of(const view_window& w, const row_line& line) const {
+        const std::string name = loader_of(w, line);
+        return choice_.pairs ? "read" + name.substr(name.find('_')) : name;
     }
 
     void declare_loader(const view_window& w, const row_line& line) {
+        if (w.border_along != border::none) return declare_bordered_loader(w, line);
         source_writer& out = b_.code;
         const array_argument& in = w.family.first();
-        const std::string type = type_of(in), number = b_.signed_index(), suffix = add_loaders(in);
+        const std::string type = type_of(in), number = b_.signed_index();
+        const bool aligned = is_aligned(w);
+        const std::string suffix = add_loaders(in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
-        out.line("const auto ", loader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
-        std::string from = in.name + "_at + column";
-        if (w.moves_down) from += " + " + steps(in, axes_.down, "r");
-        if (line.side != 0) from += " + " + steps(in, axes_.side, std::to_string(line.side));
+        out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
+        std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
+        if (w.moves_down && !w.has_borders()) from += " + " + steps(in, axes_.down, "r");
+        if (line.side != 0 && !w.has_borders()) from += " + " + steps(in, axes_.side, std::to_string(line.side));
         out.line("    const ", type, "* const from = ", from, ";");
-        out.line("    if (whole) return load_row", suffix, "<", word_of(bytes, in.at->head.type), ", ", each_, ", ",
-                 line.left, ", ", line.right, ", ", w.left, ">(to, from);");
+        out.line("    if (whole) return ", aligned ? "load_aligned_row" : "load_row", suffix, "<",
+                 word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
+                 ">(to, from);");
         // The columns of those views that read this row of the thread's elements that there are.
         std::map<std::string, number_range> ranges;
         for (const stencil_view& v : w.family.views) {
@@ -271,14 +434,14 @@ private:
         const std::string n = extent(inner_);
         if (ranges.size() == 1 && ranges.begin()->first.empty()) {
             const number_range& s = ranges.begin()->second;
-            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", ", s.low, ", ", n,
+            out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", ", s.low, ", ", n,
                      " + ", parenthesised(s.high), ");");
         } else {
             out.line("    ", number, " low = ", n, " + 8, high = -8;");
             for (const auto& [when, s] : ranges)
                 out.line("    ", when.empty() ? "" : "if (" + when + ") ", "low = min(low, ", number, '(', s.low,
                          ")), high = max(high, ", n, " + ", parenthesised(s.high), ");");
-            out.line("    load_ends", suffix, "(to, from - ", w.left, ", column - ", w.left, ", low, high);");
+            out.line("    load_ends", suffix, "(to, from - ", w.first, ", column - ", w.first, ", low, high);");
         }
         out.line("};");
     }
@@ -344,7 +507,7 @@ private:
             out.margin("#pragma unroll");
             out.line("    for (int r = 0; r < ", w.slots - 1, "; ++r)");
             out.margin("#pragma unroll");
-            out.line("        for (int k = 0; k < ", w.width, "; ++k) ", w.name, "[l][r][k] = ", w.name,
+            out.line("        for (int k = 0; k < ", ring_width(w), "; ++k) ", w.name, "[l][r][k] = ", w.name,
                      "[l][r + 1][k];");
         }
     }
@@ -382,15 +545,15 @@ private:
         source_writer& out = b_.code;
         const std::string sides = std::to_string(choice_.aside);
         for (const array_argument& in : b_.inputs) {
-            if (!b_.moves_along(in, all_axes()) || is_read_by_rows(in)) continue;
-            const bool inside = b_.moves_along(in, axis_bit(inner_));
+            if (!moves_along(b_, in, all_axes()) || is_read_by_rows(in)) continue;
+            const bool inside = moves_along(b_, in, axis_bit(inner_));
             out.line(type_of(in), ' ', in.name, '[', sides, ']', inside ? '[' + each() + ']' : "", " = {};");
             b_.body.name(in.node, in.name + of_side() + (inside ? "[e]" : ""));
             open_sides();
             if (inside) open_columns();
             const std::string there = inside ? element_there() : row_there();
             out.line("if (", there, ") ", in.name, of_side(), inside ? "[e]" : "", " = ",
-                     b_.element(in, b_.offset(in, all_axes())), ";");
+                     b_.element(in, offset(in, all_axes())), ";");
             if (inside) out.close();
             close_sides();
         }
@@ -411,6 +574,7 @@ private:
         for (const array_argument& z : b_.outputs)
             out.line("alignas(", bytes_of(z) * choice_.each, ") ", type_of(z), ' ', z.name, '[', choice_.aside, "][",
                      each_, "];");
+        if (choice_.pairs) return compute_pairs();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_sides(false);
             if (b_.has_user_text()) {
@@ -424,6 +588,21 @@ private:
             out.close();
             close_sides();
         });
+    }
+
+    void compute_pairs() {
+        source_writer& out = b_.code;
+        const std::string byte = b_.needs.type(dtype::u1);
+        open_sides(false);
+        b_.open_unrolled("e", static_cast<std::uint32_t>(half()));
+        for (const array_argument& z : b_.outputs) {
+            const std::string value = pairs_.value(b_.graph.roots[z.index]);
+            const std::string to = "reinterpret_cast<" + byte + "*>(" + z.name + of_side() + ")";
+            out.line(to, "[e] = ", byte, '(', value, ");");
+            out.line(to, "[e + ", half(), "] = ", byte, '(', value, " >> 16);");
+        }
+        out.close();
+        close_sides();
     }
 
     void store(const array_argument& z) {
@@ -491,6 +670,7 @@ private:
     const stencil_axes axes_;
     const int each_;
     const std::vector<view_window> windows_;
+    byte_pairs pairs_;
 };
 
 }  // namespace
