@@ -11,7 +11,9 @@
 #include "runtime/copy_complement.hpp"
 #include "runtime/copy_view.hpp"
 #include "runtime/device.hpp"
+#include "runtime/evaluate.hpp"
 #include "runtime/graphs.hpp"
+#include "runtime/iterate.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/overlap.hpp"
 #include "runtime/small_array.hpp"
@@ -65,8 +67,10 @@ void check_devices(const char* operation, std::span<const operand> operands, con
             throw_two_devices(operation, to.device, from);
 }
 
-void evaluate_into(const tree& t, const output& out) {
-    v1::evaluate(t.cache, t.program, t.operands, t.attributes, {&out, 1});
+void evaluate_into(const tree& t, const output& out, const runtime::repetition& repeated = {}) {
+    runtime::statement s{t.program, t.operands, t.attributes, {&out, 1}};
+    s.repeated = repeated;
+    runtime::evaluate(t.cache, s);
 }
 
 /// Whether writing elements of the buffer through `where` while the tree is read could go wrong, or need a copy.
@@ -102,6 +106,14 @@ bool had_better_move(const tree& t, const destination& to) {
     return runtime::capture_of_thread() == nullptr && to.keeps_rank && to.memory && !to.memory->unowned &&
            !to.memory->externally_visible && std::ranges::none_of(t.operands, is_lazy) &&
            reads_otherwise(t, to.memory.get(), to.where);
+}
+
+/// New memory for an array that has what the array has around a part of it.
+buffer_ref with_complement(const destination& to, const layout& part) {
+    const device_id device = to.memory->device;
+    buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
+    runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
+    return memory;
 }
 
 /// A selection is of the array as it was when it was made.
@@ -212,15 +224,22 @@ void assign_together(const char* operation, slot& cache, const joint_outputs& tr
 void assign_selected(const char* operation, const tree& t, destination to, const buffer* from, const layout& part,
                      std::uint32_t own) {
     check_not_assigned(operation, to, from);
+    assign_repeated(operation, t, to, part, own, {});
+}
+
+void assign_repeated(const char* operation, const tree& t, destination to, const layout& part, std::uint32_t own,
+                     const runtime::repetition& repeated) {
     layout seen = with_leading_axes(operation, t.shape, to, part);
     if (!to.memory) return;  // no elements
     check_devices(operation, t.operands, *to.memory);
-    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen});
-    const device_id device = to.memory->device;
-    buffer_ref memory = allocate_buffer(to.memory->bytes, device, stream_on(device));
-    runtime::copy_complement(to.type, *to.memory, memory, to.where, part);
-    evaluate_into(t, {to.type, &memory, &seen});
+    if (in_place(to.memory, own)) return evaluate_into(t, {to.type, &to.memory, &seen}, repeated);
+    buffer_ref memory = with_complement(to, part);
+    evaluate_into(t, {to.type, &memory, &seen}, repeated);
     runtime::move_to(to.memory, std::move(memory));
+}
+
+void make_unique_around(destination to, const layout& part) {
+    if (to.memory && !in_place(to.memory, 1)) runtime::move_to(to.memory, with_complement(to, part));
 }
 
 void assign_scattered(const char* operation, const tree& t, destination to, const buffer* from, std::uint32_t own) {

@@ -364,8 +364,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
             ? outer_axes
             : 0;
     // Rows of related views are asked for a few elements beyond their ends.
-    constexpr index_t beyond = 64;
-    header.wide_index = walked >= narrow_reach() - (relations_.empty() ? 0 : std::min(beyond, narrow_reach()));
+    const index_t beyond = relations_.empty() ? 0 : c_.steps > 1 ? 512 : 64;
+    header.wide_index = walked >= narrow_reach() - std::min(beyond, narrow_reach());
     detail::write_header(header, c_.words.data());
 
     bound_axes_ = axes - outer_axes;
@@ -406,6 +406,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     }
     if ((kinds & has_texts) != 0) append_texts(s);
     if (!relations_.empty()) append_relations();
+    if (c_.steps > 1) append_iteration();
 }
 
 /// axis_flags::reads_again of the axes that a binder binds. What is folded moves along all axes that something beneath

@@ -55,6 +55,7 @@ const classified& classifier::classify(const statement& s, environment_class env
     const std::uint8_t kinds = s.kinds != 0 ? s.kinds : kinds_of(s.program);
     const bool binders = (kinds & has_binders) != 0;
     const bool several = !s.shapes.empty();
+    c_.steps = 1;
     if (!binders && !several && classify_contiguous(s, env)) return c_;
     c_.is_contiguous = false;
     owners_.clear();
@@ -107,6 +108,7 @@ const classified& classifier::classify(const statement& s, environment_class env
         shifts_.clear();
         collapse();
     }
+    if (s.repeated.steps > 1) find_iteration(s, kinds);
     write_words(s, env, kinds);
     return c_;
 }

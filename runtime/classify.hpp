@@ -51,6 +51,14 @@ inline bool have_one_origin(const operand& a, const operand& b) noexcept {
     }
 }
 
+/// How often a statement is done, each time but the first on what it wrote: what it reads in `stepped`, the memory of
+/// an array of the layout `whole`, is then in its output, which has that layout, and lies in its middle.
+struct repetition {
+    std::uint32_t steps = 1;
+    const buffer* stepped = nullptr;
+    const detail::layout* whole = nullptr;
+};
+
 /// A statement as it came through the door.
 struct statement {
     std::span<const detail::word> program;
@@ -60,6 +68,7 @@ struct statement {
     std::uint8_t kinds = 0;                            // program_kinds, or 0 where they are not known yet
     std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
     bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
+    repetition repeated = {};
 };
 
 /// operand_head::few_places of an output; 0 on the host, whose kernels are the same whatever it is.
@@ -80,6 +89,7 @@ struct classified {
     std::vector<index_t> strides;      // [operands + outputs][axes]
     index_t size = 0;                  // of the result
 
+    std::uint32_t steps = 1;     // of its repetition: as many as one kernel does
     bool is_contiguous = false;  // by classify_contiguous
 
     void set_contiguous(const index_t* of, int rank, index_t elements) {
@@ -169,6 +179,10 @@ private:
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
     bool may_merge(std::size_t outer, std::size_t inner) const;
     void append_relations();
+    // Statements that are repeated (iterated_steps.cpp).
+    void find_iteration(const statement&, std::uint8_t kinds);
+    std::uint32_t steps_together(const statement&);
+    void append_iteration();
     bool has_short_rows() const;
     void find_indices(const statement&);
     void write_words(const statement&, environment_class, std::uint8_t kinds);
@@ -250,6 +264,9 @@ private:
     std::vector<shift> shifts_;            // where nothing else is bound
     std::vector<index_t> view_strides_;    // then, on the result's axes alone
     std::vector<std::uint16_t> bases_;     // views that others are related to
+    std::uint16_t stepped_ = 0;            // of a statement that is repeated, the first view of the array
+    std::vector<int> beyond_;              // steps from there to the output on the key's axes
+    std::vector<std::int8_t> room_for_steps_;
     std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
     std::vector<int> word_operands_;
     bool short_rows_ = false;              // worth asking whether operands are dense

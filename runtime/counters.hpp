@@ -21,8 +21,9 @@ enum class counter : std::uint8_t {
     bytes_allocated,
     bytes_in_use,
     interpreter_runs,
+    host_reads,  // of arrays' values
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(counter::interpreter_runs) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(counter::host_reads) + 1;
 
 struct alignas(64) counter_block {
     std::array<std::atomic<std::uint64_t>, counter_count> values{};

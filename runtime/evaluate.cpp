@@ -233,7 +233,7 @@ void evaluate(slot& cache, statement s) {
         if (const executable* found = find_contiguous(cache, own.classes, s, where.environment))
             return evaluate_with(*found, own.classes.confirmed(), s, *where.stream);
     call_signature seen;
-    const bool fits = seen.take(cache, s, where);
+    const bool fits = s.repeated.steps == 1 && seen.take(cache, s, where);
     if (fits && evaluate_again(cache, own, seen, s, where)) return;
 
     if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
@@ -243,6 +243,7 @@ void evaluate(slot& cache, statement s) {
         return evaluate_buffered(cache, s);
     }
     const classified& c = own.classes.classify(s, where.environment);
+    if (c.steps != s.repeated.steps) throw error("[evaluate] a kernel does fewer steps than it was asked for");
     if (c.size == 0) return allocate_outputs(s, c, *where.stream);
     const executable& e = look_up(cache, c, s);
     if (fits) own.recent.keep(seen, e, c);

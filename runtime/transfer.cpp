@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/counters.hpp"
 #include "runtime/device.hpp"
 #include "runtime/graphs.hpp"
 #include "runtime/host_workers.hpp"
@@ -103,6 +104,7 @@ void read_in_pieces(buffer& from, std::size_t offset, std::size_t bytes, stream_
     check_stream_of_capture(s);
     const stream_index writer = from.writer.load(std::memory_order_relaxed);
     order_read(from, s);
+    add(counter::host_reads);
     const auto bytes_at = [](const void* data, std::size_t n) {
         return std::span(static_cast<const std::byte*>(data), n);
     };

@@ -102,6 +102,23 @@ void write_text(const operand_class& o, std::vector<std::uint32_t>& out) {
     std::memcpy(out.data() + out.size() - characters, o.text.data(), o.text.size());
 }
 
+std::vector<std::int8_t> read_steps(word_reader& in, std::size_t axes) {
+    std::vector<std::int8_t> read;
+    std::uint32_t steps = 0;
+    for (std::size_t a = 0; a < axes; ++a, steps >>= 8) {
+        if (a % steps_per_word == 0) steps = in.next();
+        read.push_back(static_cast<std::int8_t>(steps & 0xffu));
+    }
+    return read;
+}
+
+void write_steps(const std::vector<std::int8_t>& steps, std::vector<std::uint32_t>& out) {
+    for (std::size_t a = 0; a < steps.size(); ++a) {
+        if (a % steps_per_word == 0) out.push_back(0);
+        out.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(steps[a])) << 8 * (a % steps_per_word);
+    }
+}
+
 /// Whether a relation says how the places of a pick are shifts.
 bool is_shift(const view_relation& r) { return r.operand == r.base; }
 
@@ -137,11 +154,7 @@ view_relation read_relation(word_reader& in, const key& k) {
     const std::uint32_t pair = in.next();
     view_relation r{static_cast<std::uint16_t>(pair), static_cast<std::uint16_t>(pair >> 16), {}};
     require(r.base <= r.operand && r.operand < k.operands.size(), "relates operands that there are not");
-    std::uint32_t steps = 0;
-    for (std::size_t a = 0; a < k.axes.size(); ++a, steps >>= 8) {
-        if (a % steps_per_word == 0) steps = in.next();
-        r.steps.push_back(static_cast<std::int8_t>(steps & 0xffu));
-    }
+    r.steps = read_steps(in, k.axes.size());
     is_shift(r) ? require_shift(r, k) : require_relation(r, k);
     return r;
 }
@@ -151,11 +164,30 @@ void write_relations(const key& k, std::vector<std::uint32_t>& out) {
                                k.relations.size() * relation_words(static_cast<std::uint32_t>(k.axes.size()))));
     for (const view_relation& r : k.relations) {
         out.push_back(r.operand | static_cast<std::uint32_t>(r.base) << 16);
-        for (std::size_t a = 0; a < r.steps.size(); ++a) {
-            if (a % steps_per_word == 0) out.push_back(0);
-            out.back() |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(r.steps[a])) << 8 * (a % steps_per_word);
-        }
+        write_steps(r.steps, out);
     }
+}
+
+iteration read_iteration(word_reader& in, const key& k) {
+    iteration i;
+    const std::uint32_t pair = in.next();
+    i.steps = pair & 0xffffu;
+    i.base = static_cast<std::uint16_t>(pair >> 16);
+    i.beyond = read_steps(in, k.axes.size());
+    require(i.steps > 1 && i.steps <= most_iterated_steps, "repeats a statement so often");
+    require(k.header.where == target::cuda && i.base < k.operands.size() && k.outputs.size() == 1, "steps no operand");
+    const operand_class &from = k.operands[i.base], &to = k.outputs[0];
+    require(from.head.kind == operand_kind::array && from.head.same_as == i.base && from.head.type == to.head.type &&
+                from.strides == to.strides,
+            "steps an operand that is unlike the result");
+    return i;
+}
+
+void write_iteration(const iteration& i, std::vector<std::uint32_t>& out) {
+    out.push_back(
+        section_head(key_section::iteration, relation_words(static_cast<std::uint32_t>(i.beyond.size()))));
+    out.push_back(i.steps | static_cast<std::uint32_t>(i.base) << 16);
+    write_steps(i.beyond, out);
 }
 
 /// All that stands behind the outputs.
@@ -169,10 +201,15 @@ void read_sections(word_reader& in, key& k) {
     }
     if (in.left() == 0) return;
     const std::uint32_t head = in.next(), each = relation_words(static_cast<std::uint32_t>(k.axes.size()));
-    require((head & 0xffu) == static_cast<std::uint32_t>(key_section::relations) && head >> 8 == in.left() &&
-                in.left() != 0 && in.left() % each == 0,
+    const std::size_t words = head >> 8;
+    require((head & 0xffu) == static_cast<std::uint32_t>(key_section::relations) && words <= in.left() && words != 0 &&
+                words % each == 0,
             "has words after its end");
-    while (in.left() != 0) k.relations.push_back(read_relation(in, k));
+    for (std::size_t r = 0; r < words / each; ++r) k.relations.push_back(read_relation(in, k));
+    if (in.left() == 0) return;
+    require(in.next() == section_head(key_section::iteration, each) && in.left() == each,
+            "has words after its end");
+    k.iteration = read_iteration(in, k);
 }
 
 void write_operand(const operand_class& o, std::vector<std::uint32_t>& out) {
@@ -182,6 +219,11 @@ void write_operand(const operand_class& o, std::vector<std::uint32_t>& out) {
         if (a % stride_classes_per_word == 0) out.push_back(0);
         out.back() |= static_cast<std::uint32_t>(o.strides[a]) << 2 * (a % stride_classes_per_word);
     }
+}
+
+void describe_steps(const std::vector<std::int8_t>& steps, std::string& out) {
+    for (std::size_t a = 0; a < steps.size(); ++a) out += (a != 0 ? " " : "") + std::to_string(steps[a]);
+    out += ']';
 }
 
 void describe_operand(const operand_class& o, std::string& out) {
@@ -284,6 +326,7 @@ std::vector<std::uint32_t> encode(const key& k) {
     for (std::size_t i = 0; i < k.operands.size(); ++i)
         if (has_text(k, i)) write_text(k.operands[i], words);
     if (!k.relations.empty()) write_relations(k, words);
+    if (k.iteration.steps > 1) write_iteration(k.iteration, words);
     return words;
 }
 
@@ -320,8 +363,11 @@ std::string describe(const key& k) {
     for (const view_relation& r : k.relations) {
         out += (&r == k.relations.data() ? " relations " : ", ") + std::to_string(r.operand) + "=" +
                std::to_string(r.base) + "+[";
-        for (std::size_t a = 0; a < r.steps.size(); ++a) out += (a != 0 ? " " : "") + std::to_string(r.steps[a]);
-        out += ']';
+        describe_steps(r.steps, out);
+    }
+    if (k.iteration.steps > 1) {
+        out += " stepped " + std::to_string(k.iteration.steps) + " times " + std::to_string(k.iteration.base) + "+[";
+        describe_steps(k.iteration.beyond, out);
     }
     return out;
 }

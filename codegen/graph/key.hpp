@@ -29,6 +29,16 @@ struct view_relation {
     friend bool operator==(const view_relation&, const view_relation&) = default;
 };
 
+/// How often a statement is done, each time but the first on what it wrote. The operand `base` and its relatives view
+/// the array that is stepped; of this the result is written at the elements that lie so many steps beyond the base's,
+/// to another array of its layout, and what lies around these stays.
+struct iteration {
+    std::uint32_t steps = 1;
+    std::uint16_t base = 0;
+    std::vector<std::int8_t> beyond{};
+    friend bool operator==(const iteration&, const iteration&) = default;
+};
+
 struct key {
     detail::key_header header;
     std::vector<detail::word> program;
@@ -39,6 +49,7 @@ struct key {
     /// Axes longer than 1024, as bits, along which what a stage of a cut tree reads was folded before: of no key
     /// itself.
     std::uint64_t folded_before = 0;
+    codegen::iteration iteration{};
 };
 
 /// The key that these words spell; throws ingot::error where they are not a key of this version.

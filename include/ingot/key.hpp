@@ -14,6 +14,8 @@
 //                 a byte each in two words; the number of characters, and these
 //     relations   for pairs of operands that view one buffer a few elements apart: operand | base << 16; then how
 //                 many steps the operand lies beyond the base on every axis, a signed byte each
+//     iteration   of a statement on a GPU that is done several times over: how often | an operand that views the array
+//                 that is stepped << 16; then how many steps the result lies beyond it there, as in a relation
 //
 // Extents, strides, offsets, pointers and scalars are arguments of the kernel: none of them is here.
 #pragma once
@@ -136,7 +138,7 @@ constexpr std::uint32_t stride_words(std::uint32_t axes) {
 }
 
 /// What stands behind the outputs, where a key has it.
-enum class key_section : std::uint8_t { text = 1, relations };
+enum class key_section : std::uint8_t { text = 1, relations, iteration };
 constexpr std::uint32_t section_head(key_section tag, std::size_t words) {
     return static_cast<std::uint32_t>(tag) | static_cast<std::uint32_t>(words) << 8;
 }
@@ -146,6 +148,9 @@ constexpr std::uint32_t section_head(key_section tag, std::size_t words) {
 inline constexpr std::int64_t most_inner_steps = 8, most_outer_steps = 4;
 inline constexpr std::uint32_t steps_per_word = 4;
 constexpr std::uint32_t relation_words(std::uint32_t axes) { return 1 + (axes + steps_per_word - 1) / steps_per_word; }
+
+/// Steps of an iteration that one kernel may do.
+inline constexpr std::uint32_t most_iterated_steps = 4;
 
 /// What an axis of the outputs has to say, where a schedule asks; an axis that a library binds may become the innermost
 /// of a kernel's outputs, and says only whether it and those of its library before it are short.

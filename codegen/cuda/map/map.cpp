@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/map/choice.hpp"
+#include "codegen/cuda/map/stencil_steps.hpp"
 #include "codegen/plan/stages.hpp"
 #include "codegen/text/random.hpp"
 #include "codegen/text/scatter.hpp"
@@ -565,6 +566,7 @@ void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
 
 void emit_map_cuda(const key& k, const graph& g, plan& p) {
     cuda_kernel b(k, g);
+    if (k.iteration.steps > 1) return emit_stencil_steps_cuda(b, p);
     const map_choice c = choose_map(b);
     b.looping = c.loops;
     switch (c.how) {

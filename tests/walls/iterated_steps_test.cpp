@@ -1,0 +1,224 @@
+// Several steps of a stencil in one kernel: the bits of as many statements, and what keeps steps apart.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <ingot/ingot.hpp>
+
+using namespace ingot;
+
+namespace {
+
+const slice low(0, -2), middle(1, -1), high(2, none);
+
+/// Numbers of which no two neighbours are alike.
+template <class T>
+array<T> noise(const shape_like& shape) {
+    index_t n = 1;
+    for (const index_t extent : shape) n *= extent;
+    std::vector<T> values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(static_cast<float>(i * i * 7 % 61));
+    return asarray(values, shape);
+}
+
+/// What as many statements give, which write `inside` of an array.
+template <class T, class F, class... Inside>
+array<T> by_statements(int n, const array<T>& x, F step, Inside... inside) {
+    array<T> u = x;
+    for (int i = 0; i < n; ++i) {
+        const array<T> made = step(u);
+        u(inside...) = made;
+    }
+    return u;
+}
+
+template <class T>
+bool same_bits(const array<T>& a, const array<T>& b) {
+    return a.shape() == b.shape() && a.to_host() == b.to_host();
+}
+
+std::uint64_t launches() { return counters().kernel_launches; }
+bool steps_are_joined() { return !current_device().is_host(); }
+
+const auto heat = [](const auto& u) {
+    return u(middle, middle) + 0.1F * (0.5F * u(low, middle) + 0.25F * u(high, middle) + 0.75F * u(middle, low) +
+                                       0.3F * u(middle, high) - 1.8F * u(middle, middle));
+};
+
+}  // namespace
+
+TEST_CASE("iterated steps have the bits of statements, for every count, width and height") {
+    for (const auto& [rows, columns] : std::vector<std::array<index_t, 2>>{
+             {3, 34}, {4, 35}, {17, 36}, {18, 37}, {40, 130}, {21, 131}, {19, 258}, {150, 67}}) {
+        const array<float> x = noise<float>({rows, columns}) / 61;
+        for (int n = 1; n <= 9; ++n) CHECK(same_bits(iterate(n, x, heat), by_statements(n, x, heat, middle, middle)));
+        CHECK(same_bits(x, array<float>(noise<float>({rows, columns}) / 61)));
+    }
+}
+
+TEST_CASE("iterated steps of every dtype") {
+    const auto check = [](auto type) {
+        using T = decltype(type);
+        const auto step = [](const auto& u) {
+            return astype<T>(u(low, middle) + u(middle, high) * u(middle, middle) - u(middle, low));
+        };
+        for (const index_t columns : {70, 133, 300}) {
+            const array<T> x = noise<T>({23, columns});
+            for (const int n : {2, 4, 7})
+                CHECK(same_bits(iterate(n, x, step), by_statements(n, x, step, middle, middle)));
+        }
+    };
+    check(double());
+    check(std::int32_t());
+    check(std::int64_t());
+    check(std::uint8_t());
+    check(std::int16_t());
+    const auto halves = [](auto type) {
+        using T = decltype(type);
+        const auto step = [](const auto& u) {
+            return astype<T>(u(low, middle) * T(0.25F) + u(middle, high) * T(0.5F) - u(middle, low));
+        };
+        const array<T> x = noise<T>({23, 133});
+        CHECK(same_bits(iterate(6, x, step), by_statements(6, x, step, middle, middle)));
+    };
+    halves(float16());
+    halves(bfloat16());
+    const auto life = [](const auto& u) {
+        const auto near = u(low, low) + u(low, middle) + u(low, high) + u(middle, low) + u(middle, high) +
+                          u(high, low) + u(high, middle) + u(high, high);
+        return astype<std::uint8_t>(near == 3 || (near == 2 && u(middle, middle) == 1));
+    };
+    const array<std::uint8_t> world = astype<std::uint8_t>(noise<int>({60, 90}) % 3 == 0);
+    CHECK(same_bits(iterate(9, world, life), by_statements(9, world, life, middle, middle)));
+}
+
+TEST_CASE("iterated steps may reach far, to one side, along one axis, and leave a wide border") {
+    const auto check = [](const array<float>& x, auto step, auto rows, auto columns) {
+        for (const int n : {2, 3, 4, 5})
+            CHECK(same_bits(iterate(n, x, step), by_statements(n, x, step, rows, columns)));
+    };
+    const array<float> x = noise<float>({37, 91}) / 61;
+    const auto at = [](index_t border, index_t by) {
+        return by == border ? slice(2 * border, none) : slice(border + by, by - border);
+    };
+    check(x, [](const auto& u) { return u(low, all) * 0.5F + u(high, all); }, middle, all);
+    check(x, [](const auto& u) { return u(all, low) * 0.5F - u(all, high); }, all, middle);
+    check(x, [](const auto& u) { return u(low, middle) - u(low, high) * 0.5F; }, middle, middle);
+    check(x, [](const auto& u) { return u(high, low) - u(middle, low) * 0.5F; }, middle, middle);
+    check(x, [&](const auto& u) { return u(at(3, 0), at(4, 1)) - u(at(3, 1), at(4, -1)) * 0.5F; }, at(3, 0), at(4, 0));
+    check(x, [&](const auto& u) { return u(at(2, -2), at(2, 2)) - u(at(2, 2), at(2, -2)) * 0.5F; }, at(2, 0), at(2, 0));
+    check(x, [&](const auto& u) { return u(at(3, -3), at(6, 6)) - u(at(3, 1), at(6, -6)) * 0.5F; }, at(3, 0), at(6, 0));
+    check(x, [&](const auto& u) { return u(at(2, 0), at(5, 5)) - u(at(2, 0), at(5, -3)) * 0.5F; }, at(2, 0), at(5, 0));
+}
+
+TEST_CASE("iterated steps of views, transposed arrays and batches") {
+    const array<float> whole = noise<float>({50, 121}) / 61;
+    const array<float> part = whole(slice(3, 44), slice(5, 118)), turned = transpose(whole);
+    CHECK(same_bits(iterate(5, part, heat), by_statements(5, part, heat, middle, middle)));
+    CHECK(same_bits(iterate(5, turned, heat), by_statements(5, turned, heat, middle, middle)));
+    const array<float> images = noise<float>({3, 21, 70}) / 61;
+    const auto each = [](const auto& u) {
+        return u(all, low, middle) - u(all, middle, high) * 0.5F + u(all, high, middle);
+    };
+    CHECK(same_bits(iterate(6, images, each), by_statements(6, images, each, all, middle, middle)));
+    const auto across = [](const auto& u) { return u(low, all, middle) - u(high, all, low) * 0.5F; };
+    CHECK(same_bits(iterate(6, images, across), by_statements(6, images, across, middle, all, middle)));
+    const auto solid = [](const auto& u) {
+        return u(low, middle, middle) + u(middle, low, middle) - u(middle, middle, high) * 0.5F;
+    };
+    CHECK(same_bits(iterate(6, images, solid), by_statements(6, images, solid, middle, middle, middle)));
+}
+
+TEST_CASE("iterated steps may read other arrays, and the first one") {
+    const array<float> x = noise<float>({30, 75}) / 61;
+    const array<float> source = noise<float>({28, 73}) / 7, across = noise<float>({73}), down = noise<float>({28, 1});
+    const array<std::int16_t> wide = noise<std::int16_t>({28, 146});
+    const auto check = [&](auto step) {
+        CHECK(same_bits(iterate(9, x, step), by_statements(9, x, step, middle, middle)));
+    };
+    check([&](const auto& u) { return heat(u) + source * 0.125F; });
+    check([&](const auto& u) { return heat(u) * across - down; });
+    check([&](const auto& u) { return heat(u) + wide(all, slice(0, none, 2)); });
+    check([&](const auto& u) { return (heat(u) + source * 0.125F) * source; });
+    check([&](const auto& u) { return heat(u) * 0.5F + x(middle, middle) * 0.5F; });
+    check([&](const auto& u) { return where(x(low, high) > 0.5F, u(low, middle), u(middle, high)); });
+}
+
+TEST_CASE("eight steps of a stencil are two kernels on a GPU") {
+    const auto of = [](int n, const auto& x, auto step) {
+        const std::uint64_t before = launches();
+        (void)iterate(n, x, step);
+        return launches() - before;
+    };
+    const array<float> x = noise<float>({48, 96});
+    CHECK(of(8, x, heat) == (steps_are_joined() ? 2 : 8));
+    CHECK(of(9, x, heat) == (steps_are_joined() ? 3 : 9));
+    CHECK(of(1, x, heat) == 1);
+    // Of five rows three steps have room.
+    const auto far = [](const auto& u) { return u(slice(0, -4), slice(2, -2)) - u(slice(4, none), slice(2, -2)); };
+    CHECK(of(6, x, far) == (steps_are_joined() ? 2 : 6));
+    // Of three dimensions, of costly bodies, and of what is no stencil each is a kernel.
+    const array<float> solid = noise<float>({8, 20, 40});
+    CHECK(of(4, solid, [](const auto& u) { return u(low, low, middle) + u(high, middle, high); }) == 4);
+    CHECK(of(4, x, [](const auto& u) { return tgamma(exp(u(low, middle))) + pow(u(high, middle), u(middle, low)); }) ==
+          4);
+    CHECK(of(4, x, [](const auto& u) { return u * 0.5F; }) == 4);
+    // Other sizes compile nothing.
+    const array<float> other = noise<float>({57, 212});
+    const std::uint64_t compiled = counters().compiles;
+    (void)iterate(8, other, heat);
+    CHECK(counters().compiles == compiled);
+}
+
+TEST_CASE("a step is called once for each step, and may change from one to the next") {
+    const array<float> x = noise<float>({30, 75}) / 61;
+    for (const int n : {1, 2, 5, 9, 12}) {
+        int calls = 0;
+        (void)iterate(n, x, [&](const auto& u) { return ++calls, heat(u); });
+        CHECK(calls == n);
+        // At every step, and at every third.
+        for (const int every : {1, 3}) {
+            const auto check = [&](auto make) {
+                auto step = make(), again = make();
+                CHECK(same_bits(iterate(n, x, step), by_statements(n, x, again, middle, middle)));
+            };
+            check([&] { return [every, t = 0](const auto& u) mutable { return heat(u) + float(t++ / every); }; });
+            check([&] {
+                return [every, t = 0](const auto& u) mutable {
+                    return ++t % every == 0 ? lazy<float>(heat(u)) : lazy<float>(u(low, middle) - u(middle, high));
+                };
+            });
+            check([&] {
+                return [every, t = 0](const auto& u) mutable {
+                    const slice from = ++t % (every + 1) == 0 ? low : high;
+                    return u(from, middle) - u(middle, low);
+                };
+            });
+        }
+        random::generator first(3), second(3);
+        CHECK(same_bits(
+            iterate(n, x, [&](const auto& u) { return heat(u) + first.uniform<float>({28, 73}); }),
+            by_statements(
+                n, x, [&](const auto& u) { return heat(u) + second.uniform<float>({28, 73}); }, middle, middle)));
+    }
+}
+
+TEST_CASE("a step may compute and read values of the array, and keep it") {
+    const array<float> x = noise<float>({30, 75}) / 61;
+    const auto check = [&](auto step) {
+        CHECK(same_bits(iterate(6, x, step), by_statements(6, x, step, middle, middle)));
+    };
+    check([](const auto& u) { return heat(u) / (1 + max(u).item()); });
+    check([](const auto& u) { return heat(u) + u(3, 4).item(); });
+    check([](const auto& u) {
+        const array<float> flux = u(all, slice(1, none)) - u(all, slice(0, -1));
+        return flux(middle, slice(1, none)) - flux(middle, slice(0, -1)) + u(low, middle);
+    });
+    std::vector<array<float>> kept, wanted;
+    (void)iterate(6, x, [&](const auto& u) { return kept.push_back(u), heat(u); });
+    (void)by_statements(6, x, [&](const auto& u) { return wanted.push_back(u), heat(u); }, middle, middle);
+    REQUIRE(kept.size() == wanted.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) CHECK(same_bits(kept[i], wanted[i]));
+}
