@@ -13,11 +13,12 @@
 
 namespace ingot::test {
 
-/// INGOT_TEST_SEED, or a number that is another one in each run.
+/// INGOT_TEST_SEED; or INGOT_TEST_DRAW, by which only this is drawn; or a number that is another one in each run.
 inline unsigned long drawing_seed() {
     static const unsigned long seed = [] {
-        const char* const given = std::getenv("INGOT_TEST_SEED");
-        return given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device()();
+        for (const char* const name : {"INGOT_TEST_SEED", "INGOT_TEST_DRAW"})
+            if (const char* const given = std::getenv(name)) return std::strtoul(given, nullptr, 10);
+        return static_cast<unsigned long>(std::random_device()());
     }();
     return seed;
 }

@@ -68,7 +68,7 @@ std::string entries_of(const emulator::translation& t, const _nvrtcProgram& prog
 }
 
 std::string flags_of(int count, const char* const* options) {
-    std::string flags;
+    std::string flags = " -ffp-contract=fast";
     for (int i = 0; i < count; ++i) {
         const std::string_view option = options[i];
         if (option == "-fmad=false") flags += " -ffp-contract=off";
@@ -85,13 +85,11 @@ nvrtcResult compile(_nvrtcProgram& program, int count, const char* const* option
     std::ofstream(folder / "kernel.cpp") << "#include \"device.hpp\"\n#line 1 \"" << program.name << "\"\n"
                                          << t.text << '\n'
                                          << entries_of(t, program);
-    const std::string command =
-        EMULATOR_COMPILER
-        " -std=c++20 -O1 -march=native -ffp-contract=fast -fno-strict-aliasing -fwrapv -w -fPIC "
-        "-fvisibility=hidden -fno-threadsafe-statics -fsanitize=thread,alignment -I" EMULATOR_SOURCES +
-        flags_of(count, options) + " -c -o " + (folder / "kernel.o").string() + ' ' + (folder / "kernel.cpp").string() +
-        " 2> " + (folder / "log").string() + " && " EMULATOR_COMPILER " -shared -o " + (folder / "kernel.so").string() +
-        ' ' + (folder / "kernel.o").string() + " " EMULATOR_HOOKS;
+    const std::string command = EMULATOR_COMPILER " " EMULATOR_FLAGS + flags_of(count, options) + " -c -o " +
+                                (folder / "kernel.o").string() + ' ' + (folder / "kernel.cpp").string() + " 2> " +
+                                (folder / "log").string() + " && " EMULATOR_COMPILER " -shared -o " +
+                                (folder / "kernel.so").string() + ' ' + (folder / "kernel.o").string() +
+                                " " EMULATOR_HOOKS;
     const int status = std::system(command.c_str());
     program.log = text_of(folder / "log");
     if (status != 0) return NVRTC_ERROR_COMPILATION;
