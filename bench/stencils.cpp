@@ -51,6 +51,15 @@ const auto seven_points = [](const auto& u) {
                    (u(middle, middle, low) + u(middle, middle, high)) - 6.0f * u(middle, middle, middle));
 };
 const auto three_points = [](const auto& u) { return 0.5f * (u(low) + u(high)) - u(middle); };
+const auto five_rolled = [](const auto& u) {
+    return 0.25f * ((roll(u, 1, 0) + roll(u, -1, 0)) + (roll(u, 1, 1) + roll(u, -1, 1)));
+};
+const auto seven_rolled = [](const auto& u) {
+    return u + 0.1f * ((roll(u, 1, 0) + roll(u, -1, 0)) + (roll(u, 1, 1) + roll(u, -1, 1)) +
+                       (roll(u, 1, 2) + roll(u, -1, 2)) - 6.0f * u);
+};
+const auto five_padded = [](const auto& u) { return five_points(pad(u, 1, pad_mode::edge)); };
+const auto five_beside_zeros = [](const auto& u) { return five_points(pad(u, 1)); };
 const auto life = [](const auto& u) {
     const auto up = roll(u, 1, 0), down = roll(u, -1, 0);
     const auto near = up + down + roll(u, 1, 1) + roll(u, -1, 1) + roll(up, 1, 1) + roll(up, -1, 1) + roll(down, 1, 1) +
@@ -140,6 +149,16 @@ private:
         });
     }
 
+    template <class T, class Step>
+    void step_of_all(const std::string& name, const shape_like& shape, Step step) {
+        guarded(name, [&] {
+            const array<T> u = noise<T>(shape);
+            array<T> v = zeros<T>(shape);
+            v.mutable_data();
+            beside_copy<T>(name, u, v, [&] { assign(v, step(u)); }, layout_of(step(u)));
+        });
+    }
+
     /// So many steps by iterate beside as many statements.
     template <class T, class Step, class... Where>
     void steps(const std::string& name, const shape_like& shape, Step step, Where... where) {
@@ -174,18 +193,17 @@ private:
         step_inside<T>("9 points " + type, {n, n}, nine_points, middle, middle);
         step_inside<T>("7 points (heat, 3-D) " + type, {m, m, m}, seven_points, middle, middle, middle);
         step_inside<T>("3 points (1-D) " + type, {n * n}, three_points, middle);
+        step_of_all<T>("5 points by roll " + type, {n, n}, five_rolled);
+        step_of_all<T>("7 points by roll (3-D) " + type, {m, m, m}, seven_rolled);
+        step_of_all<T>("5 points by pad, the edge " + type, {n, n}, five_padded);
+        step_of_all<T>("5 points by pad, zeros " + type, {n, n}, five_beside_zeros);
         steps<T>("5 points " + type, {n, n}, five_points, middle, middle);
         steps<T>("7 points (heat, 3-D) " + type, {m, m, m}, seven_points, middle, middle, middle);
     }
 
     void of_life() {
         const index_t n = shrunk(32768);
-        guarded("life by roll, bytes", [&] {
-            const array<std::uint8_t> u = noise<std::uint8_t>({n, n});
-            array<std::uint8_t> v = zeros<std::uint8_t>({n, n});
-            v.mutable_data();
-            beside_copy<std::uint8_t>("life by roll, bytes", u, v, [&] { assign(v, life(u)); }, layout_of(life(u)));
-        });
+        step_of_all<std::uint8_t>("life by roll, bytes", {n, n}, life);
         step_inside<std::uint8_t>("life inside, bytes", {n, n}, life_inside, middle, middle);
     }
 

@@ -143,6 +143,20 @@ public:
         k_.relations.push_back({o.head.same_as, base, std::move(steps)});
         return push(detail::word_kind::leaf, o.head.type, 0);
     }
+    /// The last operand, a pick, is a shift: so many steps on each axis, and on a bound one 1 + the axis that it is
+    /// read along. All shifts come before what is related.
+    key_builder& shift(std::vector<std::int8_t> steps) {
+        const auto pick = static_cast<std::uint16_t>(k_.operands.size() - 1);
+        const auto behind =
+            std::ranges::find_if(k_.relations, [](const view_relation& r) { return r.operand != r.base; });
+        k_.relations.insert(behind, {pick, pick, std::move(steps)});
+        return *this;
+    }
+    /// Two operands view one buffer from one element on.
+    key_builder& of_one_buffer(std::uint16_t base, std::uint16_t operand) {
+        k_.relations.push_back({operand, base, std::vector<std::int8_t>(k_.axes.size())});
+        return *this;
+    }
     /// Operand `i` shares its bytes with an output.
     key_builder& in_place(std::size_t i) {
         k_.operands[i].head.aliased = true;

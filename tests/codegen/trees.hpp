@@ -126,6 +126,20 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(2).leaf(i1, "s1", false).related(0, {-1, -1}).map("add").related(0, {1, 1}).map("add").in_place(0);
              return b.output(i1, "s1", false).done();
          }},
+        {"stencil_of_byte_pairs",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).leaf(u1, "s1").related(0, {-1, -1}).map("add").related(0, {1, 1}).map("add").scalar(u1);
+             return b.map("equal").output(b1, "s1", false).done();
+         }},
+        {"stencil_that_goes_round",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, 0).bound_axis(0, 0).bound_axis(1, 0).bound_axis(1, 0);
+             b.leaf(f4, "010s00").unravel("100000").shift({-1, 0, 0, 1, 0, 0});
+             b.leaf(f4, "s00001").unravel("010000").shift({0, 1, 0, 0, 0, 2}).map("add").of_one_buffer(0, 2);
+             return b.output(f4, "s10000").done();
+         }},
         {"stencil_of_one_dimension",
          [](target t) {
              key_builder b(t);

@@ -98,6 +98,36 @@ TEST_CASE("views with short rows are not related, and walked as one run") {
           relations{{1, 0, steps{-1, 0}}});
 }
 
+TEST_CASE("rolls of one buffer say how far they are shifted, and along which axes they are read") {
+    const array<float>& u = grid();
+    const codegen::key k = key_of(roll(u, 1, 0) + roll(u, -2, 1), with_relations);
+    CHECK(k.relations == relations{{1, 1, steps{-1, 0, 0, 1, 0, 0}},
+                                   {3, 3, steps{0, 2, 0, 0, 0, 2}},
+                                   {2, 0, steps{0, 0, 0, 0, 0, 0}}});
+    CHECK(codegen::decode(codegen::encode(k)).relations == k.relations);
+    CHECK(key_of(roll(u, 1, 0) + roll(u, -2, 1), {}).relations.empty());
+    // What goes round by nearly all is a few steps the other way; of both axes at once it is one place.
+    CHECK(key_of(roll(u, 69, 0) + u, with_relations).relations.front() ==
+          codegen::view_relation{1, 1, steps{1, 0, 0, 1}});
+    CHECK(key_of(roll(u, {1, -3}, {0, 1}) + u, with_relations).relations.front() ==
+          codegen::view_relation{1, 1, steps{-1, 3, 0, 1, 0, 2}});
+}
+
+TEST_CASE("a roll by far, of another buffer, or beside other binders has no relation") {
+    const array<float>& u = grid();
+    const array<float> other = (u + 1.0f).eval();
+    const auto none = [](const auto& e) { CHECK(key_of(e, with_relations).relations.empty()); };
+    none(roll(u, 9, 1) + u);
+    none(roll(u, 5, 0) + u);
+    none(roll(u, 1, 0) * 2.0f);
+    none(roll(u, 1, 0) + other);
+    none(roll(roll(u, 1, 0), 1, 0) + u);
+    none(roll(u, 1, 0) + flip(u, 0));
+    none(roll(u, 1, 0) + transpose(u));
+    none(roll(u, 1, 0) + u + sum(u, 0));
+    none(roll(u, 1, 0) + u + take(u, arange<index_t>(70), 0));
+}
+
 TEST_CASE("the same view twice is no relation, and what is far from one base may be near another") {
     const auto e = moved(0, 0) + moved(0, 20) + moved(0, 0) + moved(0, 21) + moved(0, 20);
     CHECK(key_of(e, with_relations).relations == relations{{3, 1, steps{0, 1}}});

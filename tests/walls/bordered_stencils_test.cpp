@@ -259,6 +259,61 @@ TEST_CASE("every dtype goes round, and transposed, reversed and strided buffers 
     check(broadcast_to(u(0), {35, 80}));
 }
 
+TEST_CASE("bytes and bools are computed two in a word, as they are alone") {
+    for (const index_t columns : {32, 45, 64, 131}) {
+        std::vector<std::uint8_t> all_bytes(static_cast<std::size_t>(7 * columns));
+        for (std::size_t i = 0; i < all_bytes.size(); ++i) all_bytes[i] = static_cast<std::uint8_t>(i * i * 7 + i * 37);
+        const array<std::uint8_t> u = asarray(all_bytes, {7, columns});
+        const array<bool> b = (u % std::uint8_t{3} == 0).eval();
+        const auto agree = [](const auto& got, const auto& wanted) {
+            CHECK(layout_of(got) == "stencil");
+            using T = typename std::remove_cvref_t<decltype(wanted)>::value_type;
+            CHECK(same(array<T>(got), wanted));
+        };
+        const auto byte = [](int n) { return static_cast<std::uint8_t>(n); };
+        const auto grown = [](auto x, auto y) {
+            auto s = x + y;
+            auto t = s + s + s + s + x, w = t + t + t + t + t + t + t + y, v = w + w + w + w + w + w + w;
+            return v + v + v + v + v + v + v + v + x;
+        };
+        agree(
+            grown(turned(u, 0, 1), turned(u, -1, 0)),
+            by_formula(u, [&](const auto& at) { return byte(grown(int(at({0, 1})), int(at({-1, 0})))); }, round_trip));
+        agree(where((turned(u, 0, 1) & u) != turned(u, 1, 2), turned(u, -1, -3) ^ u, turned(u, 0, -1) | u),
+              by_formula(
+                  u,
+                  [&](const auto& at) {
+                      return (at({0, 1}) & at({0, 0})) != at({1, 2}) ? byte(at({-1, -3}) ^ at({0, 0}))
+                                                                     : byte(at({0, -1}) | at({0, 0}));
+                  },
+                  round_trip));
+        agree(turned(u, 0, 1) == turned(u, 2, 0) + u,
+              array<bool>(by_formula(
+                              u, [&](const auto& at) { return byte(at({0, 1}) == byte(at({2, 0}) + at({0, 0}))); },
+                              round_trip) != std::uint8_t{0}));
+        const auto of_bools = [](const auto& x, const auto& y, const auto& z) {
+            return ((x && !y) || (y ^ z)) == (x != z);
+        };
+        agree(of_bools(turned(b, 0, 1), b, turned(b, -1, -1)),
+              array<bool>(of_bools(turned(b, 0, 1).eval(), b, turned(b, -1, -1).eval())));
+        agree(where(turned(b, 0, 1), turned(u, 1, 0), u) + astype<std::uint8_t>(turned(b, 1, 0)),
+              array<std::uint8_t>(where(turned(b, 0, 1).eval(), turned(u, 1, 0).eval(), u) +
+                                  astype<std::uint8_t>(turned(b, 1, 0).eval())));
+        agree(where(astype<bool>(turned(u, 0, 1)), turned(b, 1, 0), b),
+              array<bool>(where(astype<bool>(turned(u, 0, 1).eval()), turned(b, 1, 0).eval(), b)));
+        // At the places of a slice in place.
+        array<std::uint8_t> v = asarray(u.to_host(), u.shape());
+        v(part(1, 5), part(1, columns - 2)) = u(part(0, 5), part(0, columns - 2)) + u(part(2, 5), part(2, columns - 2));
+        const array<std::uint8_t> one = asarray(array<std::uint8_t>(u(part(0, 5), part(0, columns - 2))).to_host(),
+                                                {5, columns - 2}),
+                                  other = asarray(array<std::uint8_t>(u(part(2, 5), part(2, columns - 2))).to_host(),
+                                                  {5, columns - 2});
+        CHECK(same(array<std::uint8_t>(v(part(1, 5), part(1, columns - 2))), array<std::uint8_t>(one + other)));
+        CHECK(same(array<std::uint8_t>(v(0)), array<std::uint8_t>(u(0))));
+        CHECK(same(array<std::uint8_t>(v(all, columns - 1)), array<std::uint8_t>(u(all, columns - 1))));
+    }
+}
+
 TEST_CASE("what goes round is read before it is written") {
     array<float> u = mixed<float>({40, 64});
     const array<float> before = asarray(u.to_host(), u.shape());

@@ -125,7 +125,7 @@ byte_pairs::pair byte_pairs::spell_map(const node& n) const {
     const auto joined = [&](const char* by) { return of(x) + ' ' + by + ' ' + of(y); };
     const auto most = [&](node_id a, node_id b) { return std::max(pairs_[a].most, pairs_[b].most); };
     // Halves of numbers that are equal are 0.
-    const auto difference = [&] { return '(' + joined("^") + (most(x, y) <= 255 ? ")" : ") & 0xff00ffu"); };
+    const auto difference = [&] { return most(x, y) <= 255 ? joined("^") : '(' + joined("^") + ") & 0xff00ffu"; };
     switch (static_cast<op>(n.code)) {
         case op::add:
             if (pairs_[x].most + pairs_[y].most <= most_of_half) return {joined("+"), pairs_[x].most + pairs_[y].most};

@@ -15,9 +15,9 @@ bool is_contiguous(const cuda_kernel& b, const array_argument& at) {
 }
 
 /// Says how a binder's place is shifted: a relation of its pick with itself. Where there is one, all binders have one.
-bool is_shift(const view_relation& r) { return r.operand == r.base; }
+bool names_shift(const view_relation& r) { return r.operand == r.base; }
 bool all_are_shifts(const kernel_builder& b) {
-    return b.unravellings.empty() || (!b.key.relations.empty() && is_shift(b.key.relations.front()));
+    return b.unravellings.empty() || (!b.key.relations.empty() && names_shift(b.key.relations.front()));
 }
 
 /// Steps along the map's axes from the relatives' base, which itself has none, that are in the views' own offsets.
@@ -67,7 +67,7 @@ view_axis axis_of_view(const kernel_builder& b, const array_argument& in, int ax
             const auto own = static_cast<std::size_t>(a);
             if (in.at->strides[own] == stride_class::broadcast) continue;
             for (const view_relation& r : b.key.relations)
-                if (is_shift(r) && r.steps[own] == axis + 1)
+                if (names_shift(r) && r.steps[own] == axis + 1)
                     return {a, r.steps[static_cast<std::size_t>(axis)], u.nearest ? border::nearest : border::wrapped};
         }
     return {axis};
