@@ -102,8 +102,8 @@ private:
         if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
             b_.code.line("for (int e = 0; e < ", each_, "; e += ", group, ")");
             const std::string index = b_.generator_index(g.node, all_axes()), name = b_.generator_name(g.node);
-            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", (", index, " + e) / ", group,
-                         ");");
+            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", ", b_.needs.type(dtype::u8),
+                         '(', index, " + e) / ", group, ");");
             return;
         }
         b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
