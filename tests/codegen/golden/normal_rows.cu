@@ -15,14 +15,14 @@ struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
-/// One instruction. Of the product of 64-bit words ptxas adds the upper ones' parts, although they are zero.
-__device__ __forceinline__ uint64 product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
 
 /// Philox4x32-10.
 __device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
     for (int round = 0; round < 10; ++round) {
-        const uint64 a = product(c0, 0xd2511f53u), b = product(c2, 0xcd9e8d57u);
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
         c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
         c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
         c1 = uint32(b);
