@@ -5,6 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include <ingot/philox.hpp>
+
 #include "codegen/plan/divisor.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/device_facts.hpp"
@@ -71,6 +73,16 @@ void put(std::byte* at, std::uint64_t value, std::uint8_t bytes) {
 }
 void put(std::byte* at, const void* pointer) { std::memcpy(at, &pointer, sizeof pointer); }
 
+/// The keys of Philox's ten rounds.
+void put_rounds(std::byte* at, std::uint64_t seed) {
+    auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; ++round, at += 8) {
+        put(at, std::uint64_t{high} << 32 | low, 8);  // little-endian: two words, the low one first
+        low += detail::philox::low_step;
+        high += detail::philox::high_step;
+    }
+}
+
 void pack(const sources& from, const argument& a, std::byte* arguments) {
     std::byte* at = arguments + a.at;
     switch (a.kind) {
@@ -86,6 +98,9 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
         case argument_kind::generator_key:
             put(at, from.of.s.operands[a.index].bits[0], 8);
             return put(at + 8, from.of.s.operands[a.index].bits[1], 8);
+        case argument_kind::generator_rounds:
+            put(at, from.of.s.operands[a.index].bits[1], 8);
+            return put_rounds(at + 8, from.of.s.operands[a.index].bits[0]);
         case argument_kind::generator_offset:
         case argument_kind::pick_offset:
             return put(at, static_cast<std::uint64_t>(from.of.s.operands[a.index].where->offset), a.bytes);

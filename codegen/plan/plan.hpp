@@ -28,6 +28,7 @@ enum class argument_kind : std::uint8_t {
     scratch_pointer,    // the stream's zeroed scratch
     scalar_value,       // operand `index`, in its dtype
     generator_key,      // operand `index`: two 64-bit words, seed and call number
+    generator_rounds,   // operand `index`: call number, then what its seed gives each round of Philox: 20 32-bit words
     generator_offset,   // operand `index`: 64-bit counter of its element 0
     pick_offset,        // operand `index`
     operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
@@ -46,6 +47,19 @@ enum class argument_kind : std::uint8_t {
 /// Whether extents, strides and the device decide it.
 constexpr bool is_number(argument_kind k) {
     return k >= argument_kind::operand_stride && k <= argument_kind::view_stride;
+}
+
+/// How many members of `bytes` each an argument is.
+constexpr std::uint32_t members_of(argument_kind k) {
+    switch (k) {
+        case argument_kind::divisor:
+        case argument_kind::generator_key:
+            return 2;
+        case argument_kind::generator_rounds:
+            return 11;
+        default:
+            return 1;
+    }
 }
 
 struct argument {

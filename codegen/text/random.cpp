@@ -9,12 +9,12 @@ using detail::generator_kind;
 using detail::target;
 
 // In these texts % is the target's function prefix.
-constexpr std::string_view generator_key = "struct generator_key { uint64 seed, call; };\n";
 
-constexpr std::string_view philox = R"(struct philox_words { uint32 w[4]; };
+constexpr std::string_view host_key = "struct generator_key { uint64 seed, call; };\n";
+constexpr std::string_view host_philox = R"(struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
-% philox_words philox(generator_key key, uint64 counter) {
+% philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
     uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
     for (int round = 0; round < 10; ++round) {
@@ -30,11 +30,34 @@ constexpr std::string_view philox = R"(struct philox_words { uint32 w[4]; };
 }
 )";
 
+// A GPU reads the rounds' keys as constants, where it would add each of them up again in every thread.
+constexpr std::string_view cuda_key = R"(/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+struct generator_key { uint64 call; uint32 rounds[20]; };
+)";
+constexpr std::string_view cuda_philox = R"(struct philox_words { uint32 w[4]; };
+
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+% uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+
+/// Philox4x32-10.
+% philox_words philox(const generator_key& key, uint64 counter) {
+    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
+        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
+        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
+        c1 = uint32(b);
+        c3 = uint32(a);
+    }
+    return {{c0, c1, c2, c3}};
+}
+)";
+
 /// The library's sine and cosine go on for angles of any size, which costs a compiler more than all else here.
-constexpr std::string_view circle =
+constexpr std::string_view circle_float =
     R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
 % void circle(float x, float& cosine, float& sine) {
-    const float quarters = rint(x * 0.636619772f);
+    const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
     float r = fma(quarters, -1.57079601f, x);
     r = fma(quarters, -3.13916473e-07f, r);
     r = fma(quarters, -5.39030253e-15f, r);
@@ -42,20 +65,38 @@ constexpr std::string_view circle =
     float c = fma(2.44331571e-5f, s, -1.38873162e-3f), t = fma(-1.95152959e-4f, s, 8.33216087e-3f);
     c = fma(fma(fma(c, s, 4.16666456e-2f), s, -0.5f), s, 1.0f);
     t = fma(fma(t, s, -1.66666546e-1f) * s, r, r);
-    const int k = int(quarters);
-    cosine = k & 1 ? t : c;
-    sine = k & 1 ? c : t;
-    if ((k + 1) & 2) cosine = -cosine;
-    if (k & 2) sine = -sine;
+    const uint32 k = bits_of(counted);
+    cosine = from_bits(bits_of(k & 1 ? t : c) ^ ((k + 1) & 2) << 30);
+    sine = from_bits(bits_of(k & 1 ? c : t) ^ (k & 2) << 30);
 }
 )";
 
-constexpr std::string_view polar_on_circle = R"(/// Box-Muller: a radius from the word p, an angle from q.
+// CUDA's own logarithm and root of floats serve all numbers, by a third more instructions and a branch to slower ones.
+constexpr std::string_view cuda_logarithm =
+    R"(/// log(x), 2^-33 <= x <= 1, within 1 ulp: a polynomial of f, with x = 2^k (1 + f), 1 + f from 2/3 to 4/3.
+% float logarithm(float x) {
+    const uint32 exponent = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
+    const float f = from_bits(bits_of(x) - exponent) - 1.0f;
+    float t = fma(-0.130310059f, f, 0.140869141f);
+    t = fma(fma(fma(t, f, -0.121483512f), f, 0.139814854f), f, -0.166846126f);
+    t = fma(fma(fma(t, f, 0.200120345f), f, -0.249996200f), f, 0.333331972f);
+    t = fma(fma(t, f, -0.5f) * f, f, f);
+    return fma(float(int(exponent)), 0x1p-23f * 0.693147182f, t);
+}
+)";
+constexpr std::string_view cuda_root =
+    R"(/// sqrt(x), 0 or 2^-24 <= x < 64, within 1 ulp: an approximate one, and what its square is off.
+% float root(float x) {
+    const float y = rsqrt_approx(fmaxf(x, 0x1p-30f)), s = x * y;
+    return fma(fma(-s, s, x), 0.5f * y, s);
+}
+)";
+
+constexpr std::string_view cuda_polar = R"(/// Box-Muller: a radius from the word p, an angle from q.
 % void polar(float* to, uint32 p, uint32 q) {
-    const float radius = sqrt(-2.0f * log(float(p) * 0x1p-32f + 0x1p-33f));
-    const float angle = 6.28318530717958647692f * (float(q >> 8) * 0x1p-24f);
+    const float radius = root(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
     float cosine, sine;
-    circle(angle, cosine, sine);
+    circle(6.28318530717958647692f * 0x1p-24f * float(q >> 8), cosine, sine);
     to[0] = radius * cosine;
     to[1] = radius * sine;
 }
@@ -121,23 +162,6 @@ static inline double logarithm(double x) {
 }
 )";
 
-constexpr std::string_view host_circle_float =
-    R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
-static inline void circle(float x, float& cosine, float& sine) {
-    const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
-    float r = fma(quarters, -1.57079601f, x);
-    r = fma(quarters, -3.13916473e-07f, r);
-    r = fma(quarters, -5.39030253e-15f, r);
-    const float s = r * r;
-    float c = fma(2.44331571e-5f, s, -1.38873162e-3f), t = fma(-1.95152959e-4f, s, 8.33216087e-3f);
-    c = fma(fma(fma(c, s, 4.16666456e-2f), s, -0.5f), s, 1.0f);
-    t = fma(fma(t, s, -1.66666546e-1f) * s, r, r);
-    const uint32 k = __builtin_bit_cast(uint32, counted);
-    cosine = __builtin_bit_cast(float, __builtin_bit_cast(uint32, k & 1 ? t : c) ^ ((k + 1) & 2) << 30);
-    sine = __builtin_bit_cast(float, __builtin_bit_cast(uint32, k & 1 ? c : t) ^ (k & 2) << 30);
-}
-)";
-
 constexpr std::string_view host_circle_double =
     R"(/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
 static inline void circle(double x, double& cosine, double& sine) {
@@ -177,7 +201,7 @@ static inline void polar(double* to, uint64 p, uint64 q) {
 }
 )";
 
-constexpr std::string_view uniform_float = R"(% void uniform_float(float* to, generator_key key, uint64 group) {
+constexpr std::string_view uniform_float = R"(% void uniform_float(float* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = float(r.w[0] >> 8) * 0x1p-24f;
     to[1] = float(r.w[1] >> 8) * 0x1p-24f;
@@ -186,27 +210,27 @@ constexpr std::string_view uniform_float = R"(% void uniform_float(float* to, ge
 }
 )";
 
-constexpr std::string_view normal_float = R"(% void normal_float(float* to, generator_key key, uint64 group) {
+constexpr std::string_view normal_float = R"(% void normal_float(float* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     polar(to, r.w[0], r.w[1]);
     polar(to + 2, r.w[2], r.w[3]);
 }
 )";
 
-constexpr std::string_view uniform_double = R"(% void uniform_double(double* to, generator_key key, uint64 group) {
+constexpr std::string_view uniform_double = R"(% void uniform_double(double* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = double((uint64(r.w[1]) << 32 | r.w[0]) >> 11) * 0x1p-53;
     to[1] = double((uint64(r.w[3]) << 32 | r.w[2]) >> 11) * 0x1p-53;
 }
 )";
 
-constexpr std::string_view normal_double = R"(% void normal_double(double* to, generator_key key, uint64 group) {
+constexpr std::string_view normal_double = R"(% void normal_double(double* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     polar(to, uint64(r.w[1]) << 32 | r.w[0], uint64(r.w[3]) << 32 | r.w[2]);
 }
 )";
 
-constexpr std::string_view bits_of_32 = R"(% void bits_uint32(uint32* to, generator_key key, uint64 group) {
+constexpr std::string_view bits_of_32 = R"(% void bits_uint32(uint32* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = r.w[0];
     to[1] = r.w[1];
@@ -215,7 +239,7 @@ constexpr std::string_view bits_of_32 = R"(% void bits_uint32(uint32* to, genera
 }
 )";
 
-constexpr std::string_view bits_of_64 = R"(% void bits_uint64(uint64* to, generator_key key, uint64 group) {
+constexpr std::string_view bits_of_64 = R"(% void bits_uint64(uint64* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = uint64(r.w[1]) << 32 | r.w[0];
     to[1] = uint64(r.w[3]) << 32 | r.w[2];
@@ -237,38 +261,44 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
     const std::string name = (normal ? "normal_" : kind == generator_kind::uniform ? "uniform_" : "bits_") + type;
     const std::string prefix(needs.function_prefix());
     const auto add = [&](std::string_view as, std::string_view body) {
-        std::string text(body);
-        text.replace(text.find('%'), 1, prefix);
+        std::string text;
+        for (const char c : body) c == '%' ? text += prefix : text += c;
         needs.add(as, text);
     };
     needs.type(dtype::u4);
     needs.type(dtype::u8);
-    needs.add("generator_key", generator_key);
+    const bool host = needs.where() == target::host;
+    needs.add("generator_key", host ? host_key : cuda_key);
     if (kind == generator_kind::position) {
         const std::string head = prefix + ' ';
         needs.add("position", head +
-                                  "void position(int64* to, generator_key, uint64 group) {\n    to[0] = 2 * group;\n" +
+                                  "void position(int64* to, const generator_key&, uint64 group) {\n    to[0] = 2 * group;\n" +
                                   "    to[1] = 2 * group + 1;\n}\n\n" + head +
-                                  "int64 position(generator_key, uint64 i) { return i; }\n");
+                                  "int64 position(const generator_key&, uint64 i) { return i; }\n");
         return "position";
     }
-    add("philox", philox);
-    const bool host = needs.where() == target::host;
+    add("philox", host ? host_philox : cuda_philox);
     if (host && !single && kind != generator_kind::bits) needs.add("fraction", fraction);
-    if (normal && host) {
+    if (normal && single && (host || !approximate)) {
+        add_reinterpretations(needs);
         for (const char* const function : {"sqrt", "fma"}) needs.calls(function, t);
-        needs.add("logarithm " + type, single ? logarithm_float : logarithm_double);
-        needs.add("circle " + type, single ? host_circle_float : host_circle_double);
-        needs.add("polar " + type, single ? host_polar_float : host_polar_double);
+        if (!host) add_instruction("rsqrt_approx", t, needs);
+        add("logarithm " + type, host ? logarithm_float : cuda_logarithm);
+        if (!host) add("root", cuda_root);
+        add("circle " + type, circle_float);
+        add("polar " + type, host ? host_polar_float : cuda_polar);
+    } else if (normal && host) {
+        for (const char* const function : {"sqrt", "fma"}) needs.calls(function, t);
+        needs.add("logarithm " + type, logarithm_double);
+        needs.add("circle " + type, host_circle_double);
+        needs.add("polar " + type, host_polar_double);
     } else if (normal) {
         for (const char* const function : {"sqrt", "log", "sin", "cos"}) needs.calls(function, t);
-        const bool on_circle = single && !approximate;
-        if (on_circle) add("circle", circle);
-        add("polar " + type, on_circle ? polar_on_circle : single ? polar_float : polar_double);
+        add("polar " + type, single ? polar_float : polar_double);
     }
     add(name, group_text(kind, single));
     const std::string group = std::to_string(generator_group(t));
-    add(name + " of one", "% " + type + ' ' + name + "(generator_key key, uint64 i) {\n    " + type + " group[" +
+    add(name + " of one", "% " + type + ' ' + name + "(const generator_key& key, uint64 i) {\n    " + type + " group[" +
                               group + "];\n    " + name + "(group, key, i / " + group + ");\n    return " +
                               (single ? "i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0]"
                                       : "i & 1 ? group[1] : group[0]") +

@@ -183,12 +183,6 @@ std::string spell_reinterpretation(std::string_view function, const body_types& 
     return out;
 }
 
-/// bits_of and from_bits of float.
-void add_reinterpretations(prelude& needs) {
-    for (const char* function : {"bits_of", "from_bits"})
-        needs.add(function + type_name(dtype::f4), spell_reinterpretation(function, {dtype::f4, dtype::f4}, needs));
-}
-
 std::string spell_instruction(const instruction& i, prelude& needs) {
     const std::string type = needs.type(i.type), letter = i.type == dtype::f8 ? "d" : "f";
     return std::string(needs.function_prefix()) + ' ' + type + ' ' + std::string(i.name) + '(' + type + " a) {\n    " +
@@ -235,7 +229,7 @@ std::string substitute(std::string_view body, const body_types& types, const std
                 needs.add(name, std::string(needs.function_prefix()) + ' ' + needs.type(dtype::u4) + " opaque(" +
                                     type_name(dtype::u4) + " a) {\n    asm(\"\" : \"+r\"(a));\n    return a;\n}\n");
             else if (const instruction* own = instruction_named(name, types.computed))
-                needs.add(std::string(name) + type_name(own->type), spell_instruction(*own, needs));
+                add_instruction(name, own->type, needs);
             else if (const routine_facts* routine = routine_named(name))
                 add_routine(*routine, types.computed, needs);
             else if (function_named(name))
@@ -387,6 +381,15 @@ std::string spell_constant(dtype t, double value, prelude& needs) {
     std::string number(digits, end);
     if (number.find_first_of(".e") == std::string::npos) number += ".0";
     return t == dtype::f4 ? number + 'f' : number;
+}
+
+void add_reinterpretations(prelude& needs) {
+    for (const char* function : {"bits_of", "from_bits"})
+        needs.add(function + type_name(dtype::f4), spell_reinterpretation(function, {dtype::f4, dtype::f4}, needs));
+}
+
+void add_instruction(std::string_view name, dtype t, prelude& needs) {
+    needs.add(std::string(name) + type_name(t), spell_instruction(*instruction_named(name, t), needs));
 }
 
 namespace {

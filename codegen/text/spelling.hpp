@@ -67,6 +67,10 @@ private:
 
 /// `value` as a constant of this dtype.
 std::string spell_constant(dtype t, double value, prelude& needs);
+/// bits_of and from_bits of float.
+void add_reinterpretations(prelude& needs);
+/// One of the GPU's own instructions that operators.def names: rcp_approx, rsqrt_approx, ...
+void add_instruction(std::string_view name, dtype t, prelude& needs);
 /// The expression that converts `from` (a name or a call) as astype does.
 std::string spell_cast(const std::string& from, dtype from_type, dtype to, prelude& needs);
 /// Whether a node's row has a quick body in its dtype.

@@ -6,15 +6,6 @@
 
 namespace ingot::codegen {
 
-namespace {
-
-/// A divisor is two members of `bytes` each; a generator's key two 64-bit words.
-std::uint32_t members_of(const argument& a) {
-    return a.kind == argument_kind::divisor || a.kind == argument_kind::generator_key ? 2 : 1;
-}
-
-}  // namespace
-
 std::string argument_struct::member(argument wanted, std::string type, std::string name) {
     const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const entry& e) { return e.name == name; });
     if (same == entries_.end()) entries_.push_back({wanted, std::move(type), name});
@@ -30,7 +21,7 @@ void argument_struct::declare(source_writer& out, std::string_view name, launch&
     for (entry& e : sorted) {
         out.line(e.type, " ", e.name, ";");
         e.argument.at = at;
-        at += e.argument.bytes * members_of(e.argument);
+        at += e.argument.bytes * members_of(e.argument.kind);
         to.arguments.push_back(e.argument);
     }
     out.close(";");

@@ -162,17 +162,13 @@ auto as_word(const char* operation, const A& given, const shape_like& shape) {
         return static_cast<std::uint64_t>(given);
 }
 
-/// The high word of words times `range`.
-template <class W, class R>
-auto multiply_high(const W& words, const R& range) {
-    constexpr std::uint64_t low = 0xffffffffu;
-    const auto w1 = words >> 32;
-    const auto w0 = words & low;
-    const auto r1 = range >> 32;
-    const auto r0 = range & low;
-    const auto middle = w1 * r0 + ((w0 * r0) >> 32);
-    const auto carried = w0 * r1 + (middle & low);
-    return w1 * r1 + (middle >> 32) + (carried >> 32);
+/// The lower half of such a word.
+template <class A>
+auto as_32_bits(const A& word) {
+    if constexpr (array_expression<A>)
+        return ingot::astype<std::uint32_t>(word);
+    else
+        return static_cast<std::uint32_t>(word);
 }
 
 /// Throws where numbers are no range of T.
@@ -205,16 +201,17 @@ auto integers(const L& low, const H& high, const shape_like& shape, bool endpoin
     const auto first = as_word(operation, low, shape);
     const auto range = as_word(operation, high, shape) - first + static_cast<std::uint64_t>(endpoint);
     if constexpr (sizeof(T) <= 2) {
-        const auto words = ingot::astype<std::uint64_t>(g.bits<deferred<std::uint32_t, T>>(shape));
-        return ingot::astype<T>(((words * range) >> 32) + first);
+        const auto words = g.bits<deferred<std::uint32_t, T>>(shape);
+        const auto scaled = apply_operator<op::multiply_high>(words, as_32_bits(range));
+        return ingot::astype<T>(scaled + as_32_bits(first));
     } else if constexpr (sizeof(T) == 4) {
-        const auto words = g.bits<deferred<std::uint64_t, T>>(shape);  // a range has 33 bits at most
-        const auto high_part = ((words >> 32) * range + (((words & 0xffffffffu) * range) >> 32)) >> 32;
-        return ingot::astype<T>(high_part + first);
+        const auto words = g.bits<deferred<std::uint64_t, T>>(shape);  // a range is 2^32 at most
+        return ingot::astype<T>(apply_operator<op::scaled_word>(words, range) + first);
     } else {
         const auto words = g.bits<deferred<std::uint64_t, T>>(shape);
         const auto any = ingot::where(ingot::equal(range, std::uint64_t{0}), ~std::uint64_t{0}, std::uint64_t{0});
-        return ingot::astype<T>((multiply_high(words, range) | (words & any)) + first);  // 0 stands for 2^64
+        const auto scaled = apply_operator<op::multiply_high>(words, range);
+        return ingot::astype<T>((scaled | (words & any)) + first);  // 0 stands for 2^64
     }
 }
 

@@ -35,6 +35,7 @@ concept not_of_these_dtypes = sizeof...(A) == facts(O).arity && (operand_like<A>
         requires not_of_these_dtypes<op::name, A...>                                  \
     auto alias(A&&...) = delete;
 #define INGOT_PART(...)
+#define INGOT_WORDS(...)
 #include <ingot/operators.def>
 
 /// A vector or the like beside an expression. What is deleted returns what to write, which compilers print.
@@ -121,6 +122,7 @@ auto bit_cast(const E& e) {
 #define INGOT_OPERATOR(name, ...) using detail::name;
 #define INGOT_ALIAS(alias, name) using detail::alias;
 #define INGOT_PART(...)
+#define INGOT_WORDS(...)
 #include <ingot/operators.def>
 using detail::astype;
 using detail::bit_cast;

@@ -34,6 +34,7 @@ enum class rule : std::uint8_t {
     counting,    // an integer as it is, bool as i1, result u1
     exponent,    // a float as in `floating`, result i4
     part,        // of no function's name: a part of a complex function, over the parts of its arguments
+    words,       // of no function's name: over integers of 32 or 64 bits without a sign, promoted, result the same
 };
 
 /// What a row gives over complex dtypes.
@@ -95,6 +96,8 @@ inline constexpr op_facts op_table[] = {
 };
 
 constexpr const op_facts& facts(op o) { return op_table[static_cast<std::size_t>(o)]; }
+/// Whether users can call it, by the row's name.
+constexpr bool has_function(op o) { return facts(o).rule != rule::part && facts(o).rule != rule::words; }
 inline constexpr std::size_t op_count = sizeof(op_table) / sizeof(op_table[0]);
 
 /// The dtypes of one application of a row: what each operand is cast to, and the result.
@@ -218,6 +221,7 @@ constexpr signature resolve(op o, const operand_type* operands) {
     if (row.rule == rule::scaling &&
         (kind_of(operands[1].type) > kind::integer || (operands[1].type == dtype::u8 && !operands[1].weak)))
         s.legal = false;
+    if (row.rule == rule::words) s.legal = common == dtype::u4 || common == dtype::u8;
     if (body_kind == kind::complex && row.complex == complex_result::real) s.result = part_of(common);
     if (o == op::complex_of && s.legal) {
         s.computes = {computed_in(common), computed_in(common)};

@@ -20,6 +20,9 @@ namespace ingot::detail::philox {
 
 using block = std::array<std::uint32_t, 4>;
 
+/// What the halves of the key grow by from round to round.
+inline constexpr std::uint32_t low_step = 0x9E3779B9u, high_step = 0xBB67AE85u;
+
 constexpr block words(std::uint64_t seed, std::uint64_t call, std::uint64_t counter) {
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
@@ -29,8 +32,8 @@ constexpr block words(std::uint64_t seed, std::uint64_t call, std::uint64_t coun
         const std::uint64_t p = std::uint64_t{0xD2511F53u} * w[0];
         const std::uint64_t q = std::uint64_t{0xCD9E8D57u} * w[2];
         w = {high(q) ^ w[1] ^ k0, low(q), high(p) ^ w[3] ^ k1, low(p)};
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += low_step;
+        k1 += high_step;
     }
     return w;
 }

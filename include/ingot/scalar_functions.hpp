@@ -61,6 +61,7 @@ auto apply_to_scalars(First a, Second b = {}, Third c = {}) {
         return detail::apply_to_scalars<detail::op::name>(a...);       \
     }
 #define INGOT_PART(...)
+#define INGOT_WORDS(...)
 #include <ingot/operators.def>
 
 /// `x` as T, as an array's astype has it: a float out of range saturates and NaN is 0.

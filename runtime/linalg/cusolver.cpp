@@ -15,12 +15,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include <ingot/buffer.hpp>
 
 #include <ingot/functions.hpp>
 #include <ingot/grids.hpp>
 #include <ingot/linalg.hpp>
+#include <ingot/random.hpp>
 #include <ingot/reductions.hpp>
 
 #include "runtime/copy_view.hpp"
@@ -126,6 +129,20 @@ const cusolver_api& cusolver(const char* operation) {
     return *known;
 }
 
+/// Memory of the host that the library works in. It is kept from call to call: the pages of a new one are made while the
+/// library works, and a megabyte of them takes a quarter of a millisecond.
+class host_area {
+public:
+    host_area() = default;
+    explicit host_area(std::size_t size) : bytes_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+    std::byte* data() const { return bytes_.get(); }
+    std::size_t size() const { return size_; }
+
+private:
+    std::unique_ptr<std::byte[]> bytes_;
+    std::size_t size_ = 0;
+};
+
 /// A stream's handle, which one thread uses at a time.
 struct stream_handle {
     std::mutex mutex;
@@ -133,6 +150,7 @@ struct stream_handle {
     cusolverDnParams_t params = nullptr;
     syevjInfo_t of_eigenvalues = nullptr;  // Jacobi's method: until it is as exact as the dtype, values in order
     gesvdjInfo_t of_singular_values = nullptr;
+    std::vector<host_area> spare;
 };
 stream_handle& handle_of(stream_state& stream) {
     static std::mutex& mutex = *new std::mutex;
@@ -183,6 +201,14 @@ public:
         if (handle_.of_singular_values == nullptr) check(api_.create_gesvdj_info(&handle_.of_singular_values));
         check(api_.set_stream(handle_.handle, reinterpret_cast<cudaStream_t>(stream.native)));
     }
+
+    ~gpu_call() {
+        constexpr std::size_t most_kept = 4;
+        for (work& w : areas_)
+            if (w.host.size() > 0 && handle_.spare.size() < most_kept) handle_.spare.push_back(std::move(w.host));
+    }
+    gpu_call(const gpu_call&) = delete;
+    gpu_call& operator=(const gpu_call&) = delete;
 
     void run(solver which) {
         switch (which) {
@@ -281,6 +307,7 @@ private:
     }
     /// Its first rows in C order, or with `transposed` each matrix' rows and columns in each other's place.
     void store(std::size_t result, const matrices& m, index_t rows, bool transposed = false, bool vector = false) {
+        if (m.columns == 1 && rows == m.rows && !transposed) return store_column(result, m, vector);
         layout from = transposed ? strided(m, m.columns, m.rows, m.rows, 1) : strided(m, rows, m.columns, 1, m.rows);
         if (vector) {
             layout without(from.rank() - 1);
@@ -289,6 +316,14 @@ private:
             from = without;
         }
         copy_view(results_[result].type, *m.memory, from, results_[result].memory, results_[result].where);
+    }
+    /// One column is in C order already: its memory becomes the result's.
+    void store_column(std::size_t result, const matrices& m, bool vector) {
+        std::vector<index_t> shape = batch_;
+        shape.push_back(m.rows);
+        if (!vector) shape.push_back(1);
+        results_[result].where = detail::contiguous_layout(shape);
+        results_[result].memory = m.memory;
     }
     /// A result with these axes behind the batch's that the library writes itself.
     std::byte* make_result(std::size_t result, std::vector<index_t> own) {
@@ -309,17 +344,37 @@ private:
     template <class F>
     void check_infos(const F& f) {
         std::vector<int> all(static_cast<std::size_t>(count()));
-        copy_to_host(*infos_, 0, all.size() * sizeof(int), all.data(), stream_);
+        const buffer_ref said = with_what_is_not_finite();
+        copy_to_host(*said, 0, all.size() * sizeof(int), all.data(), stream_);
         for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i] == holds_no_number) fail_not_finite(static_cast<index_t>(i));
             if (all[i] < 0)
                 throw library_error("[" + std::string(operation_) + "] cuSOLVER: argument " + std::to_string(-all[i]));
             if (all[i] > 0) f(static_cast<index_t>(i), all[i]);
         }
     }
 
+    static constexpr int holds_no_number = std::numeric_limits<int>::min();
+    /// What the library says, but for matrices that were found not to be finite.
+    buffer_ref with_what_is_not_finite() {
+        if (!not_finite_) return infos_;
+        const on_stream_of_call there(stream_);
+        const array<bool> found = *std::exchange(not_finite_, std::nullopt);
+        return array<int>(where(found, holds_no_number, as_vector<int>(infos_))).as_leaf().memory();
+    }
+    /// Memory with one element a matrix.
+    template <class T>
+    array<T> as_vector(const buffer_ref& memory) const {
+        detail::leaf<T> values;
+        values.memory() = memory;
+        const index_t shape[] = {count()};
+        values.where() = detail::contiguous_layout(shape);
+        return array<T>(detail::adopted{}, std::move(values));
+    }
+
     struct work {
         buffer_ref device;
-        std::vector<std::byte> host;
+        host_area host;
         std::size_t device_bytes = 0;
     };
     /// f(device bytes, host bytes) is a function of the library that asks for both.
@@ -329,8 +384,19 @@ private:
         std::size_t host_bytes = 0;
         check(f(&made.device_bytes, &host_bytes));
         made.device = room(made.device_bytes);
-        made.host.resize(host_bytes);
+        if (host_bytes > 0) made.host = take_host_area(host_bytes);
         return made;
+    }
+    host_area take_host_area(std::size_t bytes) {
+        std::vector<host_area>& spare = handle_.spare;
+        const auto fits = std::ranges::find_if(spare, [&](const host_area& a) { return a.size() >= bytes; });
+        if (fits == spare.end()) {
+            if (!spare.empty()) spare.pop_back();  // too small: a larger one stands in for it
+            return host_area(bytes);
+        }
+        host_area found = std::move(*fits);
+        spare.erase(fits);
+        return found;
     }
 
     /// Whether one call for all is worth it: where calls of one matrix each would do little but start. As many as
@@ -359,11 +425,14 @@ private:
     /// Where each of the matrices begins, in the GPU's memory, until the call ends.
     template <class T>
     T** pointers(const matrices& m) {
-        std::vector<std::byte*> all;
-        for (index_t i = 0; i < count(); ++i) all.push_back(m.at(i));
-        const buffer_ref& to = kept_.emplace_back(room(all.size() * sizeof(std::byte*)));
-        copy_from_host(*to, 0, all.size() * sizeof(std::byte*), all.data(), stream_);
-        return static_cast<T**>(to->data);
+        const on_stream_of_call there(stream_);
+        const index_t shape[] = {count()};
+        const detail::random_leaf<index_t, detail::generator_kind::position> number({0, 0},
+                                                                                     detail::contiguous_layout(shape));
+        const auto first = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(m.data()));
+        const auto bytes = static_cast<std::uint64_t>(m.rows * m.columns) * m.bytes_each;
+        const array<std::uint64_t> all = first + astype<std::uint64_t>(number) * bytes;
+        return static_cast<T**>(kept_.emplace_back(all.as_leaf().memory())->data);
     }
     /// A work area of so many.
     template <class T>
@@ -413,7 +482,7 @@ private:
     void cholesky() {
         take_matrices(true);
         const matrices a = load(0);
-        check_finite(a, option_ != 0 ? part::upper : part::lower);
+        note_not_finite(a, option_ != 0 ? part::upper : part::lower);
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
         if (is_batch_of_small(rows_)) {
             in_type([&](const auto& functions, auto zero) {
@@ -441,6 +510,7 @@ private:
     struct pivots {
         buffer_ref memory;
         bool batched = false;
+        void* factors = nullptr;  // where each matrix of a batch begins
 
         template <class Pivot>
         Pivot* data() const {
@@ -450,9 +520,7 @@ private:
     /// The factors lie in a.
     pivots factorise(const matrices& a) {
         if (is_batch_of_small(rows_)) {
-            pivots found{room(static_cast<std::size_t>(count() * rows_) * sizeof(int)), true};
-            factorise_batch(a, found.data<int>());
-            return found;
+            return factorise_batch(a);
         }
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
@@ -467,24 +535,29 @@ private:
                              w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
         return found;
     }
-    void factorise_batch(const matrices& a, int* to) {
+    pivots factorise_batch(const matrices& a) {
+        pivots found{room(static_cast<std::size_t>(count() * a.rows) * sizeof(int)), true};
         in_type([&](const auto& functions, auto zero) {
             using T = decltype(zero);
             T** const where = pointers<T>(a);
+            found.factors = where;
             int* const info = infos();
             const cublas_use use = use_cublas(operation_, stream_);
-            check(functions.getrf(use.handle, as_int(a.rows), where, as_int(a.leading()), to, info, as_int(count())));
+            check(functions.getrf(use.handle, as_int(a.rows), where, as_int(a.leading()), found.template data<int>(),
+                                  info, as_int(count())));
         });
+        return found;
     }
     /// b becomes the solutions.
-    void solve_batch(const matrices& a, const int* of, const matrices& b) {
+    void solve_batch(const matrices& a, const pivots& of, const matrices& b) {
         in_type([&](const auto& functions, auto zero) {
             using T = decltype(zero);
-            T **const factors = pointers<T>(a), **const right = pointers<T>(b);
+            T** const right = pointers<T>(b);
             int wrong = 0;
             const cublas_use use = use_cublas(operation_, stream_);
-            check(functions.getrs(use.handle, CUBLAS_OP_N, as_int(a.rows), as_int(b.columns), factors,
-                                  as_int(a.leading()), of, right, as_int(b.leading()), &wrong, as_int(count())));
+            check(functions.getrs(use.handle, CUBLAS_OP_N, as_int(a.rows), as_int(b.columns),
+                                  static_cast<T**>(of.factors), as_int(a.leading()), of.template data<int>(), right,
+                                  as_int(b.leading()), &wrong, as_int(count())));
             check_argument(wrong);
         });
     }
@@ -505,7 +578,7 @@ private:
     void det_in(bool logarithm) {
         take_matrices(true);
         const matrices a = load(0);
-        const std::vector<bool> unusable = holding<T>(a, part::whole, [](const auto& x) { return isnan(x); });
+        const std::vector<bool> unusable = holding<T>(a, part::whole, [](const auto& x) { return isnan(x); }).to_host();
         buffer_ref diagonals;
         const pivots of = factorise(a);
         check_infos([](index_t, int) {});  // a singular matrix has a determinant
@@ -544,17 +617,16 @@ private:
         const right_sides right = inverse ? right_sides{false, rows_} : take_right_sides();
         if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
         const matrices a = load(0), b = inverse ? identities() : load(1, false, right.vector);
-        check_finite(a);
+        note_not_finite(a);
         const pivots of = factorise(a);
+        // One wait for a batch: what is made of a singular matrix of it is thrown away.
+        if (of.batched) solve_batch(a, of, b);
         std::vector<index_t> singular;
         check_infos([&](index_t i, int pivot) {
             if (option_ == 0) fail_singular(i, pivot);
             singular.push_back(i);
         });
-        if (of.batched)
-            solve_batch(a, of.data<int>(), b);
-        else
-            solve_each(a, of.data<std::int64_t>(), b);
+        if (!of.batched) solve_each(a, of.data<std::int64_t>(), b);
         for (const index_t i : singular) {
             const std::vector<std::byte> infinities =
                 zeros_but(std::numeric_limits<double>::infinity(), rows_ * rows_, 0, true);
@@ -643,7 +715,7 @@ private:
     /// is upper triangular, and its inverse is what stands above the diagonal of V^H V, with 1 / tau on it.
     template <class N>
     bool qr_of_batch_in(const matrices& a, const matrices& tau, index_t wide) {
-        const std::vector<bool> unusable = holding<N>(a, part::whole, [](const auto& x) { return !isfinite(x); });
+        const std::vector<bool> unusable = not_finite(a, part::whole).to_host();
         if (std::find(unusable.begin(), unusable.end(), true) != unusable.end()) return false;
         in_type([&](const auto& functions, auto zero) {
             using T = decltype(zero);
@@ -665,9 +737,7 @@ private:
         matrices inverse = of_array<N>(where(
             along < column, products, where(along == column, where(used, N(1) / expand_dims(factor, -1), N(1)), N(0))));
         const matrices t_v = of_array<N>(adjoint(all, slice(0, wide)));
-        const pivots exchanged{room(static_cast<std::size_t>(count() * k) * sizeof(int)), true};
-        factorise_batch(inverse, exchanged.data<int>());
-        solve_batch(inverse, exchanged.data<int>(), t_v);
+        solve_batch(inverse, factorise_batch(inverse), t_v);
         const array<index_t> across = reshape(arange(wide), {-1, 1});
         const matrices q = of_array<N>(astype<N>(row == across) - matmul(as_array<N>(t_v), v));
         store(0, q, rows_);
@@ -768,13 +838,20 @@ private:
     void eigh(bool vectors) {
         take_matrices(true);
         const matrices a = load(0);
-        check_finite(a, option_ != 0 ? part::upper : part::lower);
+        const bool batch = rows_ > 0 && is_batch_of_small(rows_) &&
+                           (rows_ < least_of_syev || api_.syev_batched != nullptr);
+        // Jacobi's method ends after so many sweeps whatever it is given; of the others nobody promises that.
+        const part triangle = option_ != 0 ? part::upper : part::lower;
+        if (batch && rows_ < least_of_syev)
+            note_not_finite(a, triangle);
+        else
+            check_finite(a, triangle);
         auto* const values = make_result(0, {rows_});
         const auto part_bytes = static_cast<index_t>(detail::size_of(part_));
         const cudaDataType t = data_type(type_), r = data_type(part_);
         const auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
         const auto uplo = option_ != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
-        if (rows_ > 0 && is_batch_of_small(rows_) && (rows_ < least_of_syev || api_.syev_batched != nullptr)) {
+        if (batch) {
             eigh_of_batch(a, values, mode, uplo);
             check_infos([&](index_t i, int) { fail_at(i, "has eigenvalues that the iteration did not converge to"); });
             if (vectors) store(1, a, rows_);
@@ -872,36 +949,42 @@ private:
         copy_from_host(*results_[1].memory, 0, vectors.size() * sizeof(C), vectors.data(), stream_);
     }
 
-    /// Of all matrices, or a triangle of each, which lie by columns.
+    [[noreturn]] void fail_not_finite(index_t i) const { fail_at(i, "has elements that are infinite or NaN"); }
+    /// Of all matrices, or a triangle of each, which lie by columns. Waits, as an iteration needs that may not end.
     void check_finite(const matrices& m, part p = part::whole) {
+        const std::vector<bool> found = not_finite(m, p).to_host();
+        const auto first = std::find(found.begin(), found.end(), true);
+        if (first != found.end()) fail_not_finite(first - found.begin());
+    }
+    /// The same where the library ends anyhow: check_infos says it, which waits for once.
+    void note_not_finite(const matrices& m, part p = part::whole) { not_finite_ = not_finite(m, p); }
+
+    array<bool> not_finite(const matrices& m, part p) {
         switch (type_) {
             case dtype::f4:
-                return check_finite_in<float>(m, p);
+                return not_finite_in<float>(m, p);
             case dtype::f8:
-                return check_finite_in<double>(m, p);
+                return not_finite_in<double>(m, p);
             case dtype::c8:
-                return check_finite_in<std::complex<float>>(m, p);
+                return not_finite_in<std::complex<float>>(m, p);
             default:
-                return check_finite_in<std::complex<double>>(m, p);
+                return not_finite_in<std::complex<double>>(m, p);
         }
     }
     template <class T>
-    void check_finite_in(const matrices& m, part p) {
-        const std::vector<bool> found = holding<T>(m, p, [](const auto& x) { return !isfinite(x); });
-        const auto first = std::find(found.begin(), found.end(), true);
-        if (first != found.end()) fail_at(first - found.begin(), "has elements that are infinite or NaN");
+    array<bool> not_finite_in(const matrices& m, part p) {
+        return holding<T>(m, p, [](const auto& x) { return !isfinite(x); });
     }
     /// Which matrices have an element of that part for which bad(element) holds.
     template <class T, class F>
-    std::vector<bool> holding(const matrices& m, part p, const F& bad_one) {
+    array<bool> holding(const matrices& m, part p, const F& bad_one) {
         const on_stream_of_call there(stream_);
-        if (m.rows * m.columns * count() == 0) return std::vector<bool>(static_cast<std::size_t>(count()));
         const array<T> x = as_array<T>(m);
         const auto bad = bad_one(x);
-        if (p == part::whole) return array<bool>(any(bad, {1, 2})).to_host();
+        if (p == part::whole) return any(bad, {1, 2});
         const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
-        if (p == part::lower) return array<bool>(any(bad && row >= column, {1, 2})).to_host();
-        return array<bool>(any(bad && row <= column, {1, 2})).to_host();
+        if (p == part::lower) return any(bad && row >= column, {1, 2});
+        return any(bad && row <= column, {1, 2});
     }
 
     int option_;
@@ -912,6 +995,7 @@ private:
     stream_handle& handle_;
     std::unique_lock<std::mutex> lock_;
     buffer_ref infos_;
+    std::optional<array<bool>> not_finite_;
     std::deque<buffer_ref> kept_;
     std::deque<work> areas_;  // until the call has waited: the library may use the host's part meanwhile
 };

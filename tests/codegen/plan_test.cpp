@@ -212,10 +212,9 @@ TEST_CASE("the members of an argument struct do not overlap and are aligned") {
         for (const launch& step : launches_of(p)) {
             std::uint32_t end = 0;
             for (const argument& a : step.arguments) {
-                const bool two = a.kind == argument_kind::divisor || a.kind == argument_kind::generator_key;
                 CHECK(a.at % a.bytes == 0);
                 CHECK(a.at >= end);
-                end = a.at + a.bytes * (two ? 2u : 1u);
+                end = a.at + a.bytes * members_of(a.kind);
             }
             CHECK(end <= step.argument_bytes);
         }

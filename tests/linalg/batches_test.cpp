@@ -139,3 +139,28 @@ TEST_CASE("one matrix of a batch that cannot be solved is named by its place") {
     CHECK(abs(r(0, 0, 0, 0)).item() == 2);
     CHECK_NOTHROW(synchronize());
 }
+
+TEST_CASE("on a GPU the first matrix that cannot be solved is named, whatever is wrong with it") {
+    if (!current_device().is_cuda() || !has_lapack()) return;
+    array<double> a = zeros<double>({40, 3, 3});
+    a(all) = eye(3) * 2;
+    const array<double> b = ones<double>({40, 3, 1});
+    a(31, 2, 0) = std::numeric_limits<double>::infinity();
+    const std::string is_not_finite = " matrix (31,) of shape (40, 3, 3) has elements that are infinite or NaN";
+    CHECK(thrown<linalg_error>([&] { linalg::solve(a, b); }) == "[solve]" + is_not_finite);
+    CHECK(thrown<linalg_error>([&] { linalg::inv(a); }) == "[inv]" + is_not_finite);
+    CHECK(thrown<linalg_error>([&] { linalg::cholesky(a); }) == "[cholesky]" + is_not_finite);
+    CHECK_NOTHROW(linalg::cholesky(a, linalg::triangle::upper));
+    CHECK(thrown<linalg_error>([&] { linalg::eigh(a); }) == "[eigh]" + is_not_finite);
+    a(4, 1) = a(4, 0);  // seen with the other, which is found before it
+    CHECK(thrown<linalg_error>([&] { linalg::solve(a, b); }) ==
+          "[solve] matrix (4,) of shape (40, 3, 3) is singular: pivot 1 is 0");
+    CHECK(thrown<linalg_error>([&] { linalg::cholesky(a); }) ==
+          "[cholesky] matrix (4,) of shape (40, 3, 3) is not positive definite: its minor of order 2 is not positive");
+    a(4) = a(0), a(31) = a(0);
+    const array<double> x = linalg::solve(a, b), several = linalg::solve(a, ones<double>({40, 3, 2}));
+    CHECK(all(x == 0.5).item());
+    CHECK(all(several == 0.5).item());
+    CHECK(x.shape() == shape_like{40, 3, 1});
+    CHECK(linalg::solve(a, ones<double>({3})).shape() == shape_like{40, 3});
+}

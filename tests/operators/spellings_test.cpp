@@ -58,6 +58,8 @@ float __fmul_rz(float a, float b) {
 // Those of floats.
 #define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
 #define INGOT_SPELLING_i2(...)
+#define INGOT_SPELLING_u4(...)
+#define INGOT_SPELLING_u8(...)
 #define INGOT_SPELLING_f4(name, where, ulp, ...) \
     float where##_##name(float a) { __VA_ARGS__ }
 #define INGOT_QUICK(name, type, ...) INGOT_QUICK_##type(name, __VA_ARGS__)

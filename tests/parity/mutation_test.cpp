@@ -61,6 +61,7 @@ TEST_CASE("a row with another row's body fails its sweep") {
             const auto is_cast = [](op o) { return o == op::astype || o == op::bit_cast || o == op::complex_of; };
             if (row == other || is_cast(row) || is_cast(other)) continue;
             if (own.rule != its.rule || own.arity != its.arity) continue;
+            if (own.rule == detail::rule::words) continue;  // of random integers, each of which tests/random compares
             const detail::row_bodies &mine = detail::bodies_of(row), &others = detail::bodies_of(other);
             if (mine.integer == others.integer && mine.floating == others.floating) continue;  // `real` and `positive`
             CHECK_MESSAGE(notices(row, other), own.name, " computed as ", its.name);

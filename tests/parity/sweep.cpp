@@ -49,7 +49,7 @@ void add_rows(sweep_group& g) {
     for (std::size_t i = 0; i < detail::op_count; ++i) {
         const op row = static_cast<op>(i);
         const detail::op_facts& facts = detail::facts(row);
-        if (facts.rule == rule::part || facts.rule == rule::special || facts.arity != types.size()) continue;
+        if (!detail::has_function(row) || facts.rule == rule::special || facts.arity != types.size()) continue;
         if (row == op::astype) {
             for (const dtype to : all_dtypes)
                 if (to != types[0] && (!is_complex(types[0]) || is_complex(to) || to == dtype::b1))

@@ -39,6 +39,8 @@ const char* in_words(rule r) {
             return "int32";
         case rule::part:
             return "a part";
+        case rule::words:
+            return "words";
     }
     return "";
 }
@@ -96,7 +98,7 @@ int main() {
     for (std::size_t i = 0; i < op_count; ++i) {
         const op o = static_cast<op>(i);
         // astype<T>(e) is no function of the table's kind, nor are the parts of complex functions.
-        if (o == op::astype || facts(o).rule == rule::part) continue;
+        if (o == op::astype || !has_function(o)) continue;
         const op_facts& row = facts(o);
         const std::string of_complex = row.has(kind::complex) ? in_text(complex_bound(o)) : "";
         std::printf("| %s | %d | %s | %s | %d | %s | %s | %s |\n", with_aliases(o).c_str(), row.arity,

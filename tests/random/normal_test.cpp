@@ -137,6 +137,27 @@ TEST_CASE("a normal number of the host has its bits wherever a view begins or a 
     check_bits_of_views<double>();
 }
 
+TEST_CASE("normal numbers are Box-Muller's within few ulp, the largest and the smallest radius among them") {
+    // 2^22 of them meet radii of words next to 0 and to 2^32.
+    constexpr index_t size = (index_t{1} << 22) + 5;
+    random::generator g(123);
+    const auto given = eval(g.normal<float>({size})).to_host();
+    double worst = 0, longest = 0, shortest = 10;
+    for (std::size_t pair = 0; pair < given.size() / 2; ++pair) {
+        const philox::block w = philox::words(123, 0, pair / 2);
+        const std::uint32_t p = w[2 * (pair % 2)], q = w[2 * (pair % 2) + 1];
+        const double radius = std::sqrt(-2 * std::log(double{philox::uniform_above_zero(p)}));
+        const double angle = double{philox::two_pi<float> * philox::uniform(q)};
+        for (const bool odd : {false, true})
+            worst = std::max(worst, ulps(given[2 * pair + odd],
+                                         static_cast<long double>(radius * (odd ? std::sin(angle) : std::cos(angle)))));
+        longest = std::max(longest, radius), shortest = std::min(shortest, radius);
+    }
+    CHECK(worst <= 4);
+    CHECK(longest > 5.2);
+    CHECK(shortest < 1e-3);
+}
+
 TEST_CASE("the interpreter's normal numbers are those of the host's kernels") {
     const with_device host(device::host());
     const test::environment_variable no_compiler("INGOT_CXX", "/there/is/no/compiler");

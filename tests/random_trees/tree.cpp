@@ -67,7 +67,7 @@ struct grower {
         std::vector<word> fitting;
         for (std::size_t i = 0; i < op_count; ++i) {
             const auto o = static_cast<op>(i);
-            if (facts(o).arity != arity || facts(o).ulp != 0 || facts(o).rule == rule::part)
+            if (facts(o).arity != arity || facts(o).ulp != 0 || !has_function(o))
                 continue;                                         // only exact or correctly rounded results
             if (o == op::signbit || o == op::copysign) continue;  // a computed NaN has either sign
             if (chooses_between_zeros(o) && kind_of(resolve(o, types).result) == kind::floating) continue;

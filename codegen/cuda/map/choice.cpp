@@ -48,6 +48,17 @@ bool can_pack(const cuda_kernel& b, int inner) {
            });
 }
 
+/// Whether normal numbers are drawn that nothing is read beside: not the memory but the instructions take the time, and
+/// two vectors of a thread share some of them. Not of many rows, whose ends are drawn one by one.
+bool draws_normals_alone(const cuda_kernel& b) {
+    const auto is_normal = [&](node_id g) {
+        const node& n = b.graph.nodes[g];
+        return n.code == static_cast<std::uint32_t>(generator_kind::normal) && n.type == dtype::f4;
+    };
+    return b.rank == 1 && b.loops == 0 && std::ranges::any_of(b.generators, is_normal) &&
+           std::ranges::none_of(b.inputs, [](const array_argument& in) { return moves_inside(in, 0); });
+}
+
 /// Of the arrays that `moves` selects, in bytes.
 template <class Moves>
 std::uint32_t widest_element(const cuda_kernel& b, bool outputs_too, Moves moves) {
@@ -189,6 +200,7 @@ map_choice choose_map(const cuda_kernel& b) {
     c.loops = choose_loops(b, inner, packs ? c.each : 1);
     if (packs && c.each > 1) {
         c.how = layout::packed;
+        if (draws_normals_alone(b) && elements_within(b, 2 * c.each) == 2 * c.each) c.chunks = 2;
         return c;
     }
     c.along = b.scatters() || b.has_raw() ? -1 : b.folded_axis();
@@ -233,7 +245,8 @@ std::string map_choice::reason() const {
     const std::string n = std::to_string(each);
     switch (how) {
         case layout::packed:
-            return n + " consecutive elements a thread in accesses of up to 16 bytes: the fewest instructions" +
+            return n + " consecutive elements a thread in accesses of up to 16 bytes" +
+                   (chunks > 1 ? ", and as many a block further on" : "") + ": the fewest instructions" +
                    loops.reason();
         case layout::joint:
             return (each > 1 ? n + " elements of a short axis a thread: what is the same along it is computed once"

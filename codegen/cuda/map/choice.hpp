@@ -26,7 +26,7 @@ struct map_choice {
 
     layout how = layout::spread;
     std::uint32_t each = 1;    // elements of a thread; flat: of a vector
-    std::uint32_t chunks = 1;  // flat: vectors of a thread; stencil: rows of a thread down `along`
+    std::uint32_t chunks = 1;  // packed, flat: vectors of a thread; stencil: rows of a thread down `along`
     std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
     int along = -1;            // the axis that earlier steps have folded, or -1; stencil: that a thread rolls down
     int side = -1;            // tiled: the axis along which the transposed operands are contiguous; stencil: of a third

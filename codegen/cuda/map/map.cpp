@@ -82,17 +82,26 @@ private:
         return {&b_.key.operands[index], b_.names[index], index, false, generator};
     }
     void declare_random(const array_argument& g) {
-        b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', each_, "];");
+        b_.code.line(b_.needs.type(b_.graph.nodes[g.node].type), ' ', g.name, '[', all_elements(), "];");
         b_.body.name(g.node, g.name + "[e]");
     }
     void write_random(const array_argument& g, const std::string& to, const std::string& further) {
         b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
     }
 
-    /// A random leaf's element e of the thread's own.
-    void write_random_element(const array_argument& g, const std::string& to) {
+    /// A random leaf's element e of the thread's own, so far on.
+    void write_random_element(const array_argument& g, const std::string& to, const std::string& further = "e") {
         const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
-        write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
+        write_random(g, to, " + " + further + whole.substr(3 + digit(inner_).size()));
+    }
+    /// The elements of all of a thread's vectors, of which only a packed map has several; how many elements it is from
+    /// one to the next; and how far on element e is.
+    std::uint32_t all_elements() const { return each_ * choice_.chunks; }
+    std::uint32_t vectors_apart() const { return threads * each_; }
+    std::string place_of_element() const {
+        if (choice_.chunks == 1) return "e";
+        const std::string each = std::to_string(each_);
+        return "(e / " + each + " * " + std::to_string(vectors_apart()) + " + e % " + each + ')';
     }
 
     /// All the thread's elements of a random leaf: by whole groups where they begin with one, else each for itself.
@@ -101,14 +110,14 @@ private:
         declare_random(g);
         b_.code.margin("#pragma unroll");
         if (inner_class(g, inner_) == stride_class::unit && g.at->head.vector && each_ % group == 0) {
-            b_.code.line("for (int e = 0; e < ", each_, "; e += ", group, ")");
+            b_.code.line("for (int e = 0; e < ", all_elements(), "; e += ", group, ")");
             const std::string index = b_.generator_index(g.node, all_axes()), name = b_.generator_name(g.node);
-            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", (", index, " + e) / ", group,
-                         ");");
+            b_.code.line("    ", name, '(', g.name, " + e, ", b_.generator_key(g.node), ", ", b_.needs.type(dtype::u8),
+                         '(', index, " + ", place_of_element(), ") / ", group, ");");
             return;
         }
-        b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
-        write_random_element(g, g.name + "[e]");
+        b_.code.open("for (int e = 0; e < ", all_elements(), "; ++e)");
+        write_random_element(g, g.name + "[e]", place_of_element());
         b_.code.close();
     }
 
@@ -147,12 +156,16 @@ private:
                      b_.offset(z, all_axes()), ";");
         const std::string left = n + " - " + i, each = b_.linear() + '(' + std::to_string(each_) + ')';
         const body_writer::names shared = b_.body.scope();
-        out.open("if (", left, " >= ", each_, ")");
+        out.open("if (", left, " >= ", (choice_.chunks - 1) * vectors_apart() + each_, ")");
         write_vector(vectors, generators);
         out.close();
         b_.body.leave(shared);
         out.margin("#pragma unroll 1");
-        open_elements("min(" + each + ", " + left + ')');
+        if (choice_.chunks == 1)
+            open_elements("min(" + each + ", " + left + ')');
+        else  // over the gap to the second vector
+            out.open("for (", e_type(), " e = 0; e < ", vectors_apart() + each_, " && e < ", left, "; e += e == ",
+                     each_ - 1, " ? ", vectors_apart() - each_ + 1, " : 1)");
         write_one_by_one(vectors, generators);
         out.close();
     }
@@ -173,8 +186,8 @@ private:
         number_elements();
         if (folds_together) b_.body.write_folds(b_.graph.roots, out);
         for (const array_argument& z : b_.outputs)
-            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[', each_,
-                     "];");
+            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[',
+                     all_elements(), "];");
         // Approximate arithmetic is quicker still, and leaves nothing to be done again.
         const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
@@ -187,9 +200,22 @@ private:
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
         for (const array_argument& z : b_.outputs)
-            out.line(b_.storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
+            out.line(storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
         out.line("return;");
         if (quick) out.close();
+    }
+
+    /// What stores a thread's elements of an output.
+    std::string storer() {
+        if (choice_.chunks == 1) return b_.storer();
+        b_.needs.add("store_apart",
+                     b_.function("Elements that are not read soon, by vectors that are a block apart.",
+                                 "template <class word, class type, int n>\n") +
+                         "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
+                         "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
+                         "        __stcs(reinterpret_cast<word*>(to) + " +
+                         std::to_string(threads) + " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
+        return "store_apart";
     }
 
     void write_one_by_one(const std::vector<const array_argument*>& vectors,
@@ -223,10 +249,11 @@ private:
     void find_vector(const std::string& n, const std::string& i) {
         source_writer& out = b_.code;
         if (b_.rank == 1) {
-            out.line("const ", b_.linear(), ' ', i, " = (", b_.thread_index(threads), ") * ", each_, ";");
+            out.line("const ", b_.linear(), ' ', i, " = (", b_.thread_index(threads * choice_.chunks), ") * ", each_,
+                     ";");
             out.line("if (", i, " >= ", n, ") return;");
             if (i != digit(0)) b_.write_digits(i, {0});
-            b_.step.grid[0] = ceil_divide(points_of(axis_bit(0)), threads * each_);
+            b_.step.grid[0] = ceil_divide(points_of(axis_bit(0)), threads * all_elements());
             return;
         }
         const formula row_vectors = ceil_divide(points_of(axis_bit(inner_)), each_);
@@ -241,12 +268,13 @@ private:
         b_.step.grid[0] = ceil_divide(all, threads);
     }
 
+    const char* e_type() const { return b_.wide() ? "int" : "unsigned int"; }
     void open_elements(const std::string& count) {
-        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
+        b_.code.open("for (", e_type(), " e = 0; e < ", count, "; ++e)");
     }
     void open_unrolled_elements() {
         b_.code.margin("#pragma unroll");
-        open_elements(std::to_string(each_));
+        open_elements(std::to_string(all_elements()));
     }
 
     void write_spread() {

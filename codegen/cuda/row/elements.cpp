@@ -320,8 +320,8 @@ void row_elements::draw_groups(const std::vector<const array_argument*>& leaves)
         const bool several = choice_.each > group;
         if (several) out.margin("#pragma unroll");
         if (several) out.open("for (int e = 0; e < ", choice_.each, "; e += ", group, ")");
-        out.line(name, '(', leaf->name, several ? "[u] + e, " : "[u], ", b_.generator_key(leaf->node), ", (", index,
-                 several ? " + e) / " : ") / ", group, ");");
+        out.line(name, '(', leaf->name, several ? "[u] + e, " : "[u], ", b_.generator_key(leaf->node), ", ",
+                 b_.needs.type(dtype::u8), '(', index, several ? " + e) / " : ") / ", group, ");");
         if (several) out.close();
     }
     out.close();

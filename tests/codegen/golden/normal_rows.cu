@@ -10,22 +10,23 @@ __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
 }
 
-struct generator_key { uint64 seed, call; };
+/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+
 /// Philox4x32-10.
-__device__ __forceinline__ philox_words philox(generator_key key, uint64 counter) {
+__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
-    uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
     for (int round = 0; round < 10; ++round) {
-        const uint64 a = uint64(c0) * 0xd2511f53u, b = uint64(c2) * 0xcd9e8d57u;
-        c0 = uint32(b >> 32) ^ c1 ^ k0;
-        c2 = uint32(a >> 32) ^ c3 ^ k1;
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
+        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
+        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
         c1 = uint32(b);
         c3 = uint32(a);
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
     }
     return {{c0, c1, c2, c3}};
 }
@@ -38,12 +39,12 @@ __device__ __forceinline__ void polar(double* to, uint64 p, uint64 q) {
     to[1] = radius * sin(angle);
 }
 
-__device__ __forceinline__ void normal_double(double* to, generator_key key, uint64 group) {
+__device__ __forceinline__ void normal_double(double* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     polar(to, uint64(r.w[1]) << 32 | r.w[0], uint64(r.w[3]) << 32 | r.w[2]);
 }
 
-__device__ __forceinline__ double normal_double(generator_key key, uint64 i) {
+__device__ __forceinline__ double normal_double(const generator_key& key, uint64 i) {
     double group[2];
     normal_double(group, key, i / 2);
     return i & 1 ? group[1] : group[0];

@@ -45,7 +45,7 @@ struct generator_key { uint64 seed, call; };
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
-static inline philox_words philox(generator_key key, uint64 counter) {
+static inline philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
     uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
     for (int round = 0; round < 10; ++round) {
@@ -106,12 +106,12 @@ static inline void polar(double* to, uint64 p, uint64 q) {
     to[1] = radius * sine;
 }
 
-static inline void normal_double(double* to, generator_key key, uint64 group) {
+static inline void normal_double(double* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     polar(to, uint64(r.w[1]) << 32 | r.w[0], uint64(r.w[3]) << 32 | r.w[2]);
 }
 
-static inline double normal_double(generator_key key, uint64 i) {
+static inline double normal_double(const generator_key& key, uint64 i) {
     double group[2];
     normal_double(group, key, i / 2);
     return i & 1 ? group[1] : group[0];

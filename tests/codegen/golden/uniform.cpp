@@ -42,7 +42,7 @@ struct generator_key { uint64 seed, call; };
 struct philox_words { uint32 w[4]; };
 
 /// Philox4x32-10.
-static inline philox_words philox(generator_key key, uint64 counter) {
+static inline philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
     uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
     for (int round = 0; round < 10; ++round) {
@@ -57,7 +57,7 @@ static inline philox_words philox(generator_key key, uint64 counter) {
     return {{c0, c1, c2, c3}};
 }
 
-static inline void uniform_float(float* to, generator_key key, uint64 group) {
+static inline void uniform_float(float* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = float(r.w[0] >> 8) * 0x1p-24f;
     to[1] = float(r.w[1] >> 8) * 0x1p-24f;
@@ -65,7 +65,7 @@ static inline void uniform_float(float* to, generator_key key, uint64 group) {
     to[3] = float(r.w[3] >> 8) * 0x1p-24f;
 }
 
-static inline float uniform_float(generator_key key, uint64 i) {
+static inline float uniform_float(const generator_key& key, uint64 i) {
     float group[4];
     uniform_float(group, key, i / 4);
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];

@@ -4,27 +4,28 @@ using uint32 = unsigned int;
 using int64 = long long;
 using uint64 = unsigned long long;
 
-struct generator_key { uint64 seed, call; };
+/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+struct generator_key { uint64 call; uint32 rounds[20]; };
 
 struct philox_words { uint32 w[4]; };
 
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+
 /// Philox4x32-10.
-__device__ __forceinline__ philox_words philox(generator_key key, uint64 counter) {
+__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
     uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
-    uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
     for (int round = 0; round < 10; ++round) {
-        const uint64 a = uint64(c0) * 0xd2511f53u, b = uint64(c2) * 0xcd9e8d57u;
-        c0 = uint32(b >> 32) ^ c1 ^ k0;
-        c2 = uint32(a >> 32) ^ c3 ^ k1;
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
+        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
+        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
         c1 = uint32(b);
         c3 = uint32(a);
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
     }
     return {{c0, c1, c2, c3}};
 }
 
-__device__ __forceinline__ void uniform_float(float* to, generator_key key, uint64 group) {
+__device__ __forceinline__ void uniform_float(float* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = float(r.w[0] >> 8) * 0x1p-24f;
     to[1] = float(r.w[1] >> 8) * 0x1p-24f;
@@ -32,7 +33,7 @@ __device__ __forceinline__ void uniform_float(float* to, generator_key key, uint
     to[3] = float(r.w[3] >> 8) * 0x1p-24f;
 }
 
-__device__ __forceinline__ float uniform_float(generator_key key, uint64 i) {
+__device__ __forceinline__ float uniform_float(const generator_key& key, uint64 i) {
     float group[4];
     uniform_float(group, key, i / 4);
     return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
@@ -62,7 +63,7 @@ map(const __grid_constant__ arguments p) {
         float g0[4];
 #pragma unroll
         for (int e = 0; e < 4; e += 4)
-            uniform_float(g0 + e, p.g0_key, (p.g0_first + i0 + e) / 4);
+            uniform_float(g0 + e, p.g0_key, uint64(p.g0_first + i0 + e) / 4);
         alignas(16) float z0[4];
 #pragma unroll
         for (unsigned int e = 0; e < 4; ++e) {
