@@ -41,7 +41,7 @@ endfunction()
 function(vcpkg_cmake_configure)
     cmake_parse_arguments(given "" SOURCE_PATH OPTIONS ${{ARGN}})
     execute_process(COMMAND "{cmake}" -S "${{given_SOURCE_PATH}}" -B "{work}/configured" ${{given_OPTIONS}}
-        -DINGOT_SORTING_ARCHITECTURES= COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+        -DINGOT_SORTING_ARCHITECTURES= --no-warn-unused-cli COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 endfunction()
 function(vcpkg_cmake_install)
     execute_process(COMMAND "{cmake}" --install "{build}" --prefix "{packages}" COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
