@@ -14,6 +14,7 @@ namespace bench {
 struct stub_gpu {
     const char* name = "stub";
     int architecture = 90, processors = 132;
+    bool reaches_pageable = false;  // memory of the host's own
 };
 inline constinit stub_gpu claimed_gpu;
 
@@ -51,6 +52,9 @@ inline ingot::runtime::driver_api stub_driver() {
             case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
                 *value = claimed_gpu.processors;
                 break;
+            case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
+                *value = claimed_gpu.reaches_pageable;
+                break;
             default:
                 *value = 1;
         }
@@ -68,6 +72,18 @@ inline ingot::runtime::driver_api stub_driver() {
         if (asked == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || asked == CU_POINTER_ATTRIBUTE_IS_MANAGED)
             return *static_cast<unsigned*>(value) = CU_MEMORYTYPE_HOST, CUDA_SUCCESS;
         return give(static_cast<CUcontext*>(value));
+    };
+    api.cuPointerGetAttributes = [](unsigned count, CUpointer_attribute* asked, void** values, CUdeviceptr p) {
+        for (unsigned i = 0; i < count; ++i)
+            if (asked[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+                *static_cast<unsigned*>(values[i]) = CU_MEMORYTYPE_DEVICE;
+            else if (asked[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+                *static_cast<int*>(values[i]) = 0;
+            else if (asked[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
+                *static_cast<CUdeviceptr*>(values[i]) = p;
+            else
+                *static_cast<std::size_t*>(values[i]) = std::size_t{1} << 40;
+        return CUDA_SUCCESS;
     };
     api.cuMemGetAddressRange = [](CUdeviceptr* base, std::size_t* bytes, CUdeviceptr p) {
         return *base = p, *bytes = std::size_t{1} << 40, CUDA_SUCCESS;

@@ -86,7 +86,8 @@ std::unique_ptr<backend> make_host_backend();
 /// Null without a driver or such a GPU.
 std::unique_ptr<backend> make_cuda_backend(int index);
 
-/// Number of the GPU that a pointer or a stream is of. Throws device_error where the driver knows none.
+/// Number of the GPU that a pointer or a stream is of. Throws device_error where the driver knows none, or the stream
+/// is of another context than the one in which Ingot works.
 int gpu_of_memory(const void* data);
 /// Throws device_error where a pointer that is given for memory of the host is one to a GPU's.
 void check_host_memory(const void* data);

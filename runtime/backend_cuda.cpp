@@ -9,8 +9,12 @@
 
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <vector>
+
+#include "runtime/device.hpp"
 
 namespace ingot::runtime {
 
@@ -40,12 +44,41 @@ bool is_one_gpus(const driver_api& api, const void* data) {
             is_managed == 0);
 }
 
+/// Whether so many bytes are memory of that GPU, all of one allocation: what most are, told by one call and without a
+/// context. Of other memory it says no, and the questions are asked one by one.
+bool is_within_allocation(const driver_api& api, CUdevice gpu, const void* data, std::size_t bytes) {
+    std::uint64_t type = 0, length = 0;  // room for any attribute
+    CUdevice owner = -1;
+    CUdeviceptr base = 0;
+    CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void* answers[] = {&type, &owner, &base, &length};
+    return api.cuPointerGetAttributes(std::size(asked), asked, answers, cu(data)) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE && owner == gpu && cu(data) - base <= length &&
+           bytes <= length - (cu(data) - base);
+}
+
+/// The GPU that memory is of, or is page-locked or managed for; nothing where the driver knows none.
+std::optional<int> known_gpu_of(const driver_api& api, const void* data) {
+    int ordinal = -1;
+    const CUresult status = api.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, cu(data));
+    if (status == CUDA_ERROR_INVALID_VALUE || ordinal < 0) return std::nullopt;
+    check(status, "asking whose a pointer is");
+    return ordinal;
+}
+
+[[noreturn]] void throw_no_gpus() { throw device_error("[memory] the pointer given is none to memory of a GPU"); }
+
 class cuda_backend final : public backend {
 public:
     explicit cuda_backend(int index) : api_(need_driver("device")) {
         check(api_.cuDeviceGet(&device_, index), "finding a GPU");
         check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "making a GPU's context");
         primary_contexts.at(static_cast<std::size_t>(index)) = context_;
+        int value = 0;
+        check(api_.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device_),
+              "asking what memory a GPU reaches");
+        reaches_pageable_ = value != 0;
     }
 
     std::string name() const override {
@@ -98,13 +131,9 @@ public:
         return native_stream{reinterpret_cast<std::uintptr_t>(s)};
     }
     std::uint64_t identify(native_stream s) override {
-        CUcontext context = nullptr;
-        check(api_.cuStreamGetCtx(cu(s), &context), "asking a stream's context");
-        if (context != context_)
-            throw device_error("[stream] the stream is of another context than the primary one of cuda:" +
-                               std::to_string(device_) + ", in which Ingot works");
-        bind();  // the thread may have no context yet
         unsigned long long id = 0;
+        if (api_.cuStreamGetId(cu(s), &id) == CUDA_SUCCESS) return id;
+        bind();  // the thread may have no context yet
         check(api_.cuStreamGetId(cu(s), &id), "asking a stream's number");
         return id;
     }
@@ -115,10 +144,14 @@ public:
         return native_stream{reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD)};
     }
     void check_memory(const void* data, std::size_t bytes) override {
+        if (is_within_allocation(api_, device_, data, bytes)) return;
         bind();
-        if (const int owner = gpu_of_memory(data); owner != device_ && is_one_gpus(api_, data))
+        const std::optional<int> owner = known_gpu_of(api_, data);
+        if (!owner && reaches_pageable_) return;  // it reads and writes what the host does
+        if (!owner) throw_no_gpus();
+        if (*owner != device_ && is_one_gpus(api_, data))
             throw device_error("[memory] the memory given for cuda:" + std::to_string(device_) +
-                               " is cuda:" + std::to_string(owner) + "'s");
+                               " is cuda:" + std::to_string(*owner) + "'s");
         // Memory that is mapped piece by piece has a range for each, one behind the other.
         constexpr int most_ranges = 256;
         std::size_t known = 0;
@@ -225,13 +258,16 @@ private:
 
     CUcontext context_of(const void* data) const {
         CUcontext context = nullptr;
-        check(api_.cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, cu(data)), "asking a pointer's GPU");
+        const CUresult status = api_.cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, cu(data));
+        if (status == CUDA_ERROR_INVALID_VALUE && reaches_pageable_) return context_;
+        check(status, "asking a pointer's GPU");
         return context;
     }
 
     const driver_api& api_;
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
+    bool reaches_pageable_ = false;  // memory of the host's own, by its page tables
     std::mutex mutex_;
     std::vector<native_event> events_;  // untimed ones, to be used again
 };
@@ -239,13 +275,9 @@ private:
 }  // namespace
 
 int gpu_of_memory(const void* data) {
-    int ordinal = -1;
-    const CUresult status = need_driver("memory").cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                                                        reinterpret_cast<CUdeviceptr>(data));
-    if (status == CUDA_ERROR_INVALID_VALUE || ordinal < 0)
-        throw device_error("[memory] the pointer given is none to memory of a GPU");
-    check(status, "asking whose a pointer is");
-    return ordinal;
+    const std::optional<int> owner = known_gpu_of(need_driver("memory"), data);
+    if (!owner) throw_no_gpus();
+    return *owner;
 }
 
 void check_host_memory(const void* data) {
@@ -269,6 +301,10 @@ int gpu_of_stream(native_stream s) {
     const CUresult status = api.cuCtxGetDevice(&ordinal);
     check(api.cuCtxSetCurrent(before), "making the context before current");
     check(status, "asking a context's GPU");
+    state_of(device::cuda(ordinal));  // makes the primary context known
+    if (primary_contexts.at(static_cast<std::size_t>(ordinal)).load(std::memory_order_relaxed) != of_stream)
+        throw device_error("[stream] the stream is of another context than the primary one of cuda:" +
+                           std::to_string(ordinal) + ", in which Ingot works");
     return ordinal;
 }
 
@@ -280,8 +316,16 @@ std::unique_ptr<backend> make_cuda_backend(int index) {
 }  // namespace ingot::runtime
 
 int ingot::device::cuda_count() noexcept try {
+    // Asked of a driver once: neither it nor its GPUs change while the process runs, but for tests that bring another.
+    static constinit std::atomic<const runtime::driver_api*> asked{nullptr};
+    static constinit std::atomic<int> answer{0};
+    const runtime::driver_api* const api = runtime::driver();
+    if (api == nullptr) return 0;
+    if (asked.load(std::memory_order_acquire) == api) return answer.load(std::memory_order_relaxed);
     int count = 0;
-    if (runtime::has_driver()) runtime::check(runtime::driver()->cuDeviceGetCount(&count), "counting GPUs");
+    runtime::check(api->cuDeviceGetCount(&count), "counting GPUs");
+    answer.store(count, std::memory_order_relaxed);
+    asked.store(api, std::memory_order_release);
     return count;
 } catch (...) {
     return 0;

@@ -62,6 +62,7 @@ private:
 }  // namespace
 
 std::map<std::string, std::vector<std::byte>> read_bundle(const std::string& path, const std::string& version) {
+    check_path("bundle", path);
     const auto read = read_whole_file(path);
     if (!read && errno == ENOENT) return {};
     if (!read) throw file_error("[bundle] " + path + ": " + std::strerror(errno));

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -41,7 +43,33 @@ std::string save_rejected(const source_text& source) {
     return name;
 }
 
-[[noreturn]] void throw_rejected(const source_text& source, std::string log) {
+/// The line of the source that a line of a log is about: "file(3): ", "file:3: " or "file:3:7: ". 0 where it is none.
+std::size_t line_meant(std::string_view said) {
+    const std::size_t mark = said.find_first_of(":(");
+    if (mark == said.npos || mark == 0 || said.find_first_of(" \t") < mark) return 0;
+    std::size_t line = 0;
+    const auto [end, failure] = std::from_chars(said.data() + mark + 1, said.data() + said.size(), line);
+    if (failure != std::errc{}) return 0;
+    const std::string_view behind = said.substr(static_cast<std::size_t>(end - said.data()));
+    return behind.starts_with(said[mark] == '(' ? "): " : ":") ? line : 0;
+}
+
+/// A log whose lines about a user's text begin with the line of that: "line 2 of the text of pick: ".
+std::string with_lines_of_texts(const std::string& log, const std::vector<codegen::text_place>& texts) {
+    if (texts.empty()) return log;
+    std::istringstream lines(log);
+    std::string result;
+    for (std::string said; std::getline(lines, said); result += said + '\n') {
+        const std::size_t line = line_meant(said);
+        const auto in = std::ranges::find_if(
+            texts, [&](const codegen::text_place& t) { return line - t.first_line < t.lines && line >= t.first_line; });
+        if (in != texts.end()) result += "line " + std::to_string(line - in->first_line + 1) + " of " + in->of + ": ";
+    }
+    return result;
+}
+
+[[noreturn]] void throw_rejected(const source_text& source, const std::string& compilers_log) {
+    std::string log = with_lines_of_texts(compilers_log, source.user_texts);
     std::string text = "[compile] ";
     text += source.where == target::cuda ? "NVRTC" : "the host compiler";
     text += " rejected the source of";
@@ -106,7 +134,7 @@ std::string compiler_identity(target where) {
 std::vector<std::byte> compile(const source_text& source) {
     compilation result = source.where == target::cuda ? compile_cuda(source) : compile_host(source);
     add(counter::compiles);  // judged, whatever the judgement
-    if (!result.accepted) throw_rejected(source, std::move(result.log));
+    if (!result.accepted) throw_rejected(source, result.log);
     return std::move(result.code);
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/text/user_text.hpp"
+
 namespace ingot::runtime {
 
 enum class target : std::uint8_t { host, cuda };
@@ -23,6 +25,8 @@ struct source_text {
     std::vector<std::string> name_expressions{};  ///< of kernels that have other names in the code; for CUDA
     bool reads_files = false;                     ///< a user's, which may change: the code is kept by no file
     std::string expression{};                     ///< what it computes, for people; decides nothing
+    std::vector<codegen::text_place> user_texts{};  ///< where texts of users stand in it, for people too
+    bool is_generated = false;  ///< whole: it has nothing of textures, of launches and of CUDA's API, which take time
 };
 
 /// There is no host compiler, or it ended without judging the source (killed, crashed, no room for its files). The

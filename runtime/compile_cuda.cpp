@@ -60,6 +60,15 @@ architecture_choice choose_architecture(const nvrtc_api& api, const std::string&
     return {"--gpu-architecture=compute_" + std::to_string(nearest), true};
 }
 
+/// Half of what the front end reads is declarations of textures and of CUDA's API, which generated sources do without:
+/// the code is the same. What is read is read under NVRTC's one lock, the rest by as many threads as there are.
+bool leaves_out_unused(const nvrtc_api& api, const source_text& source) {
+    if (!source.is_generated) return false;
+    int major = 0, minor = 0;
+    check(api.nvrtcVersion(&major, &minor), "ask NVRTC's version");
+    return major > 12 || (major == 12 && minor >= 4);
+}
+
 template <typename GetSize, typename Get>
 std::vector<std::byte> output_of(const program_handle& program, GetSize get_size, Get get, const char* doing) {
     std::size_t size = 0;
@@ -81,6 +90,7 @@ compilation compile_cuda(const source_text& source) {
     const architecture_choice architecture = choose_architecture(api, source.architecture);
     std::vector<std::string> options = cuda_options(source);
     options.push_back(architecture.option);
+    if (leaves_out_unused(api, source)) options.emplace_back("-minimal");
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
 

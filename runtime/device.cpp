@@ -25,10 +25,18 @@ constinit std::array<std::array<std::atomic<device_state*>, devices_of_a_kind>, 
 constinit std::atomic<pool*> pinned{nullptr};
 constinit std::mutex table_mutex;
 
+std::string device_text(device_kind kind, int index) {
+    static constexpr const char* names[] = {"host:", "cuda:", "other:"};
+    return names[static_cast<std::size_t>(kind)] + std::to_string(index);
+}
+
+[[noreturn]] void throw_no_number(device_kind kind, int index) {
+    throw device_error("[device] there is no " + device_text(kind, index) + "; numbers end at " +
+                       std::to_string(devices_of_a_kind - 1));
+}
+
 std::atomic<device_state*>& entry(device_id d) {
-    if (static_cast<std::size_t>(d.index()) >= devices_of_a_kind)
-        throw device_error("[device] there is no " + to_string(d) + "; numbers end at " +
-                           std::to_string(devices_of_a_kind - 1));
+    if (static_cast<std::size_t>(d.index()) >= devices_of_a_kind) throw_no_number(d.kind(), d.index());
     return table[static_cast<std::size_t>(d.kind())][static_cast<std::size_t>(d.index())];
 }
 
@@ -106,8 +114,10 @@ device device::parse(std::string_view text) {
     }
     if (!good)
         throw device_error("[device] \"" + std::string(text) + "\" is no device; wanted host, host:N, cuda or cuda:N");
-    return {kind == "host" ? device_kind::host : device_kind::cuda, static_cast<std::uint8_t>(index)};
+    return {kind == "host" ? device_kind::host : device_kind::cuda, static_cast<int>(index)};
 }
+
+void device::throw_no_such_device(device_kind kind, int index) { runtime::throw_no_number(kind, index); }
 
 std::string device::name() const { return runtime::state_of(*this).backend->name(); }
 
@@ -121,10 +131,7 @@ void device::synchronize() const {
     for_each_stream([](runtime::stream_state& s) { runtime::throw_reported(s); });
 }
 
-std::string to_string(device_id d) {
-    static constexpr const char* kinds[] = {"host:", "cuda:", "other:"};
-    return kinds[static_cast<std::size_t>(d.kind())] + std::to_string(d.index());
-}
+std::string to_string(device_id d) { return runtime::device_text(d.kind(), d.index()); }
 
 std::ostream& operator<<(std::ostream& out, device_id d) { return out << to_string(d); }
 

@@ -93,6 +93,16 @@ exported_tensor& export_tensor(dtype type, const buffer_ref& memory, const layou
     return *made.release();
 }
 
+exported_tensor& export_to_write(dtype type, buffer_ref& memory, const layout& where, const stream* for_stream) {
+    const bool shared = !(memory && memory->read_only);
+    if (memory && shared) {
+        code_of(memory->device);
+        runtime::stream_for_others("to_dlpack", memory->device, for_stream);
+        runtime::open_to_writers(memory);
+    }
+    return export_tensor(type, memory, where, shared, for_stream);
+}
+
 dlpack::tensor described(exported_tensor& e) noexcept {
     char* const base = e.memory ? static_cast<char*>(e.memory->data) : nullptr;
     return {base + e.where.offset * static_cast<index_t>(size_of(e.type)),
@@ -145,6 +155,10 @@ void import_tensor(destination to, const foreign_tensor& t, const stream* on) {
                           std::to_string(max_rank));
     const device_id device = device_of(t.what.device);
     runtime::stream_state& ready_on = runtime::stream_for_others("from_dlpack", device, on);
+    std::uintptr_t at = 0;
+    if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(t.what.data), t.what.byte_offset, &at))
+        throw shape_error("[from_dlpack] the elements begin " + std::to_string(t.what.byte_offset) +
+                          " bytes behind the tensor's pointer, beyond what addresses there are");
     char* const first = t.what.data ? static_cast<char*>(t.what.data) + t.what.byte_offset : nullptr;
     layout where;
     buffer_ref memory = runtime::buffer_over({"from_dlpack",

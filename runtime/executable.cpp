@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -210,6 +211,12 @@ source_text source_of(const codegen::key& key, const codegen::plan& plan) {
     source.architecture = cuda ? "sm_" + std::to_string(key.header.architecture) : host_architecture();
     source.text = plan.source;
     source.expression = plan.expression;
+    for (const codegen::operand_class& o : key.operands)
+        if (!o.text.empty())
+            std::ranges::copy(
+                codegen::places_of(codegen::read_user_text(o.text, o.binding), key.header.where, plan.source),
+                std::back_inserter(source.user_texts));
+    source.is_generated = source.user_texts.empty();
     if (cuda && plan.approximate)
         source.options = {"--use_fast_math"};
     else if (cuda)

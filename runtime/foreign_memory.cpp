@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include <ingot/array.hpp>
 #include <ingot/error.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/shape.hpp>
@@ -43,12 +44,21 @@ void hand_over(buffer& b, const stream_state& s, bool only_reads) {
         order_write(b, s);
 }
 
+void open_to_writers(buffer_ref& memory) {
+    detail::make_unique(memory);
+    if (memory) memory->externally_visible = true;
+}
+
 }  // namespace ingot::runtime
 
 ingot::buffer_ref ingot::detail::given_memory(void* data, std::size_t bytes, device_id device) {
     runtime::backend& owner = *runtime::state_of(device).backend;
     if (data == nullptr && bytes != 0)
         throw device_error("[unowned_memory] a null pointer was given for " + std::to_string(bytes) + " bytes");
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    if (address + bytes < address)
+        throw device_error("[unowned_memory] " + std::to_string(bytes) +
+                           " bytes reach beyond what addresses there are");
     if (bytes != 0) owner.check_memory(data, bytes);
     return unowned_buffer(data, bytes, device);
 }

@@ -18,6 +18,10 @@ stream_state& stream_for_others(const char* operation, device_id, const stream* 
 /// Makes the stream's later work wait for what the memory is used for; it is taken for a writer unless it `only_reads`.
 void hand_over(buffer&, const stream_state&, bool only_reads);
 
+/// Gives the array a buffer of its own that others may write, as mutable_data() does: its later copies are deep. What
+/// can be refused is refused before: a call that throws leaves the array's memory where it was.
+void open_to_writers(buffer_ref&);
+
 /// Somebody's elements as a buffer from the lowest byte that they reach, and where they lie in it. Strides are in
 /// elements, C order where null. Throws shape_error of a negative extent or more elements than can be counted,
 /// device_error of a pointer that is null, not aligned to an element, or no memory of the device.

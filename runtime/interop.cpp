@@ -82,15 +82,32 @@ void throw_other_stride(const layout& where, std::size_t axis, index_t stride, i
                       ", and the mdspan's layout has " + std::to_string(wanted));
 }
 
-cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
+namespace {
+
+/// Throws where there is no interface to such an array; the device that it is on.
+device_id check_has_interface(dtype type, const buffer_ref& memory) {
     const device_id device = memory ? memory->device : runtime::current().device;
     if (!device.is_cuda())
         throw device_error("[to_cuda_array_interface] the array is on " + to_string(device) +
                            "; the interface is for memory of GPUs");
+    if (letter_of(type) == 0)
+        throw dtype_error("[to_cuda_array_interface] the interface has no name for " + std::string(name(type)));
+    return device;
+}
+
+}  // namespace
+
+cuda_array_interface interface_to_write(dtype type, buffer_ref& memory, const layout& where) {
+    const bool read_only = memory && memory->read_only;
+    check_has_interface(type, memory);
+    if (!read_only) runtime::open_to_writers(memory);
+    return interface_of(type, memory, where, read_only);
+}
+
+cuda_array_interface interface_of(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
+    const device_id device = check_has_interface(type, memory);
     cuda_array_interface of;
     of.typestr = typestr_of(type);
-    if (of.typestr.empty())
-        throw dtype_error("[to_cuda_array_interface] the interface has no name for " + std::string(name(type)));
     const auto each = static_cast<index_t>(size_of(type));
     index_t strides[max_rank];
     for (int j = 0; j < where.rank(); ++j) strides[j] = where.strides()[j] * each;

@@ -25,6 +25,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/foreign_memory.hpp"
 #include "runtime/graphs.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/ordering.hpp"
@@ -330,12 +331,13 @@ void take_slot(opened_memory& o, process_name self) {
 
 namespace detail {
 
-ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
+namespace {
+
+/// Throws where an array cannot be given to another process; the stream that its work is waited for on.
+runtime::stream_state& check_exportable(const buffer_ref& memory, const layout& where) {
     const device_id d = memory ? memory->device : runtime::current().device;
     if (!d.is_cuda())
         throw device_error("[to_ipc_handle] the array is on " + to_string(d) + "; handles are of memory of GPUs");
-#ifdef INGOT_HAS_CUDA_HEADERS
-    using namespace runtime;
     if (!memory || where.size() == 0) throw shape_error("[to_ipc_handle] an array without elements has no memory");
     index_t expected = 1;
     for (int j = where.rank() - 1; j >= 0; --j) {
@@ -343,8 +345,24 @@ ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& whe
             throw shape_error("[to_ipc_handle] the array is not in C order: shape " + to_text(where.extents()));
         expected *= where.shape()[j];
     }
-    stream_state& s = runtime::current().stream->device == d ? *runtime::current().stream : *state_of(d).default_stream;
-    check_not_recorded(s, "giving an array to another process");
+    runtime::stream_state& s = runtime::stream_for_others("to_ipc_handle", d, nullptr);
+    runtime::check_not_recorded(s, "giving an array to another process");
+    return s;
+}
+
+}  // namespace
+
+ipc_handle export_memory_to_write(dtype type, buffer_ref& memory, const layout& where) {
+    check_exportable(memory, where);
+    if (!memory->read_only) runtime::open_to_writers(memory);
+    return export_memory(type, memory, where, memory->read_only);
+}
+
+ipc_handle export_memory(dtype type, const buffer_ref& memory, const layout& where, bool read_only) {
+    [[maybe_unused]] runtime::stream_state& s = check_exportable(memory, where);
+#ifdef INGOT_HAS_CUDA_HEADERS
+    using namespace runtime;
+    const device_id d = memory->device;
     // Who may write it waits for those who read it, too.
     read_only ? order_read(*memory, s) : order_write(*memory, s);
     synchronize(s);

@@ -21,20 +21,38 @@ std::vector<std::uint32_t> words_of(const std::string& text) {
     return words;
 }
 
+std::string in_quotes(std::string_view name) { return '\'' + std::string(name) + '\''; }
+
+/// An output that no statement names would be whatever its register held.
+void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
+    const std::string_view name = parts.begin()[0], outputs = parts.begin()[2];
+    const bool reduces = parts.size() == 7;
+    const std::string_view statements = parts.begin()[reduces ? 5 : 3];
+    for (const kernel_parameter& output : parse_parameters(outputs))
+        if (!codegen::has_name(statements, output.name))
+            throw error("[kernel] " + std::string(reduces ? "the post of " : "the text of ") + in_quotes(name) +
+                        " does not set the output '" + std::string(output.name) + "': statements that set (" +
+                        std::string(outputs) + ") are wanted, \"" + std::string(output.name) +
+                        (reduces ? " = a\"" : " = ...\""));
+}
+
 }  // namespace
 
 const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
     const std::string_view name = *parts.begin();
-    if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called '" + std::string(name) + "'");
+    if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called " + in_quotes(name));
     std::string text;
     for (const std::string_view& part : parts) {
         if (&part != parts.begin()) text += '\0';
-        const std::string_view given = part.substr(0, part.find('\0'));
-        if (codegen::end_of_text(given) == codegen::text_end::block_comment)
-            throw compile_error("[kernel] a text of '" + std::string(name) + "' has a comment /* without an end */",
-                                "unterminated comment", std::string(given));
-        text += given;
+        if (const std::size_t zero = part.find('\0'); zero != part.npos)
+            throw error("[kernel] a text of " + in_quotes(name) + " has a zero byte behind " + std::to_string(zero) +
+                        " characters");
+        if (codegen::end_of_text(part) == codegen::text_end::block_comment)
+            throw compile_error("[kernel] a text of " + in_quotes(name) + " has a comment /* without an end */",
+                                "unterminated comment", std::string(part));
+        text += part;
     }
+    check_sets_outputs(parts);
     static std::mutex& mutex = runtime::hold_over_fork(runtime::mutex_of::texts, *new std::mutex);
     static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them
     const std::lock_guard lock(mutex);

@@ -24,6 +24,7 @@ const nvrtc_api* open_nvrtc() try {
     if (!nvrtc_path()) return nullptr;
     dynamic_library library(nvrtc_path()->string());
     auto api = std::make_unique<nvrtc_api>();
+    library.get(api->nvrtcVersion, "nvrtcVersion");
     library.get(api->nvrtcGetErrorString, "nvrtcGetErrorString");
     library.get(api->nvrtcGetNumSupportedArchs, "nvrtcGetNumSupportedArchs");
     library.get(api->nvrtcGetSupportedArchs, "nvrtcGetSupportedArchs");

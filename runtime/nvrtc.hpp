@@ -17,6 +17,7 @@ const std::optional<std::filesystem::path>& nvrtc_path();
 #ifdef INGOT_HAS_CUDA_HEADERS
 
 struct nvrtc_api {
+    decltype(&::nvrtcVersion) nvrtcVersion;
     decltype(&::nvrtcGetErrorString) nvrtcGetErrorString;
     decltype(&::nvrtcGetNumSupportedArchs) nvrtcGetNumSupportedArchs;
     decltype(&::nvrtcGetSupportedArchs) nvrtcGetSupportedArchs;

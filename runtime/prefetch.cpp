@@ -81,7 +81,9 @@ runtime::prefetch_state* begin_prefetch() { return new runtime::prefetch_state; 
 
 void start_prefetch(runtime::prefetch_state& s) {
     using namespace runtime;
-    std::ranges::sort(s.keys);
+    // The longest first: what is compiled last is waited for alone. A key is about as long as its tree has nodes.
+    std::ranges::sort(s.keys,
+                      [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() > b.size() : a < b; });
     s.keys.erase(std::unique(s.keys.begin(), s.keys.end()), s.keys.end());
     std::erase_if(s.keys, [](const std::vector<std::uint32_t>& key) { return is_loaded(key); });
     [[maybe_unused]] static const int at_exit = std::atexit(end_with_process);

@@ -171,13 +171,15 @@ class packed_arguments {
 public:
     packed_arguments(const raw_function& f, std::span<const raw_argument> all, stream_state& stream)
         : values_(all.size()), pointers_(all.size()), held_(2 * all.size()) {
+        for (std::size_t i = 0; i < all.size(); ++i)  // all of them, before one is un-shared
+            if (is_written(all[i])) check_writable(f, all[i], all.first(i));
         for (std::size_t i = 0; i < all.size(); ++i)  // before anything is written
             if (all[i].how == raw_argument::role::input) held_[i] = read(all[i], stream);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const raw_argument& a = all[i];
             pointers_[i] = const_cast<void*>(a.value);
             if (!is_array(a)) continue;
-            if (is_written(a)) write(f, a, all.first(i), stream);
+            if (is_written(a)) write(a, stream);
             const buffer_ref& memory = is_written(a) ? *a.memory : held_[i];
             const index_t offset = is_written(a) || memory.get() == a.memory->get() ? a.where->offset : 0;
             values_[i] =
@@ -200,16 +202,17 @@ private:
         order_read(*memory, stream);
         return memory;
     }
-    static void write(const raw_function& f, const raw_argument& a, std::span<const raw_argument> before,
-                      stream_state& stream) {
+    static void check_writable(const raw_function& f, const raw_argument& a, std::span<const raw_argument> before) {
         for (const raw_argument& b : before)
             if (is_written(b) && b.memory == a.memory) throw error(in(f) + "one array is given twice to be written");
         if (!is_in_c_order(*a.where))
             throw shape_error(in(f) + "an array that is written is not in C order: shape " +
                               detail::to_text(a.where->extents()));
+        if (*a.memory && (*a.memory)->read_only) throw_read_only(f.name.c_str());
+    }
+    static void write(const raw_argument& a, stream_state& stream) {
         buffer_ref& memory = const_cast<buffer_ref&>(*a.memory);
         if (!memory) return;
-        if (memory->read_only) throw_read_only(f.name.c_str());
         if (a.how == raw_argument::role::inout)
             detail::make_unique(memory);
         else if (!memory->unowned && !memory.unique()) {

@@ -25,6 +25,21 @@ namespace {
 
 std::string in(const raw_program& p) { return "[" + std::string(p.operation) + "] "; }
 
+/// What goes to a compiler or a driver as it is, which would read no further than a zero byte.
+void check_whole(const char* operation, std::string_view text, const char* of) {
+    if (const std::size_t zero = text.find('\0'); zero != text.npos)
+        throw error("[" + std::string(operation) + "] the " + of + " has a zero byte behind " + std::to_string(zero) +
+                    " characters");
+}
+void check_name(const char* operation, std::string_view name, const char* of) {
+    if (name.find_first_not_of(" \t\n") == name.npos)
+        throw error("[" + std::string(operation) + "] the " + of + " is empty");
+    check_whole(operation, name, of);
+}
+void check_options(const char* operation, const std::vector<std::string>& options) {
+    for (const std::string& option : options) check_whole(operation, option, "option");
+}
+
 const raw_program& keep_program(const char* operation, std::string_view text, const std::vector<std::string>& options,
                                 std::vector<std::string> kernels, std::span<const std::byte> image,
                                 std::string_view label) {
@@ -248,6 +263,7 @@ namespace detail {
 
 module_variable variable_of(const runtime::raw_program& program, std::string_view name, dtype type) {
     using namespace runtime;
+    check_whole(program.operation, name, "variable's name");
     const device_id device = current().device;
     const kernel_module& module = module_of(program, device);
     std::span<std::byte> bytes;
@@ -282,18 +298,10 @@ module_variable variable_of(const runtime::raw_program& program, std::string_vie
 
 }  // namespace detail
 
-namespace {
-
-void check_name(const char* operation, std::string_view name, const char* of) {
-    if (name.find_first_not_of(" \t\n") == name.npos)
-        throw error("[" + std::string(operation) + "] the " + of + " is empty");
-}
-
-}  // namespace
-
 raw_kernel::raw_kernel(std::string_view source, std::string_view name, const std::vector<std::string>& options) {
-    check_name("raw_kernel", source, "source");
-    check_name("raw_kernel", name, "kernel's name");
+    runtime::check_name("raw_kernel", source, "source");
+    runtime::check_name("raw_kernel", name, "kernel's name");
+    runtime::check_options("raw_kernel", options);
     const auto& program = runtime::keep_program("raw_kernel", source, options, {std::string(name)}, {}, {});
     function_ = &runtime::keep_function(program, name);
 }
@@ -304,10 +312,11 @@ std::string_view raw_kernel::name() const noexcept { return function_->name; }
 
 raw_module::raw_module(std::string_view source, const std::vector<std::string>& options,
                        const std::vector<std::string>& name_expressions) {
-    check_name("raw_module", source, "source");
+    runtime::check_name("raw_module", source, "source");
+    runtime::check_options("raw_module", options);
     std::vector<std::string> kernels = runtime::kernels_in(source);
     for (const std::string& name : name_expressions) {
-        check_name("raw_module", name, "name expression");
+        runtime::check_name("raw_module", name, "name expression");
         if (std::ranges::find(kernels, name) == kernels.end()) kernels.push_back(name);
     }
     program_ = &runtime::keep_program("raw_module", source, options, std::move(kernels), {}, {});
@@ -336,6 +345,7 @@ std::vector<std::byte> checked_image(std::vector<std::byte> image, const std::st
 
 raw_module raw_module::from_file(std::string_view path) {
     const std::string name(path);
+    runtime::check_path("raw_module", name);
     auto image = runtime::read_whole_file(name);
     if (!image) throw file_error("[raw_module] " + name + ": " + std::strerror(errno));
     return raw_module(runtime::keep_program("raw_module", {}, {}, {}, checked_image(*std::move(image), name), name));
@@ -347,7 +357,7 @@ raw_module raw_module::from_image(std::span<const std::byte> image) {
 }
 
 raw_kernel raw_module::get_function(std::string_view name) const {
-    check_name("raw_module", name, "kernel's name");
+    runtime::check_name("raw_module", name, "kernel's name");
     const device_id device = runtime::current().device;
     if (!program_->text.empty() && device.is_host() &&
         std::ranges::find(program_->kernels, name) == program_->kernels.end())

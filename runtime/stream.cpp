@@ -143,6 +143,17 @@ stream_state& make_capture_stream(device_state& device, pool& memory) {
     return made;
 }
 
+stream_state* keep_own_stream(native_stream native) {
+    const std::lock_guard lock(table_mutex);
+    for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
+        stream_state& s = stream_at(i);
+        if (s.native != native || s.origin != stream_origin::own || !s.device.is_cuda()) continue;
+        s.owners.fetch_add(1, std::memory_order_relaxed);
+        return &s;
+    }
+    return nullptr;
+}
+
 stream_state& adopt_stream(device_state& device, native_stream native) {
     check_has_native(device);
     const std::uint64_t id = device.backend->identify(native);
@@ -151,10 +162,6 @@ stream_state& adopt_stream(device_state& device, native_stream native) {
     for (stream_index i = 0; i < entries.load(std::memory_order_relaxed); ++i) {
         stream_state& s = stream_at(i);
         if (s.backend != device.backend.get() || s.native != native) continue;
-        if (s.origin == stream_origin::own) {
-            s.owners.fetch_add(1, std::memory_order_relaxed);
-            return s;
-        }
         if (s.origin != stream_origin::foreign || s.native_id != id) continue;
         const std::lock_guard of_entry(s.native_mutex);
         if (!s.is_left) {
@@ -325,6 +332,7 @@ stream stream::from_native(void* native) {
     if (value == 1) return legacy_default();
     if (value == 2) return per_thread_default();
     const auto s = runtime::native_stream{value};
+    if (runtime::stream_state* const own = runtime::keep_own_stream(s)) return stream(adopted_t{}, *own);
     return stream(adopted_t{}, runtime::adopt_stream(runtime::state_of(device::cuda(runtime::gpu_of_stream(s))), s));
 }
 stream stream::legacy_default() { return legacy_default(current_device()); }

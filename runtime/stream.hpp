@@ -65,6 +65,9 @@ struct stream_state {
 stream_state& acquire_stream(device_state&, bool non_blocking = false);
 /// The stream of a native one that is somebody else's, or Ingot's own again, with an owner more. Throws device_error.
 stream_state& adopt_stream(device_state&, native_stream);
+/// Ingot's own stream of a GPU that has this handle, kept; null where it is somebody else's. Own ones never end, so
+/// that no other can have their handles.
+stream_state* keep_own_stream(native_stream);
 /// A stream for captures alone, over a pool of their own; it never retires.
 stream_state& make_capture_stream(device_state&, pool&);
 /// The device's legacy default stream and the calling thread's default stream, with an owner more.

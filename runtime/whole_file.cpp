@@ -3,9 +3,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <ingot/error.hpp>
+
 #include "runtime/file_descriptor.hpp"
 
 namespace ingot::runtime {
+
+void check_path(const std::string& operation, const std::string& path) {
+    if (const std::size_t zero = path.find('\0'); zero != path.npos)
+        throw file_error("[" + operation + "] " + path.substr(0, zero) + ": the name goes on behind a zero byte");
+}
 
 std::optional<std::vector<std::byte>> read_whole_file(const std::string& path) {
     const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include <ingot/operators.hpp>
@@ -190,7 +191,25 @@ std::string spell_instruction(const instruction& i, prelude& needs) {
            "\"(a));\n    return y;\n}\n";
 }
 
+constinit std::atomic<text_lookup> replaced{nullptr};
+
+std::string_view text_of(op o, evaluator where, dtype first, dtype second) {
+    const text_lookup other = replaced.load(std::memory_order_relaxed);
+    return other != nullptr ? other(o, where, first, second) : body_of(o, where, first, second).text;
+}
+
 void add_routine(const routine_facts& routine, dtype t, prelude& needs);
+/// Adds the function of a row's own text and returns its name.
+std::string add_row_function(op o, dtype t, prelude& needs);
+
+/// The row whose own body serves where other bodies call a function of its name. On the host it does: a vector
+/// library's may be 4 last places off, which would leave a product over its bound. CUDA's are nearer.
+std::optional<op> row_for_call(std::string_view name, dtype t, target where) {
+    if (where != target::host) return std::nullopt;
+    for (const spelling_facts& s : spelling_table)
+        if (s.type == t && s.where != spelling_facts::reach::cuda && facts(s.of).name == name) return s.of;
+    return std::nullopt;
+}
 
 /// Replaces the letters of a body: operands by names, types by their spelling. Notes the functions it calls.
 std::string substitute(std::string_view body, const body_types& types, const std::vector<std::string>& operands,
@@ -221,6 +240,8 @@ std::string substitute(std::string_view body, const body_types& types, const std
             out += needs.type(types.result);
         } else if (name == "S") {
             out += needs.type(types.signed_type());
+        } else if (const std::optional<op> row = row_for_call(name, types.computed, needs.where())) {
+            out += add_row_function(*row, types.computed, needs);
         } else {
             out += name;
             if (name == "bits_of" || name == "from_bits")
@@ -265,6 +286,16 @@ std::string indent_statements(std::string_view statements) {
     }
     flush();
     return out;
+}
+
+std::string add_row_function(op o, dtype t, prelude& needs) {
+    const std::string type = needs.type(t), name = std::string(facts(o).name) + '_' + type;
+    if (needs.has(name)) return name;
+    const std::string statements =
+        substitute(text_of(o, static_cast<evaluator>(needs.where()), t, t), {t, t}, {"a", "b", "c"}, needs);
+    needs.add(name, std::string(needs.function_prefix()) + ' ' + type + ' ' + name + '(' +
+                        parameters(type, facts(o).arity) + ") {\n" + indent_statements(statements) + "}\n");
+    return name;
 }
 
 /// A function of the table's own, after those that it calls.
@@ -516,13 +547,6 @@ std::string quick_statements(op o, dtype t) {
 }
 
 namespace {
-
-constinit std::atomic<text_lookup> replaced{nullptr};
-
-std::string_view text_of(op o, evaluator where, dtype first, dtype second) {
-    const text_lookup other = replaced.load(std::memory_order_relaxed);
-    return other != nullptr ? other(o, where, first, second) : body_of(o, where, first, second).text;
-}
 
 std::string spell_bit_cast(const std::string& from, dtype from_type, dtype to, prelude& needs) {
     const std::string given = needs.type(from_type), made = needs.type(to), name = "bits_as_" + made;

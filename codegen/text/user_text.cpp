@@ -106,6 +106,13 @@ std::vector<std::string> split(const std::string& text) {
     return parts;
 }
 
+std::size_t lines_in(std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+constexpr std::string_view open_struct = " {\n";
+std::string struct_of(const std::string& kernel) { return "user_" + kernel; }
+
 /// "float x, int64 n"
 std::string parameters(const std::vector<user_text::parameter>& list) {
     std::string out;
@@ -123,6 +130,7 @@ public:
     }
 
     void expression(const std::string& name, const std::string& given, const std::string& value) {
+        note("the " + name + " of " + text_.name, value);
         out_.line(prefix_, text_.outputs[0].type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
     }
     /// `statements` set the outputs; the one that is named is the result.
@@ -133,17 +141,45 @@ public:
         if (!text_.reduces() && has_name(statements, "_ind"))
             out_.line("const struct { int64 n; ", prefix_.substr(prefix_.find(' ') + 1),
                       "int64 size() const { return n; } } _ind{_ind_size};");
+        note((text_.reduces() ? "the post of " : "the text of ") + text_.name, statements);
         out_.line(enclosed(statements), ";");
         out_.line("return ", result.name, ";");
         out_.close();
     }
     const std::string& text() const { return out_.text(); }
+    /// Lines counted in this text alone.
+    const std::vector<text_place>& places() const { return places_; }
 
 private:
+    /// A part begins in the line that is printed next, or behind it where it is put into one of its own.
+    void note(std::string of, const std::string& part) {
+        const bool has_own_lines = enclosed(part).starts_with('\n') && !part.starts_with('\n');
+        places_.push_back({std::move(of), lines_in(out_.text()) + (has_own_lines ? 2 : 1), 1 + lines_in(part)});
+    }
+
     const user_text& text_;
     std::string prefix_;
     source_writer out_;
+    std::vector<text_place> places_;
 };
+
+printer print_functions(const user_text& t, prelude& needs) {
+    printer print(t, needs);
+    const std::string inputs = parameters(t.inputs), type = t.outputs[0].type;
+    if (t.reduces()) {
+        print.expression("map", inputs, t.parts[0]);
+        print.expression("join", type + " a, " + type + " b", t.parts[1]);
+        print.expression("identity", "", t.parts[3]);
+        print.statements("post", type + " a", t.parts[2], t.outputs[0]);
+    } else {
+        for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], p);
+    }
+    return print;
+}
+
+std::string heading_of(const user_text& t, const std::string& as) {
+    return "/// The text of " + t.name + ".\nstruct " + as;
+}
 
 }  // namespace
 
@@ -227,9 +263,9 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
 
 std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs) {
     const user_text& t = all[which];
-    std::string name = "user_" + t.name;
+    std::string name = struct_of(t.name);
     for (std::uint16_t i = 0; i < which; ++i)
-        if (all[i].name == t.name) name = "user_" + t.name + '_' + std::to_string(which);
+        if (all[i].name == t.name) name = struct_of(t.name) + '_' + std::to_string(which);
     if (needs.has(name)) return name;
     for (const std::string& part : t.parts) declare_names(part, needs);
     for (const auto* list : {&t.inputs, &t.outputs})
@@ -237,18 +273,23 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
             needs.type(p.of);
             if (p.raw) add_raw_array(needs);
         }
-    printer print(t, needs);
-    const std::string inputs = parameters(t.inputs), type = t.outputs[0].type;
-    if (t.reduces()) {
-        print.expression("map", inputs, t.parts[0]);
-        print.expression("join", type + " a, " + type + " b", t.parts[1]);
-        print.expression("identity", "", t.parts[3]);
-        print.statements("post", type + " a", t.parts[2], t.outputs[0]);
-    } else {
-        for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], p);
-    }
-    needs.add(name, "/// The text of " + t.name + ".\nstruct " + name + " {\n" + print.text() + "};\n");
+    needs.add(name, heading_of(t, name) + std::string(open_struct) + print_functions(t, needs).text() + "};\n");
     return name;
+}
+
+std::vector<text_place> places_of(const user_text& t, detail::target where, std::string_view source) {
+    prelude unused(where);
+    const printer print = print_functions(t, unused);
+    const std::string heading = heading_of(t, struct_of(t.name));
+    // Of texts of one name, the one whose functions these are.
+    for (std::size_t at = source.find(heading); at != source.npos; at = source.find(heading, at + 1)) {
+        const std::size_t body = source.find(open_struct, at + heading.size()) + open_struct.size();
+        if (!source.substr(body).starts_with(print.text())) continue;
+        std::vector<text_place> places = print.places();
+        for (text_place& p : places) p.first_line += lines_in(source.substr(0, body));
+        return places;
+    }
+    return {};
 }
 
 std::uint32_t cost_of_user(const user_text& t, std::uint16_t which) {

@@ -2,8 +2,10 @@
 // a source's prelude.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,14 @@ text_end end_of_text(std::string_view text);
 
 /// The name of the struct that has the functions of text number `which`; puts it into the prelude.
 std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t which, prelude& needs);
+
+/// Lines of a source that are lines of a user's text, all counted from 1.
+struct text_place {
+    std::string of;  // "the text of pick", "the map of length"
+    std::size_t first_line = 0, lines = 0;
+};
+/// Where a text's parts stand in a source: statements once for each output.
+std::vector<text_place> places_of(const user_text&, detail::target, std::string_view source);
 
 /// Whether the name stands in a text.
 bool has_name(std::string_view text, std::string_view name);

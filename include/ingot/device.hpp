@@ -37,15 +37,14 @@ enum class device_kind : std::uint8_t { host, cuda, other };
 class device {
 public:
     constexpr device() noexcept = default;
-    constexpr device(device_kind kind, std::uint8_t index) noexcept : kind_(kind), index_(index) {}
+    /// Throws device_error of a number below 0 or over 255; that there is no such device its first use says.
+    constexpr device(device_kind kind, int index) : kind_(kind), index_(static_cast<std::uint8_t>(index)) {
+        if (index != index_) throw_no_such_device(kind, index);
+    }
     /// A host device by its number.
-    static constexpr device host(int index = 0) noexcept {
-        return {device_kind::host, static_cast<std::uint8_t>(index)};
-    }
+    static constexpr device host(int index = 0) { return {device_kind::host, index}; }
     /// A GPU by its number.
-    static constexpr device cuda(int index = 0) noexcept {
-        return {device_kind::cuda, static_cast<std::uint8_t>(index)};
-    }
+    static constexpr device cuda(int index = 0) { return {device_kind::cuda, index}; }
     /// Reads "host", "host:1", "cuda", "cuda:3"; anything else throws device_error.
     INGOT_API static device parse(std::string_view text);
     /// Number of GPUs that can be used; 0 without a driver.
@@ -79,6 +78,8 @@ public:
     }
 
 private:
+    [[noreturn]] INGOT_API static void throw_no_such_device(device_kind, int index);
+
     device_kind kind_ = device_kind::host;
     std::uint8_t index_ = 0;
 };

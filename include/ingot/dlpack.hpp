@@ -142,6 +142,8 @@ struct exported_tensor;
 /// current stream where it is null, waits for the array's.
 INGOT_API exported_tensor& export_tensor(dtype, const buffer_ref& memory, const layout& where, bool shared,
                                          const stream* for_stream);
+/// The same of an array that others may write, whose buffer is un-shared once all is known to be right.
+INGOT_API exported_tensor& export_to_write(dtype, buffer_ref& memory, const layout& where, const stream* for_stream);
 INGOT_API dlpack::tensor described(exported_tensor&) noexcept;
 INGOT_API bool is_read_only(const exported_tensor&) noexcept;
 INGOT_API void end_export(void* exported) noexcept;
@@ -188,9 +190,8 @@ foreign_tensor as_foreign(M* m) {
     return t;
 }
 
-template <managed_tensor M, class T>
-M* as_managed(const array<T>& x, bool shared, const stream* for_stream) {
-    exported_tensor& e = export_tensor(dtype_of<T>, x.as_leaf().memory(), x.as_leaf().where(), shared, for_stream);
+template <managed_tensor M>
+M* as_managed(exported_tensor& e) {
     M* m = nullptr;
     try {
         if (!versioned_tensor<M> && is_read_only(e)) throw_needs_version();
@@ -226,10 +227,12 @@ M* as_managed(const array<T>& x, bool shared, const stream* for_stream) {
 
 template <managed_tensor M, class T>
 M* as_shared(array<T>& x, const stream* for_stream) {
-    const buffer_ref& memory = std::as_const(x).as_leaf().memory();
-    const bool shared = !(memory && memory->read_only);
-    if (shared) (void)x.mutable_data();
-    return as_managed<M>(std::as_const(x), shared, for_stream);
+    leaf<T>& l = access::target(x);
+    return as_managed<M>(export_to_write(dtype_of<T>, l.memory(), l.where(), for_stream));
+}
+template <managed_tensor M, class T>
+M* as_read_alone(const array<T>& x, const stream* for_stream) {
+    return as_managed<M>(export_tensor(dtype_of<T>, x.as_leaf().memory(), x.as_leaf().where(), false, for_stream));
 }
 
 }  // namespace detail
@@ -270,11 +273,11 @@ M* to_dlpack(array<T>&& x, const stream& for_stream) {
 }
 template <detail::versioned_tensor M = dlpack::managed_tensor_versioned, class T>
 M* to_dlpack(const array<T>& x) {
-    return detail::as_managed<M>(x, false, nullptr);
+    return detail::as_read_alone<M>(x, nullptr);
 }
 template <detail::versioned_tensor M = dlpack::managed_tensor_versioned, class T>
 M* to_dlpack(const array<T>& x, const stream& for_stream) {
-    return detail::as_managed<M>(x, false, &for_stream);
+    return detail::as_read_alone<M>(x, &for_stream);
 }
 
 /// An array over somebody's tensor, which the call takes over unless it throws: the tensor's deleter is called when the

@@ -147,6 +147,8 @@ struct cuda_array_interface {
 namespace detail {
 
 INGOT_API cuda_array_interface interface_of(dtype, const buffer_ref& memory, const layout& where, bool read_only);
+/// Of an array that others may write, whose buffer is un-shared once nothing can throw.
+INGOT_API cuda_array_interface interface_to_write(dtype, buffer_ref& memory, const layout& where);
 INGOT_API void adopt_interface(destination, const cuda_array_interface&);
 
 }  // namespace detail
@@ -165,10 +167,8 @@ INGOT_API void adopt_interface(destination, const cuda_array_interface&);
 ///     // prints: <f4
 template <class T>
 cuda_array_interface to_cuda_array_interface(array<T>& x) {
-    const buffer_ref& memory = std::as_const(x).as_leaf().memory();
-    const bool read_only = memory && memory->read_only;
-    if (!read_only) (void)x.mutable_data();
-    return detail::interface_of(detail::dtype_of<T>, memory, std::as_const(x).as_leaf().where(), read_only);
+    detail::leaf<T>& l = detail::access::target(x);
+    return detail::interface_to_write(detail::dtype_of<T>, l.memory(), l.where());
 }
 template <class T>
 cuda_array_interface to_cuda_array_interface(const array<T>& x) {

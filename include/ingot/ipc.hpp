@@ -30,6 +30,8 @@ struct ipc_event_handle {
 namespace detail {
 
 INGOT_API ipc_handle export_memory(dtype, const buffer_ref& memory, const layout& where, bool read_only);
+/// Of an array that others may write, whose buffer is un-shared once it is known to be one that can be given.
+INGOT_API ipc_handle export_memory_to_write(dtype, buffer_ref& memory, const layout& where);
 INGOT_API void open_memory(destination, const ipc_handle&);
 
 }  // namespace detail
@@ -51,10 +53,8 @@ INGOT_API void open_memory(destination, const ipc_handle&);
 ///     // prints: [to_ipc_handle] the array is on host:0; handles are of memory of GPUs
 template <class T>
 ipc_handle to_ipc_handle(array<T>& x) {
-    const buffer_ref& memory = std::as_const(x).as_leaf().memory();
-    const bool read_only = memory && memory->read_only;
-    if (memory && memory->device.is_cuda() && !read_only) (void)x.mutable_data();
-    return detail::export_memory(detail::dtype_of<T>, memory, std::as_const(x).as_leaf().where(), read_only);
+    detail::leaf<T>& l = detail::access::target(x);
+    return detail::export_memory_to_write(detail::dtype_of<T>, l.memory(), l.where());
 }
 template <class T>
 ipc_handle to_ipc_handle(const array<T>& x) {

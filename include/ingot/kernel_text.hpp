@@ -156,8 +156,8 @@ struct kernel_text {
     std::string name;
     std::vector<std::uint32_t> words;  // as the key has it: the number of characters, and these
 };
-/// The text of these parts; throws ingot::error where the first, the name, is no identifier, and compile_error where
-/// one has a comment that does not end.
+/// The text of these parts; throws ingot::error where the first, the name, is no identifier, where one has a zero byte
+/// or none sets an output, and compile_error where one has a comment that does not end.
 INGOT_API const kernel_text& keep_text(std::initializer_list<std::string_view> parts);
 
 /// The last operand of a function that is given as text. `binding`: the dtypes of its placeholders.

@@ -44,7 +44,7 @@ INGOT_API void strides_for_mdspan(const layout&, std::span<const index_t> wanted
 [[noreturn]] INGOT_API void throw_other_stride(const layout&, std::size_t axis, index_t stride, index_t wanted);
 
 template <class M>
-M mdspan_over(typename M::element_type* first, const layout& where) {
+typename M::mapping_type mapping_of(const layout& where) {
     using extents = typename M::extents_type;
     using mapping = typename M::mapping_type;
     using index = typename M::index_type;
@@ -63,7 +63,7 @@ M mdspan_over(typename M::element_type* first, const layout& where) {
     if constexpr (takes_strides<mapping, extents>) {
         strides_of<mapping> given{};
         for (std::size_t j = 0; j < rank; ++j) given[j] = static_cast<index>(strides[j]);
-        return M(first, mapping(shape, given));
+        return mapping(shape, given);
     } else {
         const mapping own(shape);
         if constexpr (rank > 0)
@@ -71,7 +71,7 @@ M mdspan_over(typename M::element_type* first, const layout& where) {
                 if (const auto stride = static_cast<index_t>(own.stride(j));
                     where.shape()[j] != 1 && stride != strides[j])
                     throw_other_stride(where, j, strides[j], stride);
-        return M(first, own);
+        return own;
     }
 }
 
@@ -112,19 +112,19 @@ M mdspan_over(typename M::element_type* first, const layout& where) {
 ///     // prints: [[ 1.  2.  3.]
 ///     //          [ 4.  5. 60.]]
 template <class M, class T>
+    requires detail::mdspan_of<M, T> && std::is_const_v<typename M::element_type>
+M to_mdspan(const array<T>& x) {
+    return M(x.data(), detail::mapping_of<M>(x.as_leaf().where()));
+}
+template <class M, class T>
     requires detail::mdspan_of<M, T>
 M to_mdspan(array<T>& x) {
     if constexpr (std::is_const_v<typename M::element_type>) {
-        return detail::mdspan_over<M>(std::as_const(x).data(), std::as_const(x).as_leaf().where());
+        return to_mdspan<M>(std::as_const(x));
     } else {
-        T* const first = x.mutable_data();
-        return detail::mdspan_over<M>(first, std::as_const(x).as_leaf().where());
+        const auto mapping = detail::mapping_of<M>(std::as_const(x).as_leaf().where());  // before anything is un-shared
+        return M(x.mutable_data(), mapping);
     }
-}
-template <class M, class T>
-    requires detail::mdspan_of<M, T> && std::is_const_v<typename M::element_type>
-M to_mdspan(const array<T>& x) {
-    return detail::mdspan_over<M>(x.data(), x.as_leaf().where());
 }
 template <class M, class T>
 M to_mdspan(array<T>&&) = delete;  // nobody would keep the memory

@@ -212,7 +212,9 @@ INGOT_API buffer_ref given_memory(void* data, std::size_t bytes, device_id devic
 /// Const memory is read alone: a write to the array throws read_only_error. An owner is anything that keeps the memory,
 /// a std::shared_ptr<void> say: it is held until the last array over the memory has gone and the streams that use it
 /// have passed. Throws device_error where the pointer is null or no memory of the device, or where the device's driver
-/// knows of fewer bytes there.
+/// knows of fewer bytes there. Page-locked and managed memory is a GPU's too, and so is all of the host's where the GPU
+/// reaches pages that no driver gave (heterogeneous memory management, Grace): there the host reads what kernels wrote
+/// once it has waited for them.
 ///
 ///     const auto kept = std::make_shared<std::vector<float>>(3, 7.0f);
 ///     array<float> shared = asarray<float>(unowned_memory(kept->data(), 12, device::host(), kept), {3});

@@ -187,7 +187,7 @@ INGOT_API module_variable variable_of(const runtime::raw_program&, std::string_v
 ///     // prints: [41. 43. 45. 47. 49.]
 class raw_kernel {
 public:
-    /// Compiles nothing yet. Throws error where the text or the name is empty.
+    /// Compiles nothing yet. Throws error where the text or the name is empty, or one of these has a zero byte.
     INGOT_API raw_kernel(std::string_view source, std::string_view name, const std::vector<std::string>& options = {});
     raw_kernel(std::nullptr_t, std::string_view) = delete;
     raw_kernel(std::string_view, std::nullptr_t) = delete;

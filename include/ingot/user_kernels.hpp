@@ -20,15 +20,6 @@
 
 namespace ingot {
 
-namespace detail {
-inline std::string_view checked_post(std::string_view name, std::string_view post, std::string_view output) {
-    if (post.find_first_not_of(" \t\n;") == post.npos)
-        throw error("[kernel] the reduction '" + std::string(name) + "' has no post: statements that set the output (" +
-                    std::string(output) + ") are wanted, \"y = a\" say");
-    return post;
-}
-}  // namespace detail
-
 /// A reduction that is given as text. map: an expression in the inputs; join: of two partial results a and b, in any
 /// order and grouping; post: statements that set the output from the joined a; identity: what join leaves alone.
 /// Partial results have the output's type. A parameter's type is a letter, which stands for the dtype of the argument,
@@ -63,11 +54,11 @@ class reduction_kernel {
     }
 
 public:
-    /// Throws error where there is no post: its output would never be set; compile_error where a comment has no end.
+    /// Throws error where post does not name the output, which would never be set, or a text has a zero byte;
+    /// compile_error where a comment has no end.
     reduction_kernel(std::string_view map, std::string_view join, std::string_view post, std::string_view identity,
                      std::string_view name = "reduction")
-        : text_(detail::keep_text(
-              {name, In.view(), Out.view(), map, join, detail::checked_post(name, post, Out.view()), identity})) {}
+        : text_(detail::keep_text({name, In.view(), Out.view(), map, join, post, identity})) {}
 
     /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay. Of the inputs'
     /// common shape without the axes. Throws shape_error where the inputs do not broadcast or do not have the axes; the
@@ -305,7 +296,8 @@ class elementwise_kernel {
     }
 
 public:
-    /// Throws error where the name is no identifier, compile_error where a comment has no end.
+    /// Throws error where the name is no identifier, the text does not name an output or has a zero byte; compile_error
+    /// where a comment has no end.
     explicit elementwise_kernel(std::string_view statements, std::string_view name = "kernel")
         : text_(detail::keep_text({name, In.view(), Out.view(), statements})) {}
 

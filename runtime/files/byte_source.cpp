@@ -9,6 +9,7 @@
 #include <ingot/error.hpp>
 
 #include "runtime/file_descriptor.hpp"
+#include "runtime/whole_file.hpp"
 
 namespace ingot::runtime {
 
@@ -54,6 +55,7 @@ void byte_stream::read(std::span<std::byte> to) {
 }
 
 std::unique_ptr<byte_source> open_file(const std::string& operation, const std::string& path) {
+    check_path(operation, path);
     std::string subject = "[" + operation + "] " + path;
     // O_NONBLOCK: a fifo must not hang us.
     file_descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

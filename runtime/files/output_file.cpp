@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "runtime/files/byte_source.hpp"
+#include "runtime/whole_file.hpp"
 
 namespace ingot::runtime {
 
@@ -43,6 +44,7 @@ std::string temporary_name() {
 
 output_file::output_file(const std::string& operation, const std::string& path)
     : subject_("[" + operation + "] " + path), place_(followed(path)) {
+    check_path(operation, path);
     struct stat before {};
     const bool replaces = stat(place_.c_str(), &before) == 0;
     if (replaces && !S_ISREG(before.st_mode))

@@ -38,6 +38,20 @@ TEST_CASE("a CUDA source becomes a cubin of the exact architecture, with no GPU"
     CHECK(compile(doubling("sm_80")) != compile(doubling("sm_90")));
 }
 
+TEST_CASE("what generated sources do without changes no code") {
+    source_text source = doubling("sm_90");
+    source.text =
+        "extern \"C\" __global__ void twice(uint4* x) {\n    __stcs(x + threadIdx.x, __ldg(x + "
+        "__popc(__ballot_sync(~0u, threadIdx.x > 2))));\n}\n";
+    const std::vector<std::byte> with_all = compile(source);
+    source.is_generated = true;
+    CHECK(compile(source) == with_all);
+    source.text = "extern \"C\" __global__ void twice(cudaTextureObject_t* x) {}\n";
+    CHECK_THROWS_AS((void)compile(source), ingot::compile_error);  // that a user's text may have
+    source.is_generated = false;
+    CHECK(is_elf(compile(source)));
+}
+
 TEST_CASE("a GPU newer than NVRTC gets PTX") {
     const auto code = compile(doubling("sm_999"));
     REQUIRE_FALSE(is_elf(code));

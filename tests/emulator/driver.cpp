@@ -418,6 +418,26 @@ void put_memory(ingot::runtime::driver_api& api) {
         if (asked == CU_POINTER_ATTRIBUTE_IS_MANAGED) return *static_cast<unsigned*>(value) = 0, CUDA_SUCCESS;
         return *static_cast<CUcontext*>(value) = as<CUcontext>(&primary_contexts[gpu]), CUDA_SUCCESS;
     };
+    // Of a pointer that it does not know the driver gives nothing, and no error.
+    api.cuPointerGetAttributes = [](unsigned count, CUpointer_attribute* asked, void** values, CUdeviceptr p) {
+        const auto* const data = as<const void*>(p);
+        const int gpu = is_pinned(data) ? memory().gpu_of(data) : -1;
+        const auto range = memory().around(data);
+        for (unsigned i = 0; i < count; ++i)
+            if (asked[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+                *static_cast<unsigned*>(values[i]) = !is_pinned(data) ? 0u
+                                                     : gpu < 0        ? unsigned{CU_MEMORYTYPE_HOST}
+                                                                      : unsigned{CU_MEMORYTYPE_DEVICE};
+            else if (asked[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+                *static_cast<int*>(values[i]) = is_pinned(data) ? std::max(gpu, 0) : -2;
+            else if (asked[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
+                *static_cast<CUdeviceptr*>(values[i]) = range.begin;
+            else if (asked[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
+                *static_cast<std::size_t*>(values[i]) = range.end - range.begin;
+            else
+                return CUDA_ERROR_NOT_SUPPORTED;
+        return CUDA_SUCCESS;
+    };
     api.cuMemcpyHtoDAsync = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream in) {
         if (is_pinned(from)) return copy(as<void*>(to), from, bytes, in);
         if (!is_alive(in)) return CUDA_ERROR_INVALID_HANDLE;
@@ -636,7 +656,8 @@ const ingot::runtime::driver_api& table() {
         put_graphs(api);
         put_devices(api);
         put_sharing(api);
-        bench::claimed_gpu = {"emulated", architecture(), static_cast<int>(number_from("EMULATED_PROCESSORS", 132))};
+        bench::claimed_gpu = {"emulated", architecture(), static_cast<int>(number_from("EMULATED_PROCESSORS", 132)),
+                              number_from("EMULATED_PAGEABLE", 0) != 0};
         return api;
     }();
     return made;

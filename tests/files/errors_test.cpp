@@ -144,6 +144,14 @@ TEST_CASE("files that cannot be opened, read or written are errors that name the
     CHECK(thrown<file_error>([&] { save("/dev/null", ones(3)); }) ==
           "[save] /dev/null: is a folder or a device, and a file is wanted");
     CHECK(thrown<file_error>([&] { save(inside, ones(3)); }) == "[save] " + inside + ": No such file or directory");
+    const std::string two_names = path + '\0' + ".npy";  // the system would read the first
+    save(path, ones(3));
+    CHECK(thrown<file_error>([&] { load<float>(two_names); }) ==
+          "[load] " + path + ": the name goes on behind a zero byte");
+    CHECK(thrown<file_error>([&] { save(two_names, ones(4)); }) ==
+          "[save] " + path + ": the name goes on behind a zero byte");
+    CHECK(load<double>(path).size() == 3);
+    std::filesystem::remove(path);
     CHECK(thrown<file_error>([&] { npz_writer out(inside); }) == "[save] " + inside + ": No such file or directory");
     CHECK(thrown<dtype_error>([&] { save(path, ones<bfloat16>(3)); }) ==
           "[save] " + path + ": NumPy has no dtype for bfloat16; astype<float> makes one that it has");

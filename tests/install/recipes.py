@@ -17,10 +17,31 @@ cmake_minimum_required(VERSION 3.25)
 set(CURRENT_PORT_DIR "{port}")
 set(CURRENT_PACKAGES_DIR "{packages}")
 set(PORT ingot)
+set(FEATURES "{features}")
+function(vcpkg_check_features)
+    cmake_parse_arguments(given "" OUT_FEATURE_OPTIONS "FEATURES;INVERTED_FEATURES" ${{ARGN}})
+    set(options)
+    foreach(kind IN ITEMS FEATURES INVERTED_FEATURES)
+        while(given_${{kind}})
+            list(POP_FRONT given_${{kind}} feature variable)
+            set(is_on OFF)
+            if((feature IN_LIST FEATURES AND kind STREQUAL "FEATURES") OR
+               (NOT feature IN_LIST FEATURES AND kind STREQUAL "INVERTED_FEATURES"))
+                set(is_on ON)
+            endif()
+            list(APPEND options "-D${{variable}}=${{is_on}}")
+        endwhile()
+    endforeach()
+    set(${{given_OUT_FEATURE_OPTIONS}} "${{options}}" PARENT_SCOPE)
+endfunction()
+function(vcpkg_find_cuda)
+    cmake_parse_arguments(given "" OUT_CUDA_TOOLKIT_ROOT "" ${{ARGN}})
+    set(${{given_OUT_CUDA_TOOLKIT_ROOT}} "{cuda}" PARENT_SCOPE)
+endfunction()
 function(vcpkg_cmake_configure)
     cmake_parse_arguments(given "" SOURCE_PATH OPTIONS ${{ARGN}})
     execute_process(COMMAND "{cmake}" -S "${{given_SOURCE_PATH}}" -B "{work}/configured" ${{given_OPTIONS}}
-        -DINGOT_SORTING_ARCHITECTURES= COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+        -DINGOT_SORTING_ARCHITECTURES= --no-warn-unused-cli COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 endfunction()
 function(vcpkg_cmake_install)
     execute_process(COMMAND "{cmake}" --install "{build}" --prefix "{packages}" COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
@@ -73,17 +94,33 @@ def main(source, build, version, cmake):
         if not any(path.startswith(p.rstrip("*")) for p in copied):
             sys.exit(f"conanfile.py exports no {path}")
 
+    written = (port / "vcpkg.json").read_text()
+    if written != json.dumps(json.loads(written), indent=2) + "\n":
+        sys.exit("vcpkg.json is not as `vcpkg format-manifest` writes it")
+    install(port, source, build, cmake, [])
+    known = re.search(r"^CUDAHeaders_INCLUDE_DIR:PATH=(.+)/include$", (build / "CMakeCache.txt").read_text(), re.M)
+    if known:
+        install(port, source, build, cmake, ["cuda"], known.group(1))
+    print("recipes of version", version)
+
+
+def install(port, source, build, cmake, features, cuda=""):
+    """The port's steps, with these of its features."""
     work = build / "tests/recipes"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     packages = work / "packages"
     script = work / "port.cmake"
-    script.write_text(STAND_INS.format(port=port, packages=packages, cmake=cmake, work=work, build=build))
+    script.write_text(STAND_INS.format(port=port, packages=packages, cmake=cmake, work=work, build=build, cuda=cuda,
+                                        features=";".join(features)))
     subprocess.run([cmake, "-P", script], check=True)
     cache = (work / "configured/CMakeCache.txt").read_text()
     for line in ("INGOT_BUILD_TESTING:BOOL=OFF", "INGOT_BUILD_EXAMPLES:BOOL=OFF", "INGOT_INSTALL:BOOL=ON"):
         if line not in cache:
             sys.exit(f"the port does not set {line}")
+    has_cuda = re.search(r"^CUDAHeaders_INCLUDE_DIR:PATH=/", cache, re.M) is not None
+    if has_cuda != ("cuda" in features):
+        sys.exit(f"CUDA's headers are {'' if has_cuda else 'not '}looked for with the features {features}")
     for file in ("include/ingot/ingot.hpp", "lib/libingot.a", "lib/pkgconfig/ingot.pc", "share/ingot/ingot-config.cmake",
                  "share/ingot/ingot-targets.cmake", "share/ingot/copyright", "share/ingot/usage"):
         if not (packages / file).exists() and not (packages / file.replace(".a", ".so")).exists():
@@ -91,7 +128,6 @@ def main(source, build, version, cmake):
     for folder in ("share/doc", "lib/cmake/ingot"):
         if (packages / folder).exists():
             sys.exit(f"the port leaves {folder}")
-    print("recipes of version", version)
 
 
 main(*sys.argv[1:])

@@ -39,6 +39,12 @@ TEST_CASE("a device says what it is") {
     const device absent = device::cuda(63);
     CHECK(thrown<device_error>([&] { (void)properties_of(absent); }).starts_with("[device] there is no cuda:63"));
     CHECK(thrown<device_error>([&] { (void)can_access(device::host(), absent); }).starts_with("[device] there is no"));
+    // A number that is none does not become another's.
+    CHECK(thrown<device_error>([] { (void)device::host(300); }) == "[device] there is no host:300; numbers end at 63");
+    CHECK(thrown<device_error>([] { (void)device::cuda(-1); }) == "[device] there is no cuda:-1; numbers end at 63");
+    CHECK_THROWS_AS((void)device(device_kind::other, 256), device_error);
+    CHECK_THROWS_AS((void)array<int>{1}.to(device::host(64)), device_error);
+    static_assert(device::host(63).index() == 63);
 }
 
 TEST_CASE("copies between devices are in order with the streams of both") {

@@ -299,6 +299,9 @@ TEST_CASE("tensors that no array can be over are refused by name, and stay their
           "[from_dlpack] a null pointer was given for shape (2, 3)");
     CHECK(refused<device_error>([](lent& l) { l.tensor.dl_tensor.byte_offset = 2; }) ==
           "[from_dlpack] the memory is not aligned to the 4 bytes that float32 wants");
+    CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.byte_offset = ~std::uint64_t{0} - 3; }) ==
+          "[from_dlpack] the elements begin 18446744073709551612 bytes behind the tensor's pointer, beyond what "
+          "addresses there are");
     CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.ndim = 65; }) ==
           "[from_dlpack] a tensor of 65 axes; an array has 0 to 64");
     CHECK(refused<shape_error>([](lent& l) { l.tensor.dl_tensor.ndim = -1; }) ==
@@ -317,6 +320,11 @@ TEST_CASE("tensors that no array can be over are refused by name, and stay their
     CHECK(thrown<device_error>([&] { (void)from_dlpack<float>(&l.tensor, elsewhere); }) ==
           "[from_dlpack] a stream of host:40 cannot be in order with memory of host:0");
     CHECK(l.ended == 0);
+    // Nor does a way out that throws un-share the array.
+    array<float> x{1, 2, 3};
+    const array<float> copy = x;
+    CHECK_THROWS_AS((void)to_dlpack(x, elsewhere), device_error);
+    CHECK(std::as_const(x).data() == copy.data());
 }
 
 TEST_CASE("NumPy's own tensors have these members at these places") {

@@ -183,6 +183,13 @@ TEST_CASE("other axes, other extents, small indices and memory that is read alon
     CHECK(to_mdspan<plane<const float, own_right>>(alone).data_handle() == values.data());
     CHECK(thrown<read_only_error>([&] { (void)to_mdspan<plane<float, own_right>>(alone); }).find("read alone") !=
           std::string::npos);
+    // What throws un-shares nothing, and leaves later copies to be shared.
+    const array<float> copy = x;
+    using columns = plane<float, own_left>;
+    CHECK_THROWS_AS((void)to_mdspan<columns>(x), shape_error);
+    CHECK(std::as_const(x).data() == copy.data());
+    const array<float> later = x;
+    CHECK(later.data() == copy.data());
 }
 
 #ifdef __cpp_lib_mdspan

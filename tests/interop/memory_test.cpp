@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "runtime/device.hpp"
+#include "runtime/driver.hpp"
 #include "tests/arrays/expect.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 
@@ -76,6 +78,16 @@ private:
     std::map<const char*, std::size_t> given_;
     std::size_t bytes_ = 0, room_;
 };
+
+bool reaches_pageable_memory([[maybe_unused]] device_id d) {
+    int value = 0;
+#ifdef INGOT_HAS_CUDA_HEADERS
+    runtime::check(
+        runtime::driver()->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d.index()),
+        "asking what memory a GPU reaches");
+#endif
+    return value != 0;
+}
 
 }  // namespace
 
@@ -168,11 +180,13 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
     if (device::cuda_count() == 0) return;
     const with_device on_the_gpu(device::cuda());
     std::vector<int> values(8);
-    const std::string none_of_a_gpu = "[memory] the pointer given is none to memory of a GPU";
-    CHECK(thrown<device_error>([&] { (void)unowned_memory(values.data(), 32, device::cuda()); }) == none_of_a_gpu);
-    CHECK(thrown<device_error>([&] { (void)frombuffer(std::span(values), device::cuda()); }) == none_of_a_gpu);
-    CHECK(thrown<device_error>([&] { (void)asarray(strided_span<int>{values.data(), {{8}}, {1}}, device::cuda()); }) ==
-          none_of_a_gpu);
+    if (!reaches_pageable_memory(device::cuda())) {
+        const std::string none_of_a_gpu = "[memory] the pointer given is none to memory of a GPU";
+        CHECK(thrown<device_error>([&] { (void)unowned_memory(values.data(), 32, device::cuda()); }) == none_of_a_gpu);
+        CHECK(thrown<device_error>([&] { (void)frombuffer(std::span(values), device::cuda()); }) == none_of_a_gpu);
+        const strided_span<int> seen{values.data(), {{8}}, {1}};
+        CHECK(thrown<device_error>([&] { (void)asarray(seen, device::cuda()); }) == none_of_a_gpu);
+    }
     array<int> x = full<int>({64}, 3);
     int* const on_gpu = x.mutable_data();
     const std::string a_gpus = "[memory] the memory given for the host is cuda:0's; name the device with it";
@@ -199,11 +213,46 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
         CHECK(unowned_memory(pinned->data, 64, device::cuda(1)).buffer()->device == device::cuda(1));
 }
 
+TEST_CASE("the host's pageable memory is a GPU's where that reaches it") {
+    if (device::cuda_count() == 0) return test::untested("there is no GPU");
+    if (!reaches_pageable_memory(device::cuda()))
+        return test::untested("the GPU does not reach the host's pageable memory");
+    const with_device on_the_gpu(device::cuda());
+    std::vector<float> values(5000, 3);
+    {
+        array<float> x = frombuffer(std::span(values), device::cuda());
+        CHECK(x.device() == device::cuda());
+        x += 1;
+        CHECK(sum(x).item() == 4 * 5000);
+        CHECK(x.to_host() == std::vector<float>(5000, 4));
+        array<float> own = x;  // a copy is a value
+        x *= 2;
+        CHECK(all(own == 4).item());
+        x(slice(0, 2500)) = own(slice(2500, 5000));
+        x.set(std::vector<float>(5000, 7));
+        const array<float> there = x.to(device::host());
+        CHECK(there(4999).item() == 7);
+        if (device::cuda_count() > 1) CHECK(all(x.to(device::cuda(1)) == array<float>{7}.to(device::cuda(1))).item());
+        x(3) = 1;
+        device::cuda().synchronize();
+    }
+    CHECK(values[3] == 1);
+    CHECK(values[4] == 7);
+}
+
+TEST_CASE("memory that ends beyond the last address is refused") {
+    char* const high = reinterpret_cast<char*>(~std::uintptr_t{0} - 63);
+    CHECK(thrown<device_error>([&] { (void)unowned_memory(high, 64, device::host()); }) ==
+          "[unowned_memory] 64 bytes reach beyond what addresses there are");
+}
+
 TEST_CASE("__cuda_array_interface__ is for memory of GPUs") {
     const with_device on_the_host(device::host());
     array<float> x{1};
+    const array<float> copy = x;
     CHECK(thrown<device_error>([&] { (void)to_cuda_array_interface(x); }) ==
           "[to_cuda_array_interface] the array is on host:0; the interface is for memory of GPUs");
+    CHECK(std::as_const(x).data() == copy.data());  // what throws un-shares nothing
     const cuda_array_interface of{.shape = {1}, .typestr = "<f4", .data = x.mutable_data()};
     CHECK_THROWS_AS((void)from_cuda_array_interface<float>(of), device_error);
     CHECK(thrown<dtype_error>([&] { (void)from_cuda_array_interface<bfloat16>(of); }) ==

@@ -225,7 +225,9 @@ TEST_CASE("arguments that do not fit are told apart before anything is launched"
     CHECK(thrown<dtype_error>([&] { scale(1, 1, inout(y), 2.0f, 1); }) ==
           "[scale] argument 3 of 3 is int32, and the parameter is uint32");
     const raw_kernel both("extern \"C\" __global__ void both(float* x, float* y) {}", "both");
+    const array<float> copy = y;
     CHECK_THROWS_AS(both(1, 1, out(y), inout(y)), error);
+    CHECK(std::as_const(y).data() == copy.data());  // un-shared is what a launch writes, and not before
     array<float> elsewhere = x.to(device::host(1));
     CHECK_THROWS_AS(both(1, 1, out(y), inout(elsewhere)), device_error);
     CHECK(counters().kernel_launches == before);
@@ -263,6 +265,15 @@ TEST_CASE("a text that does not compile says where, by the text's own lines, and
     CHECK(thrown<error>([] {
               raw_kernel(add_text, "my_ad").compile();
           }).starts_with("[raw_kernel] the text has not all of the kernels my_ad; it has my_add\n"));
+    using namespace std::string_view_literals;
+    CHECK(thrown<error>([] { raw_kernel("extern \"C\" __global__ void f() {}\0 void g();"sv, "f"); }) ==
+          "[raw_kernel] the source has a zero byte behind 33 characters");
+    CHECK_THROWS_AS(raw_kernel(add_text, "my_add\0"sv), error);
+    CHECK_THROWS_AS(raw_kernel(add_text, "my_add", {std::string("-DN=1\0x"sv)}), error);
+    CHECK_THROWS_AS(raw_module(add_text, {}, {std::string("f\0"sv)}), error);
+    CHECK_THROWS_AS((void)raw_module(add_text).get_function("my_add\0"sv), error);
+    CHECK_THROWS_AS((void)raw_module(add_text).get_global<float>("x\0"sv), error);
+    CHECK_THROWS_AS(raw_module::from_file("/dev/null\0"sv), file_error);
     CHECK_THROWS_AS(raw_kernel(add_text, ""), error);
     CHECK_THROWS_AS(raw_kernel("  ", "f"), error);
     CHECK_THROWS_AS(raw_module(add_text, {}, {""}), error);

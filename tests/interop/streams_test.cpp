@@ -347,8 +347,10 @@ TEST_CASE("__cuda_array_interface__ goes both ways") {
     float on_the_host = 0;
     CHECK(refused([&](auto& b) { b.data = &on_the_host; }) == "[memory] the pointer given is none to memory of a GPU");
     array<bfloat16> nameless{1};
+    const array<bfloat16> copy = nameless;
     CHECK(thrown<dtype_error>([&] { (void)to_cuda_array_interface(nameless); }) ==
           "[to_cuda_array_interface] the interface has no name for bfloat16");
+    CHECK(std::as_const(nameless).data() == copy.data());  // what throws un-shares nothing
     array<float> there = array<float>{1}.to(device::host());
     CHECK(thrown<device_error>([&] { (void)to_cuda_array_interface(there); }) ==
           "[to_cuda_array_interface] the array is on host:0; the interface is for memory of GPUs");

@@ -6,6 +6,14 @@
 
 using namespace ingot;
 
+namespace {
+
+void check_has(const std::string& log, const char* part) {
+    CHECK_MESSAGE(log.find(part) != std::string::npos, part, " is not in:\n", log);
+}
+
+}  // namespace
+
 TEST_CASE("a call of an elementwise kernel fuses with what is around it, and with other calls") {
     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
     const array<float> x = arange<float>(1000), y = x % 7;
@@ -70,6 +78,47 @@ TEST_CASE("a text that is no C++ says so with its log, and a call that does not 
     CHECK_THROWS_AS((void)add(array<float>{1, 2}, array<float>{1, 2, 3}), shape_error);
     CHECK(holds(add(array<float>{1, 2}, 3), {2}, {4, 5}));
     CHECK_THROWS_AS((elementwise_kernel<"T x", "T z">("z = x", "not a name")), error);
+}
+
+TEST_CASE("a text that does not set its outputs is refused when the kernel is made, and one with a zero byte") {
+    using namespace std::string_view_literals;
+    using one = elementwise_kernel<"T x", "T z">;
+    const std::string unset =
+        "[kernel] the text of 'kernel' does not set the output 'z': statements that set (T z) are wanted, \"z = ...\"";
+    for (const std::string_view text : {""sv, " ;\n"sv, "x * x"sv, "zz = x"sv})
+        CHECK_THROWS_WITH_AS((void)one(text), unset.c_str(), error);
+    using two = elementwise_kernel<"T x", "T y, T z">;
+    CHECK_THROWS_WITH_AS((void)two("z = x"), doctest::Contains("does not set the output 'y'"), error);
+    CHECK_THROWS_WITH_AS((void)one("z = x;\0 z = 2 * x;"sv, "cut"),
+                         "[kernel] a text of 'cut' has a zero byte behind 6 characters", error);
+}
+
+TEST_CASE("what a compiler does not like in a text is told by the text's own line") {
+    const auto log_of = [](const auto& e) -> std::string {
+        try {
+            (void)eval(e);
+        } catch (const compile_error& reason) {
+            CHECK(std::string(reason.what()).find(reason.log()) != std::string::npos);
+            return reason.log();
+        }
+        return "it compiled";
+    };
+    const array<float> x{1, 2, 3};
+    const elementwise_kernel<"T x", "T z"> bad("T a = x;\nT b = a;\nz = nonsense;", "third_line");
+    check_has(log_of(bad(x)), "line 3 of the text of third_line: ");
+    check_has(log_of(bad(x) + 1), "line 3 of the text of third_line: ");
+    const elementwise_kernel<"T x", "T z"> directive("#define A x\nz = A + nonsense;", "directive");
+    check_has(log_of(directive(x)), "line 2 of the text of directive: ");
+    const elementwise_kernel<"T x", "T y, T z"> both("y = x;\nz = nonsense;", "both");
+    check_has(log_of(std::get<1>(both(x))), "line 2 of the text of both: ");
+    using reduction = reduction_kernel<"T x", "T y">;
+    check_has(log_of(reduction("x * nonsense", "a + b", "y = a", "0", "in_map")(x)), "line 1 of the map of in_map: ");
+    check_has(log_of(reduction("x", "a +\nnonsense", "y = a", "0", "in_join")(x)), "line 2 of the join of in_join: ");
+    check_has(log_of(reduction("x", "a + b", "y = a;\n\ny = nonsense", "0", "in_post")(x)),
+              "line 3 of the post of in_post: ");
+    // Another text of the same name is not meant.
+    const elementwise_kernel<"T x", "T z"> first("z =\nx;", "same"), second("z =\n\nnonsense;", "same");
+    check_has(log_of(second(first(x))), "line 3 of the text of same: ");
 }
 
 TEST_CASE("CuPy's documented examples run, their text unchanged") {

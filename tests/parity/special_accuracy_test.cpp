@@ -166,6 +166,37 @@ std::vector<T> arguments(const judged& f, std::size_t n, std::mt19937_64& random
     return at;
 }
 
+struct judgement {
+    double worst = 0, worst_at = 0;
+    std::size_t judged = 0;
+
+    void note(double off, double at) {
+        ++judged;
+        if (off > worst) worst = off, worst_at = at;
+    }
+    void add(const judgement& other) {
+        judged += other.judged;
+        if (other.worst > worst) worst = other.worst, worst_at = other.worst_at;
+    }
+};
+
+template <class T>
+judgement judge(const judged& f, const testing::bytes& arguments, const testing::bytes& results, std::size_t begin,
+                std::size_t end) {
+    judgement of;
+    for (std::size_t i = begin; i < end; ++i) {
+        T x, got;
+        std::memcpy(&x, arguments.data() + i * sizeof(T), sizeof(T));
+        std::memcpy(&got, results.data() + i * sizeof(T), sizeof(T));
+        const auto at = static_cast<real_number>(x);
+        real_number wanted = f.reference(at, static_cast<real_number>(got));
+        // A step from what has few digits leaves few.
+        for (int more = 0; more < (detail::half_float<T> ? 2 : 0); ++more) wanted = f.reference(at, wanted);
+        if (std::isfinite(wanted)) of.note(distance(got, wanted, f.scale(at)), static_cast<double>(x));
+    }
+    return of;
+}
+
 /// Functions of one dtype, as outputs of few kernels on the current device.
 template <class T>
 void check(std::span<const judged> functions, std::size_t n, std::mt19937_64& random) {
@@ -186,29 +217,23 @@ void check(std::span<const judged> functions, std::size_t n, std::mt19937_64& ra
     }
     for (const testing::sweep_case& c : g.cases) cases.push_back(&c);
     const std::vector<testing::bytes> results = testing::evaluate(g, cases, testing::arrangement::contiguous);
+    // References take longer than anything else: some of a function's at a time, on all cores.
+    constexpr std::size_t pieces = 8;
+    std::vector<judgement> found(cases.size() * pieces);
+    testing::on_all_cores(found.size(), [&](std::size_t task) {
+        const std::size_t k = task / pieces, piece = task % pieces;
+        found[task] = judge<T>(functions[k], g.operands[k], results[k], n * piece / pieces, n * (piece + 1) / pieces);
+    });
     const auto where = current_device().is_cuda() ? detail::evaluator::cuda : detail::evaluator::host;
     for (std::size_t k = 0; k < cases.size(); ++k) {
-        const judged& f = functions[k];
         const double bound = cases[k]->bound(where);
-        double worst = 0, worst_at = 0;
-        std::size_t judged_ones = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            T x, got;
-            std::memcpy(&x, g.operands[k].data() + i * sizeof(T), sizeof(T));
-            std::memcpy(&got, results[k].data() + i * sizeof(T), sizeof(T));
-            const auto at = static_cast<real_number>(x);
-            real_number wanted = f.reference(at, static_cast<real_number>(got));
-            // A step from what has few digits leaves few.
-            for (int more = 0; more < (detail::half_float<T> ? 2 : 0); ++more) wanted = f.reference(at, wanted);
-            if (!std::isfinite(wanted)) continue;
-            const double off = distance(got, wanted, f.scale(at));
-            ++judged_ones;
-            if (off > worst) worst = off, worst_at = static_cast<double>(x);
-        }
-        CHECK(judged_ones > n / 2);
-        CHECK_MESSAGE(worst <= bound, g.name(*cases[k]), " at ", worst_at, ": ", worst, " ulp, the table says ", bound);
+        judgement of;
+        for (std::size_t piece = 0; piece < pieces; ++piece) of.add(found[k * pieces + piece]);
+        CHECK(of.judged > n / 2);
+        CHECK_MESSAGE(of.worst <= bound, g.name(*cases[k]), " at ", of.worst_at, ": ", of.worst,
+                      " ulp, the table says ", bound);
         if (std::getenv("INGOT_PRINT_ULP") != nullptr)
-            std::cout << g.name(*cases[k]) << ": " << worst << " ulp at " << worst_at << '\n';
+            std::cout << g.name(*cases[k]) << ": " << of.worst << " ulp at " << of.worst_at << '\n';
     }
 }
 
@@ -218,8 +243,8 @@ TEST_CASE_TEMPLATE("special functions keep their bounds over random numbers", T,
     if (std::numeric_limits<real_number>::digits < 64) return test::untested("long double is no wider than double");
     std::mt19937_64 random(sizeof(T));
     constexpr std::size_t at_once = 20'032;
-    if (testing::draws_a_million())
-        for (int k = 0; k < 50; ++k) check<T>(all_of_them, at_once, random);
+    if (const unsigned draws = testing::draws(); draws > 1)
+        for (unsigned k = 0; k < draws; ++k) check<T>(all_of_them, at_once, random);
     else if (std::is_same_v<T, double>)
         check<T>(all_of_them, at_once, random);
     else  // what is rounded from the double, some of it in each run

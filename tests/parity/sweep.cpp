@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include <ingot/device.hpp>
 
@@ -70,11 +72,13 @@ sweep_group group_of(std::vector<dtype> types, std::string places, std::size_t r
     return g;
 }
 
-/// Bit patterns beside the special values: as many as a bound wants.
+constexpr std::size_t patterns_of_bound = 20'000;
+
+/// Bit patterns beside the special values: as many as a bound wants, of some dtypes in many runs.
 std::size_t patterns(dtype t) {
     switch (detail::kind_of(t)) {
         case kind::floating:
-            return detail::is_half(t) ? 4'000 : 20'000;
+            return detail::is_half(t) ? 4'000 : patterns_of_bound;
         case kind::complex:
             return 4'000;
         default:
@@ -122,6 +126,7 @@ void keep_inexact(std::vector<sweep_group>& groups) {
     for (sweep_group& g : groups)
         std::erase_if(g.cases, [&](const sweep_case& c) { return c.exact || g.promotes(c) || g.random < 1'000; });
     std::erase_if(groups, [](const sweep_group& g) { return g.cases.empty(); });
+    for (sweep_group& g : groups) g.random = patterns_of_bound;
 }
 
 // ---- and answered -------------------------------------------------------------------------------------------------
@@ -350,16 +355,30 @@ std::string sweep_group::name(const sweep_case& c) const {
     return c.row == op::astype ? text + " to " + std::string(ingot::name(c.result)) : text;
 }
 
-bool draws_a_million() {
-    return std::getenv("INGOT_TEST_DRAWN") == nullptr &&
-           (current_device().is_cuda() || std::getenv("INGOT_TEST_ALL") != nullptr);
+unsigned draws() {
+    if (const char* const wanted = std::getenv("INGOT_TEST_PATTERNS"))
+        return static_cast<unsigned>(std::max(1ul, std::strtoul(wanted, nullptr, 10) / patterns_of_bound));
+    const bool all = current_device().is_cuda() || std::getenv("INGOT_TEST_ALL") != nullptr;
+    return all && std::getenv("INGOT_TEST_DRAWN") == nullptr ? 50 : 1;
+}
+
+void on_all_cores(std::size_t n, const std::function<void(std::size_t)>& f) {
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t mine = next++; mine < n; mine = next++) f(mine);
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min<std::size_t>(n, std::thread::hardware_concurrency()); ++i)
+        others.emplace_back(work);
+    work();
 }
 
 std::vector<sweep_group> ask_numpy(const sweep_options& options) {
     namespace fs = std::filesystem;
     std::vector<sweep_group> groups = list_groups();
     if (options.only_inexact) keep_inexact(groups);
-    const fs::path folder = fs::temp_directory_path() / ("ingot-rows-" + std::to_string(getpid()));
+    const fs::path folder =
+        fs::temp_directory_path() / ("ingot-rows-" + std::to_string(getpid()) + '-' + std::to_string(options.seed));
     fs::create_directories(folder);
     std::ofstream table(folder / "table");
     table << "seed " << options.seed << '\n';

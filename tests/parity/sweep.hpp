@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,11 +53,15 @@ struct sweep_group {
 
 struct sweep_options {
     unsigned seed = 1;
-    bool only_inexact = false;  // what has a bound, over operands that it computes in as they are
+    bool only_inexact = false;  // what has a bound, over operands that it computes in as they are, 20,000 of each dtype
 };
 
-/// On a GPU, and where INGOT_TEST_ALL is set: 10^6 bit patterns and not 20,000, by 50 seeds.
-bool draws_a_million();
+/// How many times 20,000 bit patterns are drawn, each by a seed of its own: 50 times, which are 10^6, on a GPU and
+/// where INGOT_TEST_ALL is set, else once; $INGOT_TEST_PATTERNS says another number of patterns.
+unsigned draws();
+
+/// f(0) to f(n - 1), on as many threads as there are cores; f does not throw.
+void on_all_cores(std::size_t n, const std::function<void(std::size_t)>& f);
 
 /// Computed by `tests/oracle/parity.py`; $INGOT_PYTHON names a python3 that has NumPy 2.
 std::vector<sweep_group> ask_numpy(const sweep_options&);

@@ -182,6 +182,7 @@ TEST_CASE("a text that does not compile: the compiler's words, and the source wi
             FAIL("it compiled");
         } catch (const compile_error& e) {
             CHECK(e.log().find("nonsense") != std::string::npos);
+            CHECK(e.log().find("line 1 of the map of wrong: ") != std::string::npos);
             CHECK(e.source().find("x * nonsense") != std::string::npos);
             CHECK(e.source().find("   1  // ") == 0);
             CHECK(std::string(e.what()).find("it is saved in") != std::string::npos);
@@ -224,8 +225,8 @@ TEST_CASE("a name that is none is refused when the kernel is made") {
 TEST_CASE("a reduction whose output nothing sets is an error") {
     using kernel = reduction_kernel<"T x", "T y">;
     CHECK_THROWS_WITH_AS(kernel("x", "a + b", "", "0", "total"),
-                         "[kernel] the reduction 'total' has no post: statements that set the output (T y) are wanted, "
-                         "\"y = a\" say",
+                         "[kernel] the post of 'total' does not set the output 'y': statements that set (T y) are "
+                         "wanted, \"y = a\"",
                          error);
     CHECK_THROWS_AS(kernel("x", "a + b", " ; ", "0"), error);
 }
