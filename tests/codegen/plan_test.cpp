@@ -168,14 +168,14 @@ TEST_CASE("a map on CUDA says how its threads fold") {
             if (tree.name == name) return kernel(make_plan(tree.on(target::cuda)), 0).reason;
         return std::string("no such tree");
     };
-    CHECK(says_of("forces_between_bodies") ==
-          "3 elements of a short axis a thread: what is the same along it is computed once; a short loop unrolled; rows "
-          "of 4 arrays in registers");
+    CHECK(
+        says_of("forces_between_bodies") ==
+        "3 elements of a short axis a thread: what is the same along it is computed once; a short loop unrolled; rows "
+        "of 4 arrays in registers");
     CHECK(says_of("nearest_of_centres_of_16") ==
           "1 element a thread, a block apart: coalesced at any alignment and stride; a short loop unrolled; rows of 2 "
           "arrays in registers");
-    CHECK(says_of("nearest_of_centres") ==
-          "1 element a thread, a block apart: coalesced at any alignment and stride");
+    CHECK(says_of("nearest_of_centres") == "1 element a thread, a block apart: coalesced at any alignment and stride");
 }
 
 TEST_CASE("a gather from a tree is planned as one kernel that computes at the gathered places") {

@@ -136,14 +136,19 @@ TEST_CASE("lanes share the turns of long loops") {
     const auto nearest = [](const auto& x, const auto& c) {
         return argmin(sum(square(x(all, newaxis, all) - c), -1), 1);
     };
-    const auto density = [](const auto& x, const auto& c) {
+    const auto crowding = [](const auto& x, const auto& c) {
         return log(sum(exp(-sum(square(x(all, newaxis, all) - c), -1)), 1) + 1);
     };
     for (const index_t centres : {129, 257, 600, 1100}) {
         const numbers x({40 * some() / 12, 5}, 1), c({centres, 5}, 0.8);
         check_chosen("lanes share", nearest, 1, 0, x, c);
-        if (centres > 500) check_chosen("lanes share", density, 1, 1e-5, x, c);
+        if (centres > 500) check_chosen("lanes share", crowding, 1, 1e-5, x, c);
     }
+    const auto far = [](const auto& x, const auto& c) {
+        return max(astype<std::int32_t>(sum(abs(x(all, newaxis, all) - c), -1)), 1) +
+               any(sum(x(all, newaxis, all) * c, -1) > 4, 1);
+    };
+    check_chosen("lanes share", far, 1, 0, numbers({40 * some() / 12, 4}, 1), numbers({1100, 4}, 8));
     // The first of places that are alike, whichever lane has it; NaN before all others.
     const index_t n = 40 * some() / 12;
     array<float> x = zeros<float>({n, 2});
