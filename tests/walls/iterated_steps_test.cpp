@@ -269,6 +269,24 @@ TEST_CASE("a step is called once for each step, and may change from one to the n
     }
 }
 
+TEST_CASE("iterated steps are recorded in a graph") {
+    array<float> x = noise<float>({30, 75}) / 61, y = zeros<float>({30, 75}), z = y;
+    const auto by_flux = [](const auto& u) {
+        const array<float> flux = u(all, slice(1, none)) - u(all, slice(0, -1));
+        return flux(middle, slice(1, none)) - flux(middle, slice(0, -1)) + u(low, middle);
+    };
+    const graph g = capture([&] {
+        y = iterate(6, x, heat);
+        z = iterate(6, x, by_flux);
+    });
+    for (int launch = 0; launch < 2; ++launch) {
+        g.launch();
+        CHECK(same_bits(y, by_statements(6, x, heat, middle, middle)));
+        CHECK(same_bits(z, by_statements(6, x, by_flux, middle, middle)));
+        x.fill(0.5F);
+    }
+}
+
 TEST_CASE("a step may compute and read values of the array, and keep it") {
     const array<float> x = noise<float>({30, 75}) / 61;
     const auto check = [&](auto step) {
