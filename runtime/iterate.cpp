@@ -8,6 +8,7 @@
 
 #include "runtime/counters.hpp"
 #include "runtime/evaluate.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/iterate.hpp"
 
 namespace ingot::detail {
@@ -31,7 +32,8 @@ layout inside(index_t n, const layout& whole, extents_ref part) {
 std::uint64_t work_of_thread() noexcept {
     using runtime::counter;
     const auto* const own = runtime::per_thread<runtime::counter_block>::own_if_any();
-    std::uint64_t all = 0;
+    const runtime::graph_capture* const capture = runtime::capture_of_thread();
+    std::uint64_t all = capture != nullptr ? capture->size : 0;  // what is recorded is not counted
     for (const counter c :
          {counter::kernel_launches, counter::library_calls, counter::bytes_allocated, counter::host_reads})
         if (own != nullptr) all += own->values[static_cast<std::size_t>(c)].load(std::memory_order_relaxed);
@@ -65,8 +67,7 @@ bool is_same_step(const tree& a, const buffer* from, const tree& b, const buffer
 
 void assign_steps(const tree& t, destination from, destination to, const layout& part, index_t steps,
                   std::uint32_t own) {
-    assign_repeated("iterate", t, to, part, own,
-                    {static_cast<std::uint32_t>(steps), from.memory.get(), &from.where});
+    assign_repeated("iterate", t, to, part, own, {static_cast<std::uint32_t>(steps), from.memory.get(), &from.where});
 }
 
 }  // namespace ingot::detail

@@ -184,8 +184,7 @@ iteration read_iteration(word_reader& in, const key& k) {
 }
 
 void write_iteration(const iteration& i, std::vector<std::uint32_t>& out) {
-    out.push_back(
-        section_head(key_section::iteration, relation_words(static_cast<std::uint32_t>(i.beyond.size()))));
+    out.push_back(section_head(key_section::iteration, relation_words(static_cast<std::uint32_t>(i.beyond.size()))));
     out.push_back(i.steps | static_cast<std::uint32_t>(i.base) << 16);
     write_steps(i.beyond, out);
 }
@@ -207,8 +206,7 @@ void read_sections(word_reader& in, key& k) {
             "has words after its end");
     for (std::size_t r = 0; r < words / each; ++r) k.relations.push_back(read_relation(in, k));
     if (in.left() == 0) return;
-    require(in.next() == section_head(key_section::iteration, each) && in.left() == each,
-            "has words after its end");
+    require(in.next() == section_head(key_section::iteration, each) && in.left() == each, "has words after its end");
     k.iteration = read_iteration(in, k);
 }
 

@@ -27,8 +27,8 @@ INGOT_API bool is_same_step(const tree& a, const buffer* from, const tree& b, co
 INGOT_API void make_unique_around(destination, const layout& part);
 /// Writes the part of `to` after so many steps, the first of which is the tree. `own`: references to its buffer that
 /// end with the steps.
-INGOT_API void assign_steps(const tree&, destination from, destination to, const layout& part,
-                            index_t steps, std::uint32_t own);
+INGOT_API void assign_steps(const tree&, destination from, destination to, const layout& part, index_t steps,
+                            std::uint32_t own);
 
 /// The loop of iterate. Each call of the step makes one of n trees, over the array that the steps before it have
 /// written. Where a kernel can do several, the trees of the next ones are made ahead, over the array that will be
@@ -63,8 +63,7 @@ private:
         const std::uint64_t work = work_of_thread();
         const std::uint32_t before = whole.memory.use_count();
         node made = as_node(step_(std::as_const(arrays_[k])));
-        if (work_of_thread() != work || whole.memory.use_count() != before + made.count(whole.memory.get()))
-            most_ = 1;
+        if (work_of_thread() != work || whole.memory.use_count() != before + made.count(whole.memory.get())) most_ = 1;
         return made;
     }
 
@@ -89,8 +88,7 @@ private:
             if (most_ == 1) first_.reset();
         }
         const buffer* const written = to.memory.get();
-        assign_steps(tree, from, to, part, steps,
-                     1 + first.count(written) + (first_ ? first_->count(written) : 0));
+        assign_steps(tree, from, to, part, steps, 1 + first.count(written) + (first_ ? first_->count(written) : 0));
         if (to.memory.get() != written) first_.reset();
         return steps;
     }
@@ -108,8 +106,8 @@ private:
 /// smaller, by an even number along each axis: it is the inside then, and the border stays as it is. The result has the
 /// bits of the loop of statements; two arrays take turns, and none is copied. On a GPU up to four steps of a stencil in
 /// two dimensions are one kernel, as long as step gives the same expression of the array: the expressions of the
-/// following steps are made before it has been written. Throws shape_error where n is negative or the result has another
-/// shape, and what the statements throw.
+/// following steps are made before it has been written. Throws shape_error where n is negative or the result has
+/// another shape, and what the statements throw.
 ///
 ///     const slice low(0, -2), high(2, none);
 ///     array<double> rod{8, 0, 0, 0, 8};

@@ -1,11 +1,15 @@
 // Several steps of a stencil in one kernel: the bits of as many statements, and what keeps steps apart.
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <ingot/ingot.hpp>
+
+#include "codegen/plan/schedule.hpp"
 
 using namespace ingot;
 
@@ -94,6 +98,24 @@ TEST_CASE("iterated steps of every dtype") {
     CHECK(same_bits(iterate(9, world, life), by_statements(9, world, life, middle, middle)));
 }
 
+TEST_CASE("iterated steps by bodies that are quick but for rare values, and of NaN and infinities") {
+    const array<float> x = noise<float>({23, 70}) / 61;
+    const auto check = [](const auto& x, auto step) {
+        CHECK(same_bits(iterate(5, x, step), by_statements(5, x, step, middle, middle)));
+    };
+    check(x, [](const auto& u) { return u(low, middle) / (1 + u(middle, low)) + u(middle, high); });
+    check(x, [](const auto& u) { return sqrt(abs(u(low, middle))) - u(middle, high) * 0.5F; });
+    check(x, [](const auto& u) { return minimum(exp(u(low, middle)), 80.0F) * 0.1F - u(middle, high); });
+    array<float> few = zeros<float>({40, 90});
+    few(20, 45) = std::numeric_limits<float>::infinity();
+    few(3, 7) = -0.0F;
+    const auto spread = [](const auto& u) { return maximum(u(low, middle), u(middle, high)) * 2; };
+    check(few, spread);
+    few(30, 20) = std::numeric_limits<float>::quiet_NaN();
+    const auto is_nan = [](const auto& u) { return astype<int>(isnan(u)); };
+    CHECK(same_bits<int>(is_nan(iterate(5, few, spread)), is_nan(by_statements(5, few, spread, middle, middle))));
+}
+
 TEST_CASE("iterated steps may reach far, to one side, along one axis, and leave a wide border") {
     const auto check = [](const array<float>& x, auto step, auto rows, auto columns) {
         for (const int n : {2, 3, 4, 5})
@@ -172,6 +194,48 @@ TEST_CASE("eight steps of a stencil are two kernels on a GPU") {
     CHECK(counters().compiles == compiled);
 }
 
+namespace {
+
+/// That of u(low, middle) - u(middle, high), stepped so often.
+codegen::key key_of_difference(std::uint32_t steps) {
+    using namespace detail;
+    codegen::key k;
+    k.header.where = target::cuda;
+    k.header.architecture = 90;
+    k.program = {make_word(word_kind::leaf, dtype::f4), make_word(word_kind::leaf, dtype::f4),
+                 make_word(word_kind::map, dtype::f4, static_cast<std::uint32_t>(op::subtract))};
+    k.axes.resize(2);
+    codegen::operand_class view;
+    view.head.type = dtype::f4;
+    view.strides = {stride_class::strided, stride_class::unit};
+    k.operands = {view, view};
+    k.operands[1].head.same_as = 1;
+    k.outputs = {view};
+    k.relations = {{1, 0, {1, 1}}};
+    k.iteration = {steps, 0, {1, 0}};
+    return k;
+}
+
+}  // namespace
+
+TEST_CASE("a key says how often a statement is done, and its plan how many steps a kernel has") {
+    const codegen::key k = key_of_difference(3), read = codegen::decode(codegen::encode(k));
+    CHECK(read.iteration == k.iteration);
+    CHECK(codegen::describe(read).ends_with(" relations 1=0+[1 1] stepped 3 times 0+[1 0]"));
+    CHECK(codegen::describe(codegen::make_plan(read)).find("(3 steps a kernel: ") != std::string::npos);
+    CHECK(codegen::decode(codegen::encode(key_of_difference(1))).iteration == codegen::iteration{});
+    CHECK_THROWS_AS(codegen::decode(codegen::encode(key_of_difference(5))), error);
+    codegen::key other = k;
+    other.iteration.base = 2;
+    CHECK_THROWS_AS(codegen::decode(codegen::encode(other)), error);
+    other = k;
+    other.outputs[0].head.type = dtype::f8;
+    CHECK_THROWS_AS(codegen::decode(codegen::encode(other)), error);
+    std::vector<std::uint32_t> words = codegen::encode(k);
+    words.push_back(0);
+    CHECK_THROWS_AS(codegen::decode(words), error);
+}
+
 TEST_CASE("a step is called once for each step, and may change from one to the next") {
     const array<float> x = noise<float>({30, 75}) / 61;
     for (const int n : {1, 2, 5, 9, 12}) {
@@ -202,6 +266,24 @@ TEST_CASE("a step is called once for each step, and may change from one to the n
             iterate(n, x, [&](const auto& u) { return heat(u) + first.uniform<float>({28, 73}); }),
             by_statements(
                 n, x, [&](const auto& u) { return heat(u) + second.uniform<float>({28, 73}); }, middle, middle)));
+    }
+}
+
+TEST_CASE("iterated steps are recorded in a graph") {
+    array<float> x = noise<float>({30, 75}) / 61, y = zeros<float>({30, 75}), z = y;
+    const auto by_flux = [](const auto& u) {
+        const array<float> flux = u(all, slice(1, none)) - u(all, slice(0, -1));
+        return flux(middle, slice(1, none)) - flux(middle, slice(0, -1)) + u(low, middle);
+    };
+    const graph g = capture([&] {
+        y = iterate(6, x, heat);
+        z = iterate(6, x, by_flux);
+    });
+    for (int launch = 0; launch < 2; ++launch) {
+        g.launch();
+        CHECK(same_bits(y, by_statements(6, x, heat, middle, middle)));
+        CHECK(same_bits(z, by_statements(6, x, by_flux, middle, middle)));
+        x.fill(0.5F);
     }
 }
 
