@@ -273,7 +273,9 @@ TEST_CASE("bytes and bools are computed two in a word, as they are alone") {
         const auto byte = [](int n) { return static_cast<std::uint8_t>(n); };
         const auto grown = [](auto x, auto y) {
             auto s = x + y;
-            auto t = s + s + s + s + x, w = t + t + t + t + t + t + t + y, v = w + w + w + w + w + w + w;
+            auto t = s + s + s + s + x;
+            auto w = t + t + t + t + t + t + t + y;
+            auto v = w + w + w + w + w + w + w;
             return v + v + v + v + v + v + v + v + x;
         };
         agree(

@@ -349,7 +349,7 @@ private:
         };
         std::string from = in.name + "_at";
         if (w.moves_down) {
-            const std::string r = at_most("r", "rows", w.down.high - 1);
+            const std::string r = at_most("r", "rows", line.down.high - 1);
             from +=
                 " + " + steps(in, axes_.down,
                               w.down_border == border::none ? r : bordered(w.down_border, axes_.down, "row + " + r));
@@ -373,6 +373,13 @@ private:
         const std::string suffix = add_loaders(in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
         out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
+        if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
+            // Where a buffer ends it has no row there that nothing needs.
+            const auto ranges = columns_of(w, line);
+            std::string needed;
+            for (const auto& [when, columns] : ranges) needed += (needed.empty() ? "" : " || ") + when;
+            if (!ranges.contains("")) out.line("if (!(", needed, ")) return;");
+        }
         out.line("const ", type, "* const from = ", row_of(w, line), ";");
         out.open("if (inside)");
         out.line(aligned ? "load_aligned_row" : "load_row", suffix, '<', word_of(bytes, in.at->head.type), ", ", each_,
@@ -405,6 +412,20 @@ private:
         return choice_.pairs ? "read" + name.substr(name.find('_')) : name;
     }
 
+    /// The columns of those views that read row r of the thread's elements that there are, by when they do.
+    std::map<std::string, number_range> columns_of(const view_window& w, const row_line& line) const {
+        std::map<std::string, number_range> ranges;
+        for (const stencil_view& v : w.family.views) {
+            const int t = line.side - v.side;
+            if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
+            std::string when;
+            if (w.moves_down) when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
+            if (w.moves_aside && t > 0) when += (when.empty() ? "" : " && ") + std::to_string(t) + " < sides";
+            ranges[when].add(v.along);
+        }
+        return ranges;
+    }
+
     void declare_loader(const view_window& w, const row_line& line) {
         if (w.border_along != border::none) return declare_bordered_loader(w, line);
         source_writer& out = b_.code;
@@ -421,16 +442,7 @@ private:
         out.line("    if (whole) return ", aligned ? "load_aligned_row" : "load_row", suffix, "<",
                  word_of(bytes, in.at->head.type), ", ", each_, ", ", line.left, ", ", line.right, ", ", w.first,
                  ">(to, from);");
-        // The columns of those views that read this row of the thread's elements that there are.
-        std::map<std::string, number_range> ranges;
-        for (const stencil_view& v : w.family.views) {
-            const int t = line.side - v.side;
-            if (w.moves_aside && (t < 0 || t >= static_cast<int>(choice_.aside))) continue;
-            std::string when;
-            if (w.moves_down) when = "unsigned(r - " + parenthesised(v.down) + ") < unsigned(rows)";
-            if (w.moves_aside && t > 0) when += (when.empty() ? "" : " && ") + std::to_string(t) + " < sides";
-            ranges[when].add(v.along);
-        }
+        const std::map<std::string, number_range> ranges = columns_of(w, line);
         const std::string n = extent(inner_);
         if (ranges.size() == 1 && ranges.begin()->first.empty()) {
             const number_range& s = ranges.begin()->second;

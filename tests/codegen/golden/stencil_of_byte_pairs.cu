@@ -1,0 +1,134 @@
+// x0 + x1 + x2 == s0
+using uint8 = unsigned char;
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
+struct divisor { uint32 multiplier, shift; };
+__device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
+    return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+/// Elements of a row from `from` on, where they are aligned, into to[left], ..., and those before and behind
+/// them.
+template <class word, int each, int left, int right, int first, class type, int n>
+__device__ __forceinline__ void load_aligned_row(type (&to)[n], const type* from) {
+    alignas(sizeof(word)) type vector[each];
+    reinterpret_cast<word&>(vector) = __ldg(reinterpret_cast<const word*>(from));
+#pragma unroll
+    for (int e = 0; e < each; ++e) to[first + e] = vector[e];
+#pragma unroll
+    for (int e = -left; e < 0; ++e) to[first + e] = __ldg(from + e);
+#pragma unroll
+    for (int e = each; e < each + right; ++e) to[first + e] = __ldg(from + e);
+}
+
+/// Those of a row's elements from `column` on that lie in [low, high).
+template <class type, int n>
+__device__ __forceinline__ void load_ends(type (&to)[n], const type* from, int32 column, int32 low, int32 high) {
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (column + e >= low && column + e < high) to[e] = __ldg(from + e);
+}
+
+/// Each lane's elements [begin, end) of a row, whole ones by one access where they are aligned; else lane beside
+/// lane by way of the warp's room.
+template <class word, class type, int n>
+__device__ __forceinline__ void store_row_plain(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {
+    const bool aligned = end <= begin || (begin == 0 && end == n && reinterpret_cast<uint64>(to) % sizeof(word) == 0);
+    if (__all_sync(~0u, aligned)) {
+        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+        return;
+    }
+    type* const turned = reinterpret_cast<type*>(room);
+    const int lane = int(threadIdx.x % 32);
+    __syncwarp();
+    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        const int k = i * 32 + lane, owner = k / n, e = k % n;
+        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, reinterpret_cast<uint64>(to), owner));
+        const int range = __shfl_sync(~0u, begin | (end << 8), owner);
+        if (e >= (range & 255) && e < range >> 8) at[e] = turned[k];
+    }
+}
+
+struct arguments {
+    const uint8* x0;
+    const uint8* x1;
+    const uint8* x2;
+    bool* z0;
+    uint32 vectors;
+    divisor by_row;
+    int32 x0_stride0;
+    uint32 row_vectors;
+    uint32 n1;
+    uint32 n0;
+    int32 z0_stride0;
+    uint8 s0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
+    const uint32 line = quotient(q, p.by_row);
+    const int32 row = int32(line) * 16;
+    const uint8* const x0_at = p.x0 + int64(row) * p.x0_stride0;
+    // Columns begin where the buffer is aligned; the first may lie before a row.
+    const int32 column = int32(q - line * p.row_vectors) * 16 - int32(reinterpret_cast<uint64>(x0_at) / 1 % 16);
+    const bool here = index < p.vectors && column < int32(p.n1);
+    const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
+    const bool whole = column >= 2 && column + 18 <= int32(p.n1) && rows == 16;
+    uint32 x0_rows[1][4][10] = {};
+    const auto read_x0_rows = [&](uint8 (&to)[24], int r) {
+        const uint8* const from = x0_at + column + int64(r) * p.x0_stride0;
+        if (whole) return load_aligned_row<uint4, 16, 1, 1, 4>(to, from);
+        int32 low = int32(p.n1) + 8, high = -8;
+        if (unsigned(r - (-1)) < unsigned(rows)) low = min(low, int32(-1)), high = max(high, int32(p.n1) + (-1));
+        if (unsigned(r - 0) < unsigned(rows)) low = min(low, int32(0)), high = max(high, int32(p.n1) + 0);
+        if (unsigned(r - 1) < unsigned(rows)) low = min(low, int32(1)), high = max(high, int32(p.n1) + 1);
+        load_ends(to, from - 4, column - 4, low, high);
+    };
+    const auto load_x0_rows = [&](uint32 (&to)[10], int r) {
+        alignas(16) uint8 bytes[24] = {};
+        read_x0_rows(bytes, r);
+        const uint32* const words = reinterpret_cast<const uint32*>(bytes);
+#pragma unroll
+        for (int k = 0; k < 10; ++k) {
+            const int at = k + 3;
+            to[k] = __byte_perm(words[at / 4], words[at / 4 + 2], 0x400 + at % 4 * 0x101) & 0xff00ffu;
+        }
+    };
+    __shared__ alignas(16) unsigned char turned[4096];
+#pragma unroll 1
+    for (int j = -3; __any_sync(~0u, j < rows); ++j) {
+#pragma unroll
+        for (int l = 0; l < 1; ++l)
+#pragma unroll
+            for (int r = 0; r < 3; ++r)
+#pragma unroll
+                for (int k = 0; k < 10; ++k) x0_rows[l][r][k] = x0_rows[l][r + 1][k];
+        if (j + 1 < rows) load_x0_rows(x0_rows[0][3], j + 2);
+        if (j < 0) continue;
+        const int32 i0 = row + j;
+        alignas(16) bool z0[1][16];
+#pragma unroll
+        for (unsigned int e = 0; e < 8; ++e) {
+            const uint32 w2 = x0_rows[0][1][e + 1] + x0_rows[0][0][e + 0];
+            const uint32 w4 = w2 + x0_rows[0][2][e + 2];
+            const uint32 w5 = p.s0 * 0x10001u;
+            const uint32 w6 = 0x1000100u - ((w4 ^ w5) & 0xff00ffu);
+            reinterpret_cast<uint8*>(z0[0])[e] = uint8((w6 >> 8 & 0x10001u));
+            reinterpret_cast<uint8*>(z0[0])[e + 8] = uint8((w6 >> 8 & 0x10001u) >> 16);
+        }
+        {
+            const int32 i1 = column;
+            const int begin = int(max(-column, int32(0))), end = j < rows ? int(min(int32(p.n1) - column, int32(16))) : 0;
+            store_row_plain<uint4>(p.z0 + (i0 * p.z0_stride0 + i1), z0[0], begin, end, turned + threadIdx.x / 32 * 512);
+        }
+    }
+}
