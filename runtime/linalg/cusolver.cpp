@@ -840,7 +840,7 @@ private:
         const matrices a = load(0);
         const bool batch = rows_ > 0 && is_batch_of_small(rows_) &&
                            (rows_ < least_of_syev || api_.syev_batched != nullptr);
-        // Jacobi's method ends after so many sweeps whatever it is given; of the others nobody promises that.
+        // Jacobi's method ends after so many sweeps whatever it is given; the others may go on for ever.
         const part triangle = option_ != 0 ? part::upper : part::lower;
         if (batch && rows_ < least_of_syev)
             note_not_finite(a, triangle);
