@@ -211,8 +211,7 @@ private:
         out.close();
         open_unrolled_elements();
         out.line("if (", place_of_element(), " >= ", left, ") break;");
-        for (const array_argument& z : b_.outputs)
-            out.line(z.name, "_at[", place_of_element(), "] = ", z.name, "[e];");
+        for (const array_argument& z : b_.outputs) out.line(z.name, "_at[", place_of_element(), "] = ", z.name, "[e];");
         out.close();
     }
 
@@ -225,13 +224,13 @@ private:
     }
     std::string storer() {
         if (choice_.chunks == 1) return b_.storer();
-        b_.needs.add("store_apart",
-                     b_.function("Elements that are not read soon, by vectors that are a block apart.",
-                                 "template <class word, class type, int n>\n") +
-                         "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
-                         "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
-                         "        __stcs(reinterpret_cast<word*>(to) + " +
-                         std::to_string(threads) + " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
+        b_.needs.add("store_apart", b_.function("Elements that are not read soon, by vectors that are a block apart.",
+                                                "template <class word, class type, int n>\n") +
+                                        "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
+                                        "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
+                                        "        __stcs(reinterpret_cast<word*>(to) + " +
+                                        std::to_string(threads) +
+                                        " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
         return "store_apart";
     }
 
