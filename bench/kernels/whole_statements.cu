@@ -2,12 +2,16 @@
 // that a small last kernel adds in their order. The numbers are those of <ingot/philox.hpp>, drawn by calls of one seed.
 struct four { unsigned int w[4]; };
 
+/// One instruction, where the product of words of 64 bits is two.
+__device__ unsigned long long product(unsigned int a, unsigned int b) {
+    return (unsigned long long)__umulhi(a, b) << 32 | a * b;
+}
 __device__ four philox(unsigned long long seed, unsigned long long call, unsigned long long counter) {
     unsigned int c0 = counter, c1 = counter >> 32, c2 = call, c3 = call >> 32;
     unsigned int k0 = seed, k1 = seed >> 32;
 #pragma unroll
     for (int round = 0; round < 10; ++round) {
-        const unsigned long long a = c0 * 0xd2511f53ull, b = c2 * 0xcd9e8d57ull;
+        const unsigned long long a = product(c0, 0xd2511f53u), b = product(c2, 0xcd9e8d57u);
         c0 = (unsigned int)(b >> 32) ^ c1 ^ k0;
         c2 = (unsigned int)(a >> 32) ^ c3 ^ k1;
         c1 = b;

@@ -400,8 +400,8 @@ std::string kernel_builder::generator_name(node_id generator) {
 
 std::string kernel_builder::generator_key(node_id generator) {
     const std::uint16_t index = graph.nodes[generator].index;
-    const auto kind = key.header.where == detail::target::cuda ? argument_kind::generator_rounds
-                                                               : argument_kind::generator_key;
+    const auto kind =
+        key.header.where == detail::target::cuda ? argument_kind::generator_rounds : argument_kind::generator_key;
     return arguments.member({kind, 8, index}, "generator_key", names[index] + "_key");
 }
 

@@ -31,7 +31,8 @@ constexpr std::string_view host_philox = R"(struct philox_words { uint32 w[4]; }
 )";
 
 // A GPU reads the rounds' keys as constants, where it would add each of them up again in every thread.
-constexpr std::string_view cuda_key = R"(/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+constexpr std::string_view cuda_key =
+    R"(/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
 struct generator_key { uint64 call; uint32 rounds[20]; };
 )";
 constexpr std::string_view cuda_philox = R"(struct philox_words { uint32 w[4]; };
@@ -217,7 +218,8 @@ constexpr std::string_view normal_float = R"(% void normal_float(float* to, cons
 }
 )";
 
-constexpr std::string_view uniform_double = R"(% void uniform_double(double* to, const generator_key& key, uint64 group) {
+constexpr std::string_view uniform_double =
+    R"(% void uniform_double(double* to, const generator_key& key, uint64 group) {
     const philox_words r = philox(key, group);
     to[0] = double((uint64(r.w[1]) << 32 | r.w[0]) >> 11) * 0x1p-53;
     to[1] = double((uint64(r.w[3]) << 32 | r.w[2]) >> 11) * 0x1p-53;
@@ -271,10 +273,10 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
     needs.add("generator_key", host ? host_key : cuda_key);
     if (kind == generator_kind::position) {
         const std::string head = prefix + ' ';
-        needs.add("position", head +
-                                  "void position(int64* to, const generator_key&, uint64 group) {\n    to[0] = 2 * group;\n" +
-                                  "    to[1] = 2 * group + 1;\n}\n\n" + head +
-                                  "int64 position(const generator_key&, uint64 i) { return i; }\n");
+        needs.add("position",
+                  head + "void position(int64* to, const generator_key&, uint64 group) {\n    to[0] = 2 * group;\n" +
+                      "    to[1] = 2 * group + 1;\n}\n\n" + head +
+                      "int64 position(const generator_key&, uint64 i) { return i; }\n");
         return "position";
     }
     add("philox", host ? host_philox : cuda_philox);

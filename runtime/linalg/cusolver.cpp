@@ -129,8 +129,8 @@ const cusolver_api& cusolver(const char* operation) {
     return *known;
 }
 
-/// Memory of the host that the library works in. It is kept from call to call: the pages of a new one are made while the
-/// library works, and a megabyte of them takes a quarter of a millisecond.
+/// Memory of the host that the library works in. It is kept from call to call: the pages of a new one are made while
+/// the library works, and a megabyte of them takes a quarter of a millisecond.
 class host_area {
 public:
     host_area() = default;
@@ -428,7 +428,7 @@ private:
         const on_stream_of_call there(stream_);
         const index_t shape[] = {count()};
         const detail::random_leaf<index_t, detail::generator_kind::position> number({0, 0},
-                                                                                     detail::contiguous_layout(shape));
+                                                                                    detail::contiguous_layout(shape));
         const auto first = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(m.data()));
         const auto bytes = static_cast<std::uint64_t>(m.rows * m.columns) * m.bytes_each;
         const array<std::uint64_t> all = first + astype<std::uint64_t>(number) * bytes;
@@ -838,9 +838,9 @@ private:
     void eigh(bool vectors) {
         take_matrices(true);
         const matrices a = load(0);
-        const bool batch = rows_ > 0 && is_batch_of_small(rows_) &&
-                           (rows_ < least_of_syev || api_.syev_batched != nullptr);
-        // Jacobi's method ends after so many sweeps whatever it is given; of the others nobody promises that.
+        const bool batch =
+            rows_ > 0 && is_batch_of_small(rows_) && (rows_ < least_of_syev || api_.syev_batched != nullptr);
+        // Jacobi's method ends after so many sweeps whatever it is given; the others may go on for ever.
         const part triangle = option_ != 0 ? part::upper : part::lower;
         if (batch && rows_ < least_of_syev)
             note_not_finite(a, triangle);

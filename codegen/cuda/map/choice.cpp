@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/map/byte_pairs.hpp"
+#include "codegen/text/random.hpp"
 
 namespace ingot::codegen {
 
@@ -48,15 +49,26 @@ bool can_pack(const cuda_kernel& b, int inner) {
            });
 }
 
-/// Whether normal numbers are drawn that nothing is read beside: not the memory but the instructions take the time, and
-/// two vectors of a thread share some of them. Not of many rows, whose ends are drawn one by one.
-bool draws_normals_alone(const cuda_kernel& b) {
-    const auto is_normal = [&](node_id g) {
-        const node& n = b.graph.nodes[g];
-        return n.code == static_cast<std::uint32_t>(generator_kind::normal) && n.type == dtype::f4;
+/// Whether numbers are drawn that nothing is read beside, by whole calls of Philox: these cost no more at the end of a
+/// row than elsewhere.
+bool draws_alone(const cuda_kernel& b, std::uint32_t each) {
+    const int inner = b.rank - 1;
+    const auto in_groups = [&](node_id g) {
+        const array_argument leaf = b.leaf_of(g);
+        return inner_class(leaf, inner) == stride_class::unit && leaf.at->head.vector &&
+               each % generator_group(b.graph.nodes[g].type) == 0 &&
+               b.graph.nodes[g].code != static_cast<std::uint32_t>(generator_kind::position);
     };
-    return b.rank == 1 && b.loops == 0 && std::ranges::any_of(b.generators, is_normal) &&
-           std::ranges::none_of(b.inputs, [](const array_argument& in) { return moves_inside(in, 0); });
+    return b.loops == 0 && !b.generators.empty() && !b.has_quick_bodies() &&
+           std::ranges::all_of(b.generators, in_groups) &&
+           std::ranges::none_of(b.inputs, [&](const array_argument& in) { return moves_inside(in, inner); });
+}
+/// Whether not the memory but the instructions take the time: two vectors of a thread share some of them.
+bool draws_normals(const cuda_kernel& b) {
+    return b.rank == 1 && std::ranges::any_of(b.generators, [&](node_id g) {
+               const node& n = b.graph.nodes[g];
+               return n.code == static_cast<std::uint32_t>(generator_kind::normal) && n.type == dtype::f4;
+           });
 }
 
 /// Of the arrays that `moves` selects, in bytes.
@@ -200,7 +212,8 @@ map_choice choose_map(const cuda_kernel& b) {
     c.loops = choose_loops(b, inner, packs ? c.each : 1);
     if (packs && c.each > 1) {
         c.how = layout::packed;
-        if (draws_normals_alone(b) && elements_within(b, 2 * c.each) == 2 * c.each) c.chunks = 2;
+        c.drawn = draws_alone(b, c.each);
+        if (c.drawn && draws_normals(b) && elements_within(b, 2 * c.each) == 2 * c.each) c.chunks = 2;
         return c;
     }
     c.along = b.scatters() || b.has_raw() ? -1 : b.folded_axis();

@@ -38,6 +38,7 @@ struct map_choice {
     std::uint32_t vector = 1;  // counted: consecutive elements that a thread reads in one access
     std::uint32_t places = 0;  // counted: as many as a block counts at
     loop_choice loops{};       // of folds that a thread makes itself
+    bool drawn = false;  // packed: whole vectors are drawn at the end of a row too, and what is outside not written
     std::uint32_t copies = 1;  // counted: of the counts of a block, whose warps share them
 
     kernel_shape shape() const;

@@ -89,10 +89,10 @@ private:
         b_.code.line(to, " = ", b_.generator_call(g.node, b_.generator_index(g.node, all_axes()) + further), ";");
     }
 
-    /// A random leaf's element e of the thread's own, so far on.
-    void write_random_element(const array_argument& g, const std::string& to, const std::string& further = "e") {
+    /// A random leaf's element e of the thread's own.
+    void write_random_element(const array_argument& g, const std::string& to) {
         const std::string whole = b_.offset(g, axis_bit(inner_));  // " + i1 * p.g0_stride1"
-        write_random(g, to, " + " + further + whole.substr(3 + digit(inner_).size()));
+        write_random(g, to, " + e" + whole.substr(3 + digit(inner_).size()));
     }
     /// The elements of all of a thread's vectors, of which only a packed map has several; how many elements it is from
     /// one to the next; and how far on element e is.
@@ -116,8 +116,8 @@ private:
                          '(', index, " + ", place_of_element(), ") / ", group, ");");
             return;
         }
-        b_.code.open("for (int e = 0; e < ", all_elements(), "; ++e)");
-        write_random_element(g, g.name + "[e]", place_of_element());
+        b_.code.open("for (int e = 0; e < ", each_, "; ++e)");
+        write_random_element(g, g.name + "[e]");
         b_.code.close();
     }
 
@@ -155,17 +155,14 @@ private:
             out.line(b_.needs.type(z.at->head.type), "* const ", z.name, "_at = ", b_.pointer(z),
                      b_.offset(z, all_axes()), ";");
         const std::string left = n + " - " + i, each = b_.linear() + '(' + std::to_string(each_) + ')';
+        if (choice_.drawn) return write_drawn(generators, left);
         const body_writer::names shared = b_.body.scope();
-        out.open("if (", left, " >= ", (choice_.chunks - 1) * vectors_apart() + each_, ")");
+        out.open("if (", left, " >= ", each_, ")");
         write_vector(vectors, generators);
         out.close();
         b_.body.leave(shared);
         out.margin("#pragma unroll 1");
-        if (choice_.chunks == 1)
-            open_elements("min(" + each + ", " + left + ')');
-        else  // over the gap to the second vector
-            out.open("for (", e_type(), " e = 0; e < ", vectors_apart() + each_, " && e < ", left, "; e += e == ",
-                     each_ - 1, " ? ", vectors_apart() - each_ + 1, " : 1)");
+        open_elements("min(" + each + ", " + left + ')');
         write_one_by_one(vectors, generators);
         out.close();
     }
@@ -185,9 +182,7 @@ private:
         const bool folds_together = b_.looping.along >= 0;
         number_elements();
         if (folds_together) b_.body.write_folds(b_.graph.roots, out);
-        for (const array_argument& z : b_.outputs)
-            out.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[',
-                     all_elements(), "];");
+        for (const array_argument& z : b_.outputs) declare_vector(z);
         // Approximate arithmetic is quicker still, and leaves nothing to be done again.
         const bool quick = b_.has_quick_bodies();
         if (quick) out.line("bool rare = false;");
@@ -199,22 +194,46 @@ private:
         b_.element_axis = -1;
         b_.needs.use_quick(false);
         if (quick) out.open("if (!rare)");
-        for (const array_argument& z : b_.outputs)
-            out.line(storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
+        for (const array_argument& z : b_.outputs) store_vector(z);
         out.line("return;");
         if (quick) out.close();
     }
 
-    /// What stores a thread's elements of an output.
+    /// Draws and computes whole vectors, and writes what of them there is.
+    void write_drawn(const std::vector<array_argument>& generators, const std::string& left) {
+        source_writer& out = b_.code;
+        for (const array_argument& g : generators) write_random_vector(g);
+        for (const array_argument& z : b_.outputs) declare_vector(z);
+        open_unrolled_elements();
+        for (std::size_t k = 0; k < b_.outputs.size(); ++k)
+            out.line(b_.outputs[k].name, "[e] = ", b_.body.value(b_.graph.roots[k], out), ";");
+        out.close();
+        out.open("if (", left, " >= ", (choice_.chunks - 1) * vectors_apart() + each_, ")");
+        for (const array_argument& z : b_.outputs) store_vector(z);
+        out.line("return;");
+        out.close();
+        open_unrolled_elements();
+        out.line("if (", place_of_element(), " >= ", left, ") break;");
+        for (const array_argument& z : b_.outputs) out.line(z.name, "_at[", place_of_element(), "] = ", z.name, "[e];");
+        out.close();
+    }
+
+    void declare_vector(const array_argument& z) {
+        b_.code.line("alignas(", bytes_of(z) * each_, ") ", b_.needs.type(z.at->head.type), ' ', z.name, '[',
+                     all_elements(), "];");
+    }
+    void store_vector(const array_argument& z) {
+        b_.code.line(storer(), "<", word_of(bytes_of(z) * each_), ">(", z.name, "_at, ", z.name, ");");
+    }
     std::string storer() {
         if (choice_.chunks == 1) return b_.storer();
-        b_.needs.add("store_apart",
-                     b_.function("Elements that are not read soon, by vectors that are a block apart.",
-                                 "template <class word, class type, int n>\n") +
-                         "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
-                         "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
-                         "        __stcs(reinterpret_cast<word*>(to) + " +
-                         std::to_string(threads) + " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
+        b_.needs.add("store_apart", b_.function("Elements that are not read soon, by vectors that are a block apart.",
+                                                "template <class word, class type, int n>\n") +
+                                        "void store_apart(type* to, const type (&from)[n]) {\n#pragma unroll\n"
+                                        "    for (unsigned int k = 0; k < n * sizeof(type) / sizeof(word); ++k)\n"
+                                        "        __stcs(reinterpret_cast<word*>(to) + " +
+                                        std::to_string(threads) +
+                                        " * k, reinterpret_cast<const word*>(from)[k]);\n}\n");
         return "store_apart";
     }
 
@@ -268,9 +287,8 @@ private:
         b_.step.grid[0] = ceil_divide(all, threads);
     }
 
-    const char* e_type() const { return b_.wide() ? "int" : "unsigned int"; }
     void open_elements(const std::string& count) {
-        b_.code.open("for (", e_type(), " e = 0; e < ", count, "; ++e)");
+        b_.code.open("for (", b_.wide() ? "int" : "unsigned int", " e = 0; e < ", count, "; ++e)");
     }
     void open_unrolled_elements() {
         b_.code.margin("#pragma unroll");

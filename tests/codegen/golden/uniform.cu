@@ -59,23 +59,22 @@ map(const __grid_constant__ arguments p) {
     if (i >= p.n0) return;
     const int32 i0 = int32(i);
     float* const z0_at = p.z0 + i0;
+    float g0[4];
+#pragma unroll
+    for (int e = 0; e < 4; e += 4)
+        uniform_float(g0 + e, p.g0_key, uint64(p.g0_first + i0 + e) / 4);
+    alignas(16) float z0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        z0[e] = g0[e];
+    }
     if (p.n0 - i >= 4) {
-        float g0[4];
-#pragma unroll
-        for (int e = 0; e < 4; e += 4)
-            uniform_float(g0 + e, p.g0_key, uint64(p.g0_first + i0 + e) / 4);
-        alignas(16) float z0[4];
-#pragma unroll
-        for (unsigned int e = 0; e < 4; ++e) {
-            z0[e] = g0[e];
-        }
         store<uint4>(z0_at, z0);
         return;
     }
-#pragma unroll 1
-    for (unsigned int e = 0; e < min(uint32(4), p.n0 - i); ++e) {
-        const float g0 = uniform_float(p.g0_key, p.g0_first + i0 + e);
-        const float z0 = g0;
-        z0_at[e] = z0;
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (e >= p.n0 - i) break;
+        z0_at[e] = z0[e];
     }
 }
