@@ -135,7 +135,7 @@ class compile_error : public error {
 public:
     compile_error(const std::string& what, std::string log, std::string source)
         : error(what), log_(std::move(log)), source_(std::move(source)) {}
-    /// What the compiler printed.
+    /// What the compiler printed; what is about a user's text with the line of that before it.
     const std::string& log() const noexcept { return log_; }
     /// The source, each line with its number.
     const std::string& source() const noexcept { return source_; }
