@@ -154,14 +154,15 @@ const bin_kernel& bin_text() {
 }
 
 const uniform_bin_kernel& uniform_bin_text() {
-    // Near an edge the place is NumPy's, by its division.
+    // Near an edge the place is NumPy's, by its division. What is out of range by a bin or more, and what is no number,
+    // is as if an edge were near.
     static const uniform_bin_kernel text(
-        "k = -1;\n"
-        "        if (x >= first && x <= last) {\n"
-        "            const T place = (x - first) * per_width;\n"
-        "            k = (int32)place;\n"
-        "            const T behind = place - (T)k;\n"
-        "            if (!(behind > rounding && behind < (T)1 - rounding && k < n)) {  // an edge is near\n"
+        "const T place = (x - first) * per_width;\n"
+        "        k = place >= 0 && place < (T)n ? (int32)place : -1;\n"
+        "        const T behind = place - (T)k;\n"
+        "        if (!(behind > rounding && behind < (T)1 - rounding)) {  // an edge is near\n"
+        "            k = -1;\n"
+        "            if (x >= first && x <= last) {\n"
         "                k = (int32)((x - first) / (last - first) * (T)n);\n"
         "                k = k >= n ? n - 1 : k < 0 ? 0 : k;\n"
         "                if (x < edges[k]) --k;\n"

@@ -41,12 +41,12 @@ void add_rolled(prelude& needs) {
               "#endif\n");
 }
 
-void open_whole_vectors(kernel_builder& b, const std::string& m) {
+void open_whole_vectors(kernel_builder& b, const std::string& m, bool independent) {
     const std::uint32_t lanes = lanes_of_whole_vectors(b.graph);
     add_rolled(b.needs);
     b.code.open("for (int vector = 0; vector < ", m, "; vector += ", lanes, ")");
     b.code.line("rolled");
-    b.declare_independent();
+    if (independent) b.declare_independent();
     b.code.open("for (int j = vector; j < vector + ", lanes, "; ++j)");
 }
 

@@ -25,7 +25,7 @@ std::uint32_t lanes_of_whole_vectors(const graph& g);
 /// Puts the macro `rolled` into the prelude: the loop behind it is not unrolled.
 void add_rolled(prelude& needs);
 /// A loop over lanes j from 0 to m, and on to the end of the last whole vector.
-void open_whole_vectors(kernel_builder& b, const std::string& m = "m");
+void open_whole_vectors(kernel_builder& b, const std::string& m = "m", bool independent = true);
 void close_whole_vectors(kernel_builder& b);
 
 }  // namespace ingot::codegen

@@ -215,9 +215,21 @@ std::string host_map::has_place() const {
     return condition;
 }
 
+namespace {
+
+/// Whether elements are joined with what others may have left in their place: they depend on each other.
+bool joins_scattered(const kernel_builder& b) {
+    return std::ranges::any_of(b.outputs, [&](const array_argument& z) {
+        return b.is_scattered(z) && static_cast<detail::scatter_rule>(b.graph.nodes[b.graph.roots[z.index]].code) !=
+                                        detail::scatter_rule::set;
+    });
+}
+
+}  // namespace
+
 void host_map::open_lanes(const std::string& n, const std::string& type) {
-    if (vectors_) return open_whole_vectors(b_, n);
-    b_.declare_independent();
+    if (vectors_) return open_whole_vectors(b_, n, !joins_scattered(b_));
+    if (!joins_scattered(b_)) b_.declare_independent();
     b_.code.open("for (", type, " j = 0; j < ", n, "; ++j)");
 }
 

@@ -1,7 +1,5 @@
 #include "codegen/text/scatter.hpp"
 
-#include <array>
-
 #include "codegen/graph/builder.hpp"
 
 namespace ingot::codegen {
@@ -30,17 +28,25 @@ std::string join(scatter_rule rule, dtype t, const std::string& a, const std::st
     return spell_map(n, {t, t}, {a, b}, needs);
 }
 
-/// What hardware has for it: the function's name and the type that it takes; else an empty name.
-std::array<std::string, 2> atomic_of(scatter_rule rule, dtype t) {
-    const bool whole = kind_of(t) == kind::integer && size_of(t) >= 4;
-    if (rule == scatter_rule::add) {
-        if (t == dtype::f4 || t == dtype::f8) return {"atomicAdd", type_name(t)};
-        if (whole) return {"atomicAdd", size_of(t) == 4 ? "unsigned int" : "unsigned long long"};
-        return {};
-    }
+/// What hardware has for it, which answers nothing; else an empty name.
+struct reduction_instruction {
+    std::string name, operand;  // the type and the constraint of what is joined
+    std::string as;
+};
+reduction_instruction instruction_of(scatter_rule rule, dtype t) {
+    const bool whole = kind_of(t) == kind::integer && size_of(t) >= 4, is_add = rule == scatter_rule::add;
+    const std::string red = "red.relaxed.gpu.global.", bits = std::to_string(8 * size_of(t));
+    if (is_add && (t == dtype::f4 || t == dtype::f8))
+        return {red + "add.f" + bits, t == dtype::f4 ? "f" : "d", type_name(t)};
     if (!whole) return {};
-    const std::string sign = is_signed(t) ? "" : "unsigned ";
-    return {rule == scatter_rule::max ? "atomicMax" : "atomicMin", sign + (size_of(t) == 4 ? "int" : "long long")};
+    const bool has_sign = !is_add && is_signed(t);
+    return {red +
+                (is_add                      ? "add"
+                 : rule == scatter_rule::max ? "max"
+                                             : "min") +
+                (has_sign ? ".s" : ".u") + bits,
+            size_of(t) == 4 ? "r" : "l",
+            (has_sign ? "" : "unsigned ") + std::string(size_of(t) == 4 ? "int" : "long long")};
 }
 
 /// A loop that puts the joined value there if nothing has changed what was read: of a word of four or eight bytes, in
@@ -77,8 +83,10 @@ std::string spell_scatter(scatter_rule rule, dtype t, prelude& needs) {
         body = "    " + of_part + "(&at->re, value.re);\n    " + of_part + "(&at->im, value.im);\n";
     } else if (needs.where() == target::host) {
         body = "    *at = " + join(rule, t, "*at", "value", needs) + ";\n";
-    } else if (const auto [atomic, as] = atomic_of(rule, t); !atomic.empty()) {
-        body = "    " + atomic + "((" + as + "*)at, (" + as + ")value);\n";
+    } else if (const auto [instruction, operand, as] = instruction_of(rule, t); !instruction.empty()) {
+        // Of the function for it the assembler at times makes one that answers, which takes longer.
+        body = "    asm volatile(\"" + instruction + " [%0], %1;\" : : \"l\"(at), \"" + operand + "\"((" + as +
+               ")value) : \"memory\");\n";
     } else {
         body = compare_and_swap(rule, t, needs);
     }

@@ -49,12 +49,18 @@ inline reached_range reached_by(const layout& where) {
     return {first, last - first + 1};
 }
 
-/// The sums of weights, a vector in float64 or complex128, at each of n places.
+/// What exact_sums gives, of float32 numbers, with nothing lost on a GPU.
+INGOT_API array<double> exact_sums_of_singles(const char* operation, const array<index_t>& at,
+                                              const array<float>& weights, index_t n);
+
+/// The sums of weights, a vector in float32, float64 or complex128, at each of n places, in double precision.
 template <class W>
 auto exact_sums_of(const char* operation, const array<index_t>& at, const array<W>& weights, index_t n) {
     if constexpr (complex_number<W>)
         return array<W>(complex_of(exact_sums(operation, at, array<double>(real(weights)), n),
                                    exact_sums(operation, at, array<double>(imag(weights)), n)));
+    else if constexpr (std::same_as<W, float>)
+        return exact_sums_of_singles(operation, at, weights, n);
     else
         return exact_sums(operation, at, weights, n);
 }
@@ -65,7 +71,9 @@ auto exact_sums_of(const char* operation, const array<index_t>& at, const array<
 template <class T, class Value, class Place>
 void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
                  std::uint32_t own) {
-    using W = type_of<promote(dtype_of<T>, dtype::f8)>;
+    constexpr bool is_single = kind_of(dtype_of<T>) == kind::floating && sizeof(T) <= 4;
+    using Sum = type_of<promote(dtype_of<T>, dtype::f8)>;
+    using W = std::conditional_t<is_single, float, Sum>;
     const shape_like shape = shape_of_expression(place);
     shape_room from;
     view_room view;
@@ -74,7 +82,7 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     std::optional<with_device> on;  // what has no device of its own is made beside the target
     if (current_device() != target.on_device()) on.emplace(target.on_device());
     const array<deferred<index_t, T>> at(ravel(place) - all.first);
-    array<W> weights(ravel(broadcast_to(astype<W>(astype<T>(value)), shape)));
+    array<W> weights(adopted{}, contiguous_values_as<W>(ravel(broadcast_to(as_values<W>(as_values<T>(value)), shape))));
     const index_t k = at.size();
     if (k == 0) return;
     const auto write = [&](const auto& sums, const auto& at_numbers) {
@@ -91,8 +99,8 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
         begins(slice(1, none)) = sorted(slice(1, none)) != sorted(slice(none, -1));
         const array<deferred<index_t, T>> number(cumsum(begins) - 1);
         weights = array<W>(take<index_mode::unchecked>(weights, order, 0));
-        const array<W> sums = exact_sums_of(operation, number, weights, k);
-        const array<W> of_each(where(begins, take<index_mode::unchecked>(sums, number, 0), W(0)));
+        const array<Sum> sums = exact_sums_of(operation, number, weights, k);
+        const array<Sum> of_each(where(begins, take<index_mode::unchecked>(sums, number, 0), Sum(0)));
         write(of_each, sorted);
     }
 }

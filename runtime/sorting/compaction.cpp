@@ -35,7 +35,7 @@ const std::byte* first_of(const detail::elements_at& e) {
 
 #ifdef INGOT_HAS_CUDA_HEADERS
 
-constexpr int threads = 256;
+constexpr int threads = 256, sum_threads = 1024;
 static_assert(compaction_tile == 32 * threads);
 
 struct arguments {
@@ -58,25 +58,68 @@ struct arguments {
 };
 )";
 
+/// How flags are read as bits: 16 of a lane at once where they are whole and begin with 16 bytes.
+constexpr std::string_view flags_text =
+    R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
+struct alignas(16) flags { unsigned words[4]; };
+__device__ unsigned bits_of(const flags& f) {
+    unsigned bits = 0;
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        // A byte's highest bit is set where the byte is not 0; then the four are brought side by side.
+        const unsigned set = ((f.words[k] & 0x7f7f7f7fu) + 0x7f7f7f7fu | f.words[k]) & 0x80808080u;
+        bits |= (set >> 7) * 0x10204080u >> 28 << 4 * k;
+    }
+    return bits;
+}
+__device__ bool reads_words(const arguments& a, int64 first) {
+    return first + 1024 <= a.length && (unsigned long long)(a.flags + first) % 16 == 0;
+}
+__device__ unsigned kept_by_words(const arguments& a, int64 first) {
+    const int lane = threadIdx.x % 32, even = 2 * lane % 32;
+    const flags* const from = (const flags*)(a.flags + first) + lane;
+    const flags low = from[0], high = from[32];
+    const unsigned bits = bits_of(low) | bits_of(high) << 16;
+    const unsigned one = __shfl_sync(0xffffffffu, bits, even), next = __shfl_sync(0xffffffffu, bits, even + 1);
+    return lane < 16 ? one & 0xffffu | next << 16 : one >> 16 | next & 0xffff0000u;
+}
+)";
+
 constexpr std::string_view distinct_text = R"(__device__ bool is_kept(const arguments& a, int64 i) {
     return i == 0 || into_order(a.from[i]) != into_order(a.from[i - 1]);
 }
-__device__ value taken(const arguments& a, int64 i) { return a.from[i]; }
+__device__ bool reads_words(const arguments&, int64) { return false; }
+__device__ unsigned kept_by_words(const arguments&, int64) { return 0; }
 )";
 
-constexpr std::string_view flagged_text =
-    R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
-__device__ value taken(const arguments& a, int64 i) { return a.from[i]; }
+/// What a lane takes at once: so many elements side by side as it loads and stages together.
+constexpr std::string_view group_text = R"(constexpr int group = sizeof(value) <= 4 ? 4 : 16 / sizeof(value);
+struct alignas(group * sizeof(value)) values { value v[group]; };
+)";
+
+constexpr std::string_view values_text =
+    R"(__device__ bool reads_groups(const arguments& a, int64 first) {
+    return first + 1024 <= a.length && (unsigned long long)(a.from + first) % sizeof(values) == 0;
+}
+__device__ values group_at(const arguments& a, int64 i) { return *(const values*)(a.from + i); }
+__device__ value element_at(const arguments& a, int64 i) { return a.from[i]; }
 )";
 
 constexpr std::string_view places_text =
-    R"(__device__ bool is_kept(const arguments& a, int64 i) { return a.flags[i] != 0; }
-__device__ value taken(const arguments&, int64 i) { return i; }
+    R"(__device__ bool reads_groups(const arguments& a, int64 first) { return first + 1024 <= a.length; }
+__device__ value element_at(const arguments&, int64 i) { return i; }
+__device__ values group_at(const arguments&, int64 i) {
+    values all;
+    #pragma unroll
+    for (int k = 0; k < group; ++k) all.v[k] = i + k;
+    return all;
+}
 )";
 
 constexpr std::string_view kernels_text = R"(
-/// Of a warp's 1024 elements in a tile, 32 at a time: lane r has those of round r that are kept, as bits.
+/// Of a warp's 1024 elements in a tile, 32 at a time: lane r has those of the r-th 32 that are kept, as bits.
 __device__ unsigned kept(const arguments& a, int64 first) {
+    if (reads_words(a, first)) return kept_by_words(a, first);
     const int lane = threadIdx.x % 32;
     unsigned mine = 0;
     #pragma unroll 8
@@ -91,6 +134,16 @@ __device__ unsigned kept(const arguments& a, int64 first) {
 __device__ int sum_of_warp(int n) {
     #pragma unroll
     for (int d = 16; d > 0; d /= 2) n += __shfl_down_sync(0xffffffffu, n, d);
+    return n;
+}
+/// The sums up to each lane.
+template <class T>
+__device__ T scan_of_warp(T n) {
+    #pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+        const T lower = __shfl_up_sync(0xffffffffu, n, d);
+        if (threadIdx.x % 32 >= d) n += lower;
+    }
     return n;
 }
 __device__ int64 first_of_warp() { return int64(blockIdx.x) * 8192 + threadIdx.x / 32 * 1024; }
@@ -109,11 +162,11 @@ extern "C" __global__ void __launch_bounds__(256) count_kept(const __grid_consta
 }
 
 /// One block: each tile's count becomes the sum of those before it, the one behind the last that of all.
-extern "C" __global__ void __launch_bounds__(256) sum_counts(const __grid_constant__ arguments a) {
-    __shared__ int64 sums[8];
+extern "C" __global__ void __launch_bounds__(1024) sum_counts(const __grid_constant__ arguments a) {
+    __shared__ int64 sums[32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int64 before = 0;
-    for (int64 begin = 0; begin < a.tiles; begin += 2048) {
+    for (int64 begin = 0; begin < a.tiles; begin += 8192) {
         int64 own[8], sum = 0;
         #pragma unroll
         for (int k = 0; k < 8; ++k) {
@@ -121,20 +174,13 @@ extern "C" __global__ void __launch_bounds__(256) sum_counts(const __grid_consta
             own[k] = i < a.tiles ? a.starts[i] : 0;
             sum += own[k];
         }
-        int64 upto = sum;
-        #pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const int64 lower = __shfl_up_sync(0xffffffffu, upto, d);
-            if (lane >= d) upto += lower;
-        }
+        const int64 upto = scan_of_warp(sum);
         __syncthreads();
         if (lane == 31) sums[warp] = upto;
         __syncthreads();
-        int64 at = before + upto - sum;
-        for (int w = 0; w < 8; ++w) {
-            if (w < warp) at += sums[w];
-            before += sums[w];
-        }
+        const int64 of_warps = scan_of_warp(sums[lane]);
+        int64 at = before + upto - sum + __shfl_sync(0xffffffffu, of_warps, (warp + 31) % 32) * (warp != 0);
+        before += __shfl_sync(0xffffffffu, of_warps, 31);
         #pragma unroll
         for (int k = 0; k < 8; ++k) {
             const int64 i = begin + threadIdx.x * 8 + k;
@@ -145,30 +191,73 @@ extern "C" __global__ void __launch_bounds__(256) sum_counts(const __grid_consta
     if (threadIdx.x == 0) a.starts[a.tiles] = before;
 }
 
+/// A warp loads eight groups of each lane's, puts what is kept side by side in shared memory, as far behind a whole 16
+/// bytes as it will be in the result, and writes that by 16 bytes.
+constexpr int rounds = 8, part = 32 * group * rounds, per_store = 16 / sizeof(value);
+struct alignas(16) stored { value v[per_store]; };
+
 extern "C" __global__ void __launch_bounds__(256) write_kept(const __grid_constant__ arguments a) {
+    __shared__ stored room[8][part / per_store + 1];
     __shared__ int counts[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64 first = first_of_warp();
     const unsigned mine = a.bits[int64(blockIdx.x) * 256 + threadIdx.x];
-    const int count = sum_of_warp(__popc(mine));
-    if (lane == 0) counts[warp] = count;
+    int64 to = a.starts[blockIdx.x];
+    const int upto = scan_of_warp(__popc(mine)), before = upto - __popc(mine);
+    if (lane == 31) counts[warp] = upto;
     __syncthreads();
-    int64 at = a.starts[blockIdx.x];
-    for (int w = 0; w < warp; ++w) at += counts[w];
-    // Four rounds' loads are under way before the first is stored.
-    for (int r = 0; r < 32; r += 4) {
-        unsigned bits[4];
-        value v[4];
+    #pragma unroll
+    for (int w = 0; w < 7; ++w) to += w < warp ? counts[w] : 0;
+    const bool whole = reads_groups(a, first);
+    value* const staged = room[warp][0].v;
+    #pragma unroll 1
+    for (int begin = 0; begin < 1024; begin += part) {
+        const int skip = __shfl_sync(0xffffffffu, before, begin / 32);
+        const int end = __shfl_sync(0xffffffffu, upto, (begin + part) / 32 - 1) - skip;
+        const int shift = int(to % per_store);
+        unsigned bits[rounds];
+        int at[rounds];
         #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            bits[k] = __shfl_sync(0xffffffffu, mine, r + k);
-            if (bits[k] >> lane & 1) v[k] = taken(a, first + (r + k) * 32 + lane);
+        for (int r = 0; r < rounds; ++r) {
+            const int i = begin + (r * 32 + lane) * group;
+            const unsigned word = __shfl_sync(0xffffffffu, mine, i / 32);
+            at[r] = __shfl_sync(0xffffffffu, before, i / 32) - skip + shift + __popc(word & (1u << i % 32) - 1);
+            bits[r] = word >> i % 32 & (1u << group) - 1;
         }
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            if (bits[k] >> lane & 1) a.to[at + __popc(bits[k] & ((1u << lane) - 1))] = v[k];
-            at += __popc(bits[k]);
+        const int64 own = first + begin + lane * group;
+        if (whole) {
+            values taken[rounds];
+            #pragma unroll
+            for (int r = 0; r < rounds; ++r)
+                if (bits[r] != 0) taken[r] = group_at(a, own + r * 32 * group);
+            #pragma unroll
+            for (int r = 0; r < rounds; ++r)
+                #pragma unroll
+                for (int k = 0; k < group; ++k)
+                    if (bits[r] >> k & 1) staged[at[r]++] = taken[r].v[k];
+        } else {
+            #pragma unroll
+            for (int r = 0; r < rounds; ++r) {
+                value taken[group];
+                #pragma unroll
+                for (int k = 0; k < group; ++k)
+                    if (bits[r] >> k & 1) taken[k] = element_at(a, own + r * 32 * group + k);
+                #pragma unroll
+                for (int k = 0; k < group; ++k)
+                    if (bits[r] >> k & 1) staged[at[r]++] = taken[k];
+            }
         }
+        __syncwarp();
+        value* const out = a.to + (to - shift);
+        for (int i = lane * per_store; i < shift + end; i += 32 * per_store) {
+            if (i >= shift && i + per_store <= shift + end) {
+                *(stored*)(out + i) = room[warp][i / per_store];
+            } else {
+                for (int k = max(i, shift); k < min(i + per_store, shift + end); ++k) out[k] = staged[k];
+            }
+        }
+        __syncwarp();
+        to += end;
     }
 }
 )";
@@ -190,7 +279,9 @@ std::string text_of(const detail::compacted& what) {
                             : "typedef unsigned char value;\n";
     }
     text += arguments_text;
-    text += what.by == kept::distinct ? distinct_text : what.by == kept::places ? places_text : flagged_text;
+    text += what.by == kept::distinct ? distinct_text : flags_text;
+    text += group_text;
+    text += what.by == kept::places ? places_text : values_text;
     text += kernels_text;
     return text;
 }
@@ -234,8 +325,9 @@ arguments arguments_of(const detail::compacted& what, const buffer_ref& starts) 
             tiles};
 }
 
-void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, const stream_state& stream) {
-    launch_kernel("compaction", kernel, a, static_cast<unsigned>(blocks), 1, threads, stream);
+void launch(const loaded_kernel& kernel, const arguments& a, index_t blocks, unsigned size,
+            const stream_state& stream) {
+    launch_kernel("compaction", kernel, a, static_cast<unsigned>(blocks), 1, size, stream);
 }
 
 #endif
@@ -332,8 +424,8 @@ void count_kept(const compacted& what, const buffer_ref& starts) {
 #ifdef INGOT_HAS_CUDA_HEADERS
     const compaction_kernels& kernels = kernels_for(what, architecture_of(stream.device));
     const arguments a = arguments_of(what, starts);
-    runtime::launch(kernels.count, a, a.tiles, stream);
-    runtime::launch(kernels.sum, a, 1, stream);
+    runtime::launch(kernels.count, a, a.tiles, threads, stream);
+    runtime::launch(kernels.sum, a, 1, sum_threads, stream);
 #endif
 }
 
@@ -346,7 +438,7 @@ void write_kept(const compacted& what, const buffer_ref& starts, const buffer_re
 #ifdef INGOT_HAS_CUDA_HEADERS
     arguments a = arguments_of(what, starts);
     a.to = to->data;
-    runtime::launch(kernels_for(what, architecture_of(stream.device)).write, a, a.tiles, stream);
+    runtime::launch(kernels_for(what, architecture_of(stream.device)).write, a, a.tiles, threads, stream);
 #endif
 }
 

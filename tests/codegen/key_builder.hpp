@@ -123,6 +123,13 @@ public:
         types_.pop_back();
         return push(detail::word_kind::gather, t, 0);
     }
+    /// Of a value and its place.
+    key_builder& scatter(detail::scatter_rule rule) {
+        types_.pop_back();
+        const dtype t = types_.back();
+        types_.pop_back();
+        return push(detail::word_kind::scatter, t, static_cast<std::uint32_t>(rule));
+    }
     key_builder& unravel(std::string_view pick) {
         const dtype t = types_.back();
         types_.pop_back();
@@ -133,6 +140,11 @@ public:
     }
     key_builder& output(dtype t, std::string_view strides, bool vector = true, bool wide = false) {
         k_.outputs.push_back(make(detail::operand_kind::array, t, strides, vector, wide));
+        return *this;
+    }
+    /// The last output has at most 2^`log_places` elements; the host's kernels are the same whatever it has.
+    key_builder& few_places(std::uint8_t log_places) {
+        if (k_.header.where == detail::target::cuda) k_.outputs.back().head.few_places = log_places;
         return *this;
     }
     /// Another view of the buffer of operand `base`, so many steps beyond it on each axis.

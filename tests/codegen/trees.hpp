@@ -217,6 +217,18 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, 0).bound_axis(0, 1).leaf(f4, "0s1", false).map("sqrt").unravel("1");
              return b.leaf(f4, "1").map("add").output(f4, "1").done();
          }},
+        {"scatter_add",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).leaf(f4, "1").leaf(i8, "1").scatter(detail::scatter_rule::add);
+             return b.output(f4, "0").done();
+         }},
+        {"counts_of_few_bytes",
+         [](target t) {
+             key_builder b(t);
+             b.axes(1).scalar(i8).leaf(u1, "1").scatter(detail::scatter_rule::add);
+             return b.output(i8, "0").few_places(8).done();
+         }},
         {"sum",
          [row](target t) {
              key_builder b(t);

@@ -176,6 +176,12 @@ EMULATED_ORDERING T atomicMin(T* at, std::type_identity_t<T> value) {
     *at = value < old ? value : old;
     return old;
 }
+template <class T>
+EMULATED_ORDERING T atomicOr(T* at, std::type_identity_t<T> value) {
+    const T old = *emulator::ordering(at);
+    *at = old | value;
+    return old;
+}
 EMULATED_ORDERING inline unsigned int atomicInc(unsigned int* at, unsigned int most) {
     const unsigned int old = *emulator::ordering(at);
     *at = old >= most ? 0 : old + 1;
@@ -389,6 +395,26 @@ EMULATED_ORDERING inline void ptx_ld_global_nc_L1__no_allocate_v2_f64(double& x,
     const double2 all = __ldg(from);
     x = all.x, y = all.y;
 }
+
+#define EMULATED_REDUCTION(name, function, type)                                  \
+    template <class T>                                                            \
+    EMULATED_ORDERING void ptx_red_relaxed_gpu_global_##name(T* at, type value) { \
+        static_assert(sizeof(T) == sizeof(type));                                 \
+        function(reinterpret_cast<type*>(at), value);                             \
+    }
+EMULATED_REDUCTION(add_f32, atomicAdd, float)
+EMULATED_REDUCTION(add_f64, atomicAdd, double)
+EMULATED_REDUCTION(add_u32, atomicAdd, unsigned int)
+EMULATED_REDUCTION(add_u64, atomicAdd, unsigned long long)
+EMULATED_REDUCTION(max_s32, atomicMax, int)
+EMULATED_REDUCTION(max_u32, atomicMax, unsigned int)
+EMULATED_REDUCTION(max_s64, atomicMax, long long)
+EMULATED_REDUCTION(max_u64, atomicMax, unsigned long long)
+EMULATED_REDUCTION(min_s32, atomicMin, int)
+EMULATED_REDUCTION(min_u32, atomicMin, unsigned int)
+EMULATED_REDUCTION(min_s64, atomicMin, long long)
+EMULATED_REDUCTION(min_u64, atomicMin, unsigned long long)
+#undef EMULATED_REDUCTION
 
 template <class T>
 EMULATED_ORDERING void ptx_ld_relaxed_gpu_global_u64(T& word, const T* from) {

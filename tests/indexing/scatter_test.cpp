@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <utility>
 
 #include "tests/arrays/expect.hpp"
 
@@ -96,4 +98,74 @@ TEST_CASE("a mask on another device is refused") {
     const array<float> x = ones<float>({3});
     const array<bool> mask = array<bool>{true, false, true}.to(device::host(1));
     CHECK(thrown<device_error>([&] { (void)array<float>(x.to(device::host())(mask)); }) != "nothing was thrown");
+}
+
+namespace {
+
+/// The sums of few values that a double holds exactly, whatever their order.
+std::vector<double> sums_on_host(const std::vector<index_t>& at, const std::vector<float>& values, index_t n) {
+    std::vector<double> sums(static_cast<std::size_t>(n), 0);
+    for (std::size_t i = 0; i < at.size(); ++i) sums[static_cast<std::size_t>(at[i])] += values[i];
+    return sums;
+}
+
+}  // namespace
+
+TEST_CASE("sums of float32 are exact in one bucket of places, in many, and in parts of a bucket") {
+    std::mt19937 random(5);
+    for (const std::pair<int, int>& size : {std::pair{3000, 7}, {20000, 2048}, {30000, 2049}, {150000, 40000}}) {
+        const int count = size.first, n = size.second;
+        CAPTURE(n);
+        std::vector<index_t> at;
+        std::vector<float> values;
+        for (int i = 0; i < count; ++i) {
+            // Half go to few places, so that their bucket has several parts.
+            at.push_back(static_cast<index_t>(random() % static_cast<unsigned>(i % 2 == 0 ? n : std::min(n, 33))));
+            const auto digits = static_cast<float>(static_cast<int>(random() % 2048) - 1000);
+            values.push_back(std::ldexp(digits, static_cast<int>(random() % 26) - 13));
+        }
+        const array<double> sums = detail::exact_sums_of_singles("test", asarray(at), asarray(values), n);
+        CHECK(sums.to_host() == sums_on_host(at, values, n));
+    }
+}
+
+TEST_CASE("sums of float32 have all that is left where the greatest cancel") {
+    const float large = 3e38f, small = std::numeric_limits<float>::denorm_min(), inf = INFINITY, nan = NAN;
+    const array<index_t> at{0, 1, 1, 0, 0, 2, 2, 3, 4, 5, 5, 6, -1, 7, 7};
+    const array<float> values{large, inf, 1, small, -large, -1, small, -inf, nan, inf, -inf, -0.0f, 9, -small, -small};
+    const std::vector<double> sums = detail::exact_sums_of_singles("test", at, values, 9).to_host();
+    const bool on_gpu = current_device().is_cuda();
+    CHECK(sums[0] == (on_gpu ? double{small} : 0));  // elsewhere beyond 2^-80 of the greatest
+    CHECK(sums[1] == inf);
+    CHECK(sums[2] == -1);
+    CHECK(sums[3] == -inf);
+    CHECK(std::isnan(sums[4]));
+    CHECK(std::isnan(sums[5]));
+    CHECK(sums[6] == 0);
+    CHECK(sums[7] == -2 * double{small});
+    CHECK(sums[8] == 0);
+}
+
+TEST_CASE_TEMPLATE("several values for one element are all joined, whatever computes them", T, std::int32_t,
+                   std::int64_t, float, double) {
+    const int n = 4000, places = 7;
+    const array<std::uint8_t> narrow(astype<std::uint8_t>(arange<int>(n) % places));
+    const array<int> at(astype<int>(narrow));
+    const array<double> nothing = zeros<double>(n);
+    const auto sums_at = [&](const auto& where) {
+        array<T> sums = zeros<T>(places);
+        scatter_add(sums(where), 1, unordered);
+        scatter_add(sums(where), astype<T>(exp(nothing)), unordered);
+        return sums.to_host();
+    };
+    std::vector<T> wanted(places, 0), greatest(places, 0);
+    for (int i = 0; i < n; ++i) {
+        wanted[static_cast<std::size_t>(i % places)] += 2;
+        greatest[static_cast<std::size_t>(i % places)] = static_cast<T>(i);
+    }
+    CHECK(sums_at(narrow) == wanted);
+    CHECK(sums_at(at) == wanted);
+    array<T> most = zeros<T>(places);
+    scatter_max(most(at), astype<T>(arange<int>(n)));
+    CHECK(most.to_host() == greatest);
 }

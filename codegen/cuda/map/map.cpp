@@ -301,6 +301,7 @@ private:
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
         const std::string q = number_of_element();
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
+        out.line("if (first >= ", n, ") return;");
         for (const array_argument& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
         for (const array_argument& z : b_.outputs)
@@ -309,8 +310,12 @@ private:
         for (const node_id g : b_.generators) declare_random(place_of(g));
         if (b_.checks_places()) out.line("bool inside[", each, "];");
         open_unrolled_elements();
-        out.line("const ", b_.linear(), " q = ", q, ";");
-        out.line("if (q >= ", n, ") continue;");
+        if (each_ == 1) {
+            out.line("const ", b_.linear(), " q = first;");
+        } else {
+            // Without a branch all loads are under way together, and so are those at their indices.
+            out.line("const ", b_.linear(), " next = ", q, ", q = next < ", n, " ? next : first;");
+        }
         b_.write_digits("q", outer_axes(b_.rank));
         read_elements();
         for (const array_argument& z : b_.outputs)
@@ -318,12 +323,13 @@ private:
         out.close();
         compute_elements();
         open_unrolled_elements();
-        out.line("if (", q, " >= ", n, ") break;");
+        if (each_ > 1) out.open("if (", q, " < ", n, ")");
         for (const array_argument& z : b_.outputs)
             if (b_.is_scattered(z))
                 b_.store_scattered(z, places_of(z) + "[e]", z.name + "[e]", b_.checks_places() ? "inside[e]" : "");
             else
                 b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
+        if (each_ > 1) out.close();
         out.close();
         b_.step.grid[0] = ceil_divide(all, threads * each_);
     }
@@ -342,7 +348,7 @@ private:
             for (const node_id g : b_.generators) {
                 if (read[g] || !wanted[g]) continue;
                 read[g] = true;
-                write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + "[e]", "");
+                write_random(place_of(g), b_.names[b_.graph.nodes[g].index] + own_, "");
             }
         };
         for (const unravelling& u : b_.unravellings) {
@@ -359,13 +365,13 @@ private:
             out.line("const ", b_.signed_index(), ' ', digit(u.axes[0]), " = ", b_.gathered_place(u, index), ";");
             b_.body.leave(outside);
         }
-        if (b_.checks_places()) out.line("inside[e] = ", b_.all_inside(), ";");
+        if (b_.checks_places()) out.line("inside", own_, " = ", b_.all_inside(), ";");
         read_wanted(std::vector<bool>(b_.graph.nodes.size(), true));
     }
 
     /// Where a thread has element e of an input.
     std::string slot_of(const array_argument& in) const {
-        if (choice_.vector == 1) return in.name + "[e]";
+        if (choice_.vector == 1 || own_.empty()) return in.name + own_;
         const std::string vector = std::to_string(choice_.vector);
         return in.name + "[e / " + vector + "][e % " + vector + ']';
     }
@@ -414,28 +420,39 @@ private:
         source_writer& out = b_.code;
         const array_argument& z = b_.outputs[0];
         const formula all = points_of(axis_range(0, b_.rank));
-        const std::string n = b_.count(all, "n"), places = std::to_string(choice_.places);
-        const std::uint32_t block = threads * each_, counts = choice_.places * choice_.copies;
+        const std::string n = b_.count(all, "n");
+        const std::uint32_t block = threads * each_, counts = (choice_.places + 1) * choice_.copies;
         open_counts(counts);
         out.margin("#pragma unroll 1");
         out.open("for (", b_.linear(),
                  " first = ", b_.thread_index(block).substr(0, b_.thread_index(block).rfind(" +")), " + threadIdx.x",
                  choice_.vector == 1 ? "" : " * " + std::to_string(choice_.vector), "; first < ", n,
                  "; first += ", b_.linear(), "(gridDim.x) * ", block, "u)");
-        for (const array_argument& in : b_.inputs)
-            if (moves(in))
-                out.line(choice_.vector == 1 ? "" : "alignas(16) ", b_.needs.type(in.at->head.type), ' ', in.name, '[',
-                         each_ / choice_.vector, ']',
-                         choice_.vector == 1 ? "" : '[' + std::to_string(choice_.vector) + ']', ";");
-        for (const node_id g : b_.generators) declare_random(place_of(g));
-        if (b_.checks_places()) out.line("bool inside[", each_, "];");
         const body_writer::names outside = b_.body.scope();
         const std::uint32_t reach = threads * (each_ - choice_.vector) + choice_.vector;
-        out.line("const bool whole = ", n, " - first >= ", reach,
-                 ";  // no element of the thread's is behind the last");
-        const auto leave_at_end = [&](const std::string& q) { out.line("if (!whole && ", q, " >= ", n, ") break;"); };
+        out.open("if (", n, " - first >= ", reach, ")");
+        count_together();
+        b_.body.leave(outside);
+        out.otherwise();
+        count_one_by_one(n);
+        out.close();
+        out.close();
+        b_.body.leave(outside);
+        const std::string value = b_.body.value(b_.value_of(z), out);
+        close_counts(value);
+        // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
+        // than 2^32.
+        const std::uint32_t resident = choice_.places * choice_.copies <= 4096 ? 8 : 3,
+                            least = std::max(block, 2 * choice_.places);
+        b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
+                                                           ceil_divide(all, std::uint64_t{1} << 31)));
+    }
+
+    /// A thread's elements, none of which is behind the last.
+    void count_together() {
+        source_writer& out = b_.code;
+        declare_read(true);
         if (choice_.vector != 1) {
-            out.open("if (whole)");
             for (const array_argument& in : b_.inputs) {
                 if (!moves(in)) continue;
                 const std::uint32_t bytes = bytes_of(in) * choice_.vector;
@@ -443,43 +460,92 @@ private:
                 out.line("for (int v = 0; v < ", each_ / choice_.vector, "; ++v) ",
                          b_.loader(b_.reading_of(in, all_axes()), bytes), '<', word_of(bytes), ">(", in.name, "[v], ",
                          b_.pointer(in), " + first + v * ", threads * choice_.vector, "u);");
+                b_.body.name(in.node, slot_of(in));
             }
-            out.otherwise();
+        } else {
+            open_unrolled_elements();
+            out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
+            b_.write_digits("q", outer_axes(b_.rank));
+            read_elements();
+            out.close();
         }
-        open_unrolled_elements();
-        out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
-        out.line("if (q >= ", n, ") continue;");
-        b_.write_digits("q", outer_axes(b_.rank));
-        read_elements();
-        out.close();
-        if (choice_.vector != 1) out.close();
         declare_places();
         b_.compute(b_.has_quick_bodies(), [&] {
             open_unrolled_elements();
             if (b_.has_raw() || b_.has_user_text() || b_.loops != 0) {
                 out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
-                leave_at_end("q");
                 if (b_.loops != 0) b_.write_digits("q", outer_axes(b_.rank));
             }
-            out.line(places_of(z), "[e] = ", b_.body.value(b_.place_of(z), out), ";");
+            find_place();
             out.close();
         });
+        out.line("bool beyond = false;");
         open_unrolled_elements();
-        leave_at_end(number_of_element());
-        out.line("if (", places_of(z), "[e] < 0", b_.checks_places() ? " || !inside[e]" : "", ") continue;");
-        out.line("if (", places_of(z), "[e] < ", places, ") atomicAdd(own + (unsigned int)", places_of(z), "[e], 1u);");
-        const std::string value = b_.body.value(b_.value_of(z), out);
-        out.line("else ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[',
-                 places_of(z), "[e]], ", value, ");");
+        count_element();
+        out.line("beyond = beyond || ", places_of(b_.outputs[0]), "[e] >= ", choice_.places, ";");
+        out.close();
+        out.open("if (beyond)");
+        open_unrolled_elements();
+        add_beyond();
         out.close();
         out.close();
-        b_.body.leave(outside);
-        close_counts(value);
-        // A block clears and adds all its counts, which should be fewer than its elements; of these there are fewer
-        // than 2^32.
-        const std::uint32_t resident = counts <= 4096 ? 8 : 3, least = std::max(block, 2 * choice_.places);
-        b_.step.grid[0] = min(ceil_divide(all, block), max(min(ceil_divide(all, least), processors() * resident),
-                                                           ceil_divide(all, std::uint64_t{1} << 31)));
+    }
+
+    void count_one_by_one(const std::string& n) {
+        source_writer& out = b_.code;
+        own_.clear();
+        out.margin("#pragma unroll 1");
+        open_elements(std::to_string(each_));
+        out.line("const ", b_.linear(), " q = ", number_of_element(), ";");
+        out.line("if (q >= ", n, ") break;");
+        b_.write_digits("q", outer_axes(b_.rank));
+        declare_read(false);
+        read_elements();
+        out.line(b_.needs.type(dtype::i8), ' ', places_of(b_.outputs[0]), ";");
+        b_.compute(b_.has_quick_bodies(), [&] { find_place(); });
+        count_element();
+        add_beyond();
+        out.close();
+        own_ = "[e]";
+    }
+
+    /// What elements are read into: those that go together in vectors, where there are such.
+    void declare_read(bool together) {
+        source_writer& out = b_.code;
+        const bool by_vectors = together && choice_.vector != 1;
+        const std::string all = together ? '[' + std::to_string(each_ / choice_.vector) + ']' : "";
+        for (const array_argument& in : b_.inputs)
+            if (moves(in))
+                out.line(by_vectors ? "alignas(16) " : "", b_.needs.type(in.at->head.type), ' ', in.name, all,
+                         by_vectors ? '[' + std::to_string(choice_.vector) + ']' : "", ";");
+        for (const node_id id : b_.generators) {
+            const array_argument g = place_of(id);
+            if (together)
+                declare_random(g);
+            else
+                out.line(b_.needs.type(b_.graph.nodes[id].type), ' ', g.name, ";");
+            if (!together) b_.body.name(id, g.name);
+        }
+        if (b_.checks_places()) out.line("bool inside", together ? all : "", ";");
+    }
+    void find_place() {
+        const array_argument& z = b_.outputs[0];
+        b_.code.line(places_of(z), own_, " = ", b_.body.value(b_.place_of(z), b_.code), ";");
+    }
+    /// Without a branch: what has no place among those of the block's counts has a count that nothing reads.
+    void count_element() {
+        const std::string at = places_of(b_.outputs[0]) + own_, places = std::to_string(choice_.places);
+        if (b_.checks_places()) b_.code.line("if (!inside", own_, ") ", at, " = -1;");
+        b_.code.line("atomicAdd(own + (", b_.needs.type(dtype::u8), '(', at, ") < ", places, " ? (unsigned int)", at,
+                     " : ", places, "u), 1u);");
+    }
+    /// What is beyond them is added where it is.
+    void add_beyond() {
+        const array_argument& z = b_.outputs[0];
+        const std::string at = places_of(z) + own_, value = b_.body.value(b_.value_of(z), b_.code);
+        b_.code.line("if (", at, " >= ", choice_.places, ") ",
+                     spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z), '[', at, "], ",
+                     value, ");");
     }
 
     void open_counts(std::uint32_t counts) {
@@ -496,7 +562,7 @@ private:
         out.line("unsigned int* const own = counts",
                  choice_.copies == 1 ? std::string()
                                      : " + threadIdx.x / 32 % " + std::to_string(choice_.copies) + " * " +
-                                           std::to_string(choice_.places),
+                                           std::to_string(choice_.places + 1),
                  ";");
     }
 
@@ -510,7 +576,8 @@ private:
         out.line("unsigned int total = counts[k];");
         if (choice_.copies > 1) {
             out.margin("#pragma unroll");
-            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", places, "];");
+            out.line("for (int c = 1; c < ", choice_.copies, "; ++c) total += counts[k + c * ", choice_.places + 1,
+                     "];");
         }
         out.line("if (total != 0) ", spell_scatter(scatter_rule::add, z.at->head.type, b_.needs), "(&", b_.pointer(z),
                  "[k], ", type, "(total) * ", value, ");");
@@ -594,6 +661,7 @@ private:
     const map_choice& choice_;
     const int inner_, along_;
     const std::uint32_t each_;
+    std::string own_ = "[e]";  // of what a thread has for each element; empty where they go one by one
 };
 
 }  // namespace
