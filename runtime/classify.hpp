@@ -261,11 +261,11 @@ private:
         std::uint16_t axis, bound;  // the result's, and the binder's that is read along it; before collapse
         std::int8_t steps;
     };
-    std::vector<shift> shifts_;            // where nothing else is bound
-    std::vector<index_t> view_strides_;    // then, on the result's axes alone
-    std::vector<std::uint16_t> bases_;     // views that others are related to
-    std::uint16_t stepped_ = 0;            // of a statement that is repeated, the first view of the array
-    std::vector<int> beyond_;              // steps from there to the output on the key's axes
+    std::vector<shift> shifts_;          // where nothing else is bound
+    std::vector<index_t> view_strides_;  // then, on the result's axes alone
+    std::vector<std::uint16_t> bases_;   // views that others are related to
+    std::uint16_t stepped_ = 0;          // of a statement that is repeated, the first view of the array
+    std::vector<int> beyond_;            // steps from there to the output on the key's axes
     std::vector<std::int8_t> room_for_steps_;
     std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
     std::vector<int> word_operands_;

@@ -139,11 +139,11 @@ void require_relation(const view_relation& r, const key& k) {
     const operand_class &view = k.operands[r.operand], &base = k.operands[r.base];
     // Views that are shifted move along other axes of the key.
     const bool shifts = !k.relations.empty() && is_shift(k.relations.front());
-    require(view.head.kind == operand_kind::array && base.head.kind == operand_kind::array &&
-                view.head.type == base.head.type &&
-                (shifts || (view.head.same_as == r.operand && base.head.same_as == r.base &&
-                            view.strides == base.strides)),
-            "relates operands that are not alike");
+    require(
+        view.head.kind == operand_kind::array && base.head.kind == operand_kind::array &&
+            view.head.type == base.head.type &&
+            (shifts || (view.head.same_as == r.operand && base.head.same_as == r.base && view.strides == base.strides)),
+        "relates operands that are not alike");
     for (std::size_t a = 0; a < k.axes.size(); ++a)
         require(r.steps[a] == 0 || (std::abs(r.steps[a]) <= most_inner_steps &&
                                     (shifts || view.strides[a] != stride_class::broadcast)),
