@@ -100,8 +100,8 @@ TEST_CASE("iterated steps of every dtype") {
 
 TEST_CASE("iterated steps by bodies that are quick but for rare values, and of NaN and infinities") {
     const array<float> x = noise<float>({23, 70}) / 61;
-    const auto check = [](const auto& x, auto step) {
-        CHECK(same_bits(iterate(5, x, step), by_statements(5, x, step, middle, middle)));
+    const auto check = [](const array<float>& from, auto step) {
+        CHECK(same_bits(iterate(5, from, step), by_statements(5, from, step, middle, middle)));
     };
     check(x, [](const auto& u) { return u(low, middle) / (1 + u(middle, low)) + u(middle, high); });
     check(x, [](const auto& u) { return sqrt(abs(u(low, middle))) - u(middle, high) * 0.5F; });
