@@ -13,7 +13,9 @@
 //     text        of each operand that is a text and not the same as an earlier one: the dtypes of its placeholders,
 //                 a byte each in two words; the number of characters, and these
 //     relations   for pairs of operands that view one buffer a few elements apart: operand | base << 16; then how
-//                 many steps the operand lies beyond the base on every axis, a signed byte each
+//                 many steps the operand lies beyond the base on every axis, a signed byte each. Where all binders are
+//                 shifts (roll, pad) first for each pick, as its own base: how many steps on every axis of the outputs
+//                 its place is further on, and on an axis that it binds 1 + that of the outputs which it is read along
 //     iteration   of a statement on a GPU that is done several times over: how often | an operand that views the array
 //                 that is stepped << 16; then how many steps the result lies beyond it there, as in a relation
 //

@@ -233,6 +233,23 @@ TEST_CASE("shifts beside slices, other buffers, other operands and results") {
     CHECK(same(second, array<float>(at(u, 1, 0) * at(u, 0, 1))));
 }
 
+TEST_CASE("one axis goes round, and two others are sliced") {
+    for (const auto& shape : {std::array<index_t, 3>{1, 1, 32}, {2, 3, 33}, {17, 5, 39}, {4, 33, 35}}) {
+        const index_t planes = shape[0], rows = shape[1];
+        const array<float> w = mixed<float>({planes + 1, rows + 1, shape[2]});
+        const auto at = [&](index_t i, index_t j) { return w(part(i, planes), part(j, rows), all); };
+        const auto copied = [&](index_t i, index_t j) {
+            return asarray(array<float>(at(i, j)).to_host(), {planes, rows, shape[2]});
+        };
+        const auto inner = roll(at(0, 1), 1, 2) - roll(at(1, 0), -2, 2) * at(0, 0);
+        CHECK(same(array<float>(inner),
+                   array<float>(roll(copied(0, 1), 1, 2).eval() - roll(copied(1, 0), -2, 2).eval() * copied(0, 0))));
+        const auto outer = roll(at(0, 1), 1, 0) - roll(at(0, 0), -1, 0) * at(0, 1);
+        CHECK(same(array<float>(outer),
+                   array<float>(roll(copied(0, 1), 1, 0).eval() - roll(copied(0, 0), -1, 0).eval() * copied(0, 1))));
+    }
+}
+
 TEST_CASE("every dtype goes round, and transposed, reversed and strided buffers do") {
     const auto one_of = [](auto one) {
         using T = decltype(one);
