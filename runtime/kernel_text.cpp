@@ -21,7 +21,7 @@ std::vector<std::uint32_t> words_of(const std::string& text) {
     return words;
 }
 
-std::string in_quotes(std::string_view name) { return '\'' + std::string(name) + '\''; }
+std::string name_in_quotes(std::string_view name) { return '\'' + std::string(name) + '\''; }
 
 /// An output that no statement names would be whatever its register held.
 void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
@@ -30,7 +30,7 @@ void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
     const std::string_view statements = parts.begin()[reduces ? 5 : 3];
     for (const kernel_parameter& output : parse_parameters(outputs))
         if (!codegen::has_name(statements, output.name))
-            throw error("[kernel] " + std::string(reduces ? "the post of " : "the text of ") + in_quotes(name) +
+            throw error("[kernel] " + std::string(reduces ? "the post of " : "the text of ") + name_in_quotes(name) +
                         " does not set the output '" + std::string(output.name) + "': statements that set (" +
                         std::string(outputs) + ") are wanted, \"" + std::string(output.name) +
                         (reduces ? " = a\"" : " = ...\""));
@@ -40,15 +40,15 @@ void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
 
 const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
     const std::string_view name = *parts.begin();
-    if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called " + in_quotes(name));
+    if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called " + name_in_quotes(name));
     std::string text;
     for (const std::string_view& part : parts) {
         if (&part != parts.begin()) text += '\0';
         if (const std::size_t zero = part.find('\0'); zero != part.npos)
-            throw error("[kernel] a text of " + in_quotes(name) + " has a zero byte behind " + std::to_string(zero) +
-                        " characters");
+            throw error("[kernel] a text of " + name_in_quotes(name) + " has a zero byte behind " +
+                        std::to_string(zero) + " characters");
         if (codegen::end_of_text(part) == codegen::text_end::block_comment)
-            throw compile_error("[kernel] a text of " + in_quotes(name) + " has a comment /* without an end */",
+            throw compile_error("[kernel] a text of " + name_in_quotes(name) + " has a comment /* without an end */",
                                 "unterminated comment", std::string(part));
         text += part;
     }
