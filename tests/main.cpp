@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
         all_untested.add("not tested in part:", "every case", "NVRTC is not here, which would compile CUDA sources");
     }
     runtime::observe_new_keys(compile_for_cuda);
-    // Layers of many kernels: vectors are left to --all, to the others and to benchmarks. g++ compiles such a kernel with
-    // -Og in 28 ms, with -O1 in 40, with -O3 in 80.
+    // Layers of many kernels: vectors are left to --all, to the others and to benchmarks. g++ compiles such a kernel
+    // with -Og in 28 ms, with -O1 in 40, with -O3 in 80.
     if (std::getenv("INGOT_TEST_MANY_KERNELS") != nullptr && std::getenv("INGOT_TEST_ALL") == nullptr)
         setenv("INGOT_CXXFLAGS", "-Og", 0);
 
