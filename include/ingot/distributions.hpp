@@ -164,11 +164,11 @@ auto as_word(const char* operation, const A& given, const shape_like& shape) {
 
 /// The lower half of such a word.
 template <class A>
-auto as_32_bits(const A& word) {
+auto as_32_bits(const A& given) {
     if constexpr (array_expression<A>)
-        return ingot::astype<std::uint32_t>(word);
+        return ingot::astype<std::uint32_t>(given);
     else
-        return static_cast<std::uint32_t>(word);
+        return static_cast<std::uint32_t>(given);
 }
 
 /// Throws where numbers are no range of T.
