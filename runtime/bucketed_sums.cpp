@@ -373,7 +373,9 @@ array<double> exact_sums_of_singles(const char* operation, const array<index_t>&
     using namespace runtime;
 #ifdef INGOT_HAS_CUDA_HEADERS
     const index_t length = weights.size();
-    if (weights.device().is_cuda() && n != 0 && length != 0 && n <= most_places && length < INT32_MAX) {
+    constexpr std::uint32_t least_architecture = 80;  // whose blocks may have so much shared memory
+    if (weights.device().is_cuda() && at.device() == weights.device() && n != 0 && length != 0 && n <= most_places &&
+        length < INT32_MAX && architecture_of(weights.device()) >= least_architecture) {
         array<double> sums = zeroed<double>(operation, std::span<const index_t>(&n, 1), weights.device());
         const leaf<index_t>& places_of = at.as_leaf();
         const leaf<float>& from = weights.as_leaf();

@@ -78,6 +78,15 @@ std::uint32_t classifier::steps_together(const statement& s) {
                    r == relations_.end() ? in.where->offset != s.operands[stepped_].where->offset
                                          : r->base != stepped_) {
             return 1;
+        } else if (r != relations_.end()) {
+            // The kernel counts from the first view. Where an axis is short the distance from that may come out as
+            // other steps, of which some lie along a longer stride, than the two from the output do.
+            const std::int8_t* const from_first =
+                steps_.data() + (r - relations_.begin()) * static_cast<std::ptrdiff_t>(raw);
+            for (std::size_t a = 0; a < axes; ++a) {
+                const auto axis = static_cast<std::size_t>(axis_pool_[a]);
+                if (from_first[axis] != room_for_steps_[axis] + beyond_[a]) return 1;
+            }
         }
         for (std::size_t a = 0; a < axes; ++a) {
             const int steps = room_for_steps_[static_cast<std::size_t>(axis_pool_[a])];

@@ -33,9 +33,11 @@ INGOT_API void assign_steps(const tree&, destination from, destination to, const
 /// The loop of iterate. Each call of the step makes one of n trees, over the array that the steps before it have
 /// written. Where a kernel can do several, the trees of the next ones are made ahead, over the array that will be
 /// written: as long as they are the first one's they are done with it, and one that is another begins the next kernel.
+/// That is for steps without a state of their own: one that has may count its calls, and look at the array at some.
 template <class T, class F>
 class iteration {
     using node = std::remove_cvref_t<decltype(as_node(std::declval<F&>()(std::declval<const array<T>&>())))>;
+    static constexpr bool has_state = !std::is_empty_v<F> && !std::is_function_v<F>;
 
 public:
     iteration(const array<T>& x, F& step) : step_(step), arrays_{x, x} {}
@@ -72,10 +74,13 @@ private:
         if (!first_) first_.emplace(take(from_));
         const node first = *std::exchange(first_, std::nullopt);
         const gathered<T, node> tree(first);
-        const destination from = of(from_), to = of(1 - from_);
-        const layout part = inside(left, to.where, detail::tree(tree).shape);
+        const destination from = of(from_);
+        const layout part = inside(left, from.where, detail::tree(tree).shape);
+        if (part_ && !same_shape(*part_, part)) arrays_[1 - from_] = arrays_[from_];  // the border is that of all steps
+        part_ = part;
+        const destination to = of(1 - from_);
         index_t steps = 1;
-        if (left > 1 && most_ == 0) most_ = steps_together(tree, from, part);
+        if (left > 1 && most_ != 1) most_ = steps_together(tree, from, part);  // of this tree
         if (left > 1 && most_ > 1) {
             make_unique_around(to, part);
             while (steps < std::min(left, most_)) {
@@ -96,8 +101,9 @@ private:
     F& step_;
     array<T> arrays_[2];
     int from_ = 0;
-    index_t most_ = 0;           // steps of a kernel; 0: not known yet
-    std::optional<node> first_;  // of the next kernel, where it is there already
+    index_t most_ = has_state;    // steps of a kernel; 1 is never another number again
+    std::optional<layout> part_;  // of the step before
+    std::optional<node> first_;   // of the next kernel, where it is there already
 };
 
 }  // namespace detail
@@ -105,9 +111,9 @@ private:
 /// x after n steps, each the expression that step(x) gives, an array of x's dtype. A step's result has x's shape, or is
 /// smaller, by an even number along each axis: it is the inside then, and the border stays as it is. The result has the
 /// bits of the loop of statements; two arrays take turns, and none is copied. On a GPU up to four steps of a stencil in
-/// two dimensions are one kernel, as long as step gives the same expression of the array: the expressions of the
-/// following steps are made before it has been written. Throws shape_error where n is negative or the result has
-/// another shape, and what the statements throw.
+/// two dimensions are one kernel where step is a function or a lambda that captures nothing, as long as it gives the
+/// same expression of the array: the expressions of the following steps are made before it has been written. Throws
+/// shape_error where n is negative or the result has another shape, and what the statements throw.
 ///
 ///     const slice low(0, -2), high(2, none);
 ///     array<double> rod{8, 0, 0, 0, 8};

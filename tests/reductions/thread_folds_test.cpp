@@ -1,6 +1,7 @@
 // Folds inside folds and maps, which on a GPU the thread that wants the value makes by a loop of its own.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -139,6 +140,24 @@ TEST_CASE("what does not move along a short axis of the results is made once for
         return max(w, 1) - min(w, 1) + astype<float>(argmax(w + exp(0.1f * x)(all, newaxis), 1));
     };
     check_chosen("elements of a short axis", spread, 1, 1e-4, numbers({enough(3), 3}, 3), numbers({40, 3}, 2));
+}
+
+TEST_CASE("results beside each other read what shares the results' buffer, and more arrays than registers hold") {
+    const index_t n = enough(3);
+    const numbers d({n, 4, 3}, 1.0), start({2, n, 3}, 0.5);
+    array<float> s = start.here;
+    s(0) = s(1) + sum(d.here * sum(d.here * d.here, -1)(all, all, newaxis), 1);
+    array<double> wanted = start.there;
+    {
+        const with_device host(device::host());
+        wanted(0) = wanted(1) + sum(d.there * sum(d.there * d.there, -1)(all, all, newaxis), 1);
+    }
+    const std::vector<float> got = s.to_host();
+    const std::vector<double> right = wanted.to_host();
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i)
+        worst = std::max(worst, std::abs(static_cast<double>(got[i]) - right[i]));
+    CHECK(worst < 1e-4);
 }
 
 TEST_CASE("lanes share the turns of long loops") {

@@ -154,18 +154,57 @@ TEST_CASE("iterated steps of views, transposed arrays and batches") {
 }
 
 TEST_CASE("iterated steps may read other arrays, and the first one") {
-    const array<float> x = noise<float>({30, 75}) / 61;
-    const array<float> source = noise<float>({28, 73}) / 7, across = noise<float>({73}), down = noise<float>({28, 1});
-    const array<std::int16_t> wide = noise<std::int16_t>({28, 146});
+    static const array<float> x = noise<float>({30, 75}) / 61;
+    static const array<float> source = noise<float>({28, 73}) / 7, across = noise<float>({73}),
+                              down = noise<float>({28, 1});
+    static const array<std::int16_t> wide = noise<std::int16_t>({28, 146});
     const auto check = [&](auto step) {
         CHECK(same_bits(iterate(9, x, step), by_statements(9, x, step, middle, middle)));
     };
-    check([&](const auto& u) { return heat(u) + source * 0.125F; });
-    check([&](const auto& u) { return heat(u) * across - down; });
-    check([&](const auto& u) { return heat(u) + wide(all, slice(0, none, 2)); });
-    check([&](const auto& u) { return (heat(u) + source * 0.125F) * source; });
-    check([&](const auto& u) { return heat(u) * 0.5F + x(middle, middle) * 0.5F; });
-    check([&](const auto& u) { return where(x(low, high) > 0.5F, u(low, middle), u(middle, high)); });
+    check([](const auto& u) { return heat(u) + source * 0.125F; });
+    check([](const auto& u) { return heat(u) * across - down; });
+    check([](const auto& u) { return heat(u) + wide(all, slice(0, none, 2)); });
+    check([](const auto& u) { return (heat(u) + source * 0.125F) * source; });
+    check([](const auto& u) { return heat(u) * 0.5F + x(middle, middle) * 0.5F; });
+    // Once the arrays take turns it is no stencil of one any more.
+    check([](const auto& u) { return u(middle, middle) + 0.5F * (x(low, middle) + x(high, middle)); });
+    check([](const auto& u) { return where(x(low, high) > 0.5F, u(low, middle), u(middle, high)); });
+}
+
+TEST_CASE("a step with a state of its own sees and keeps every array as its loop does") {
+    const array<float> x = noise<float>({30, 75}) / 61;
+    const auto seen = [&](auto loop) {
+        std::vector<array<float>> kept;
+        std::vector<float> largest;
+        int calls = 0;
+        const array<float> u = loop([&](const auto& now) {
+            if (++calls % 2 == 0) kept.push_back(now);
+            if (calls % 3 == 0) largest.push_back(max(now).item());
+            return heat(now);
+        });
+        for (const array<float>& k : kept) largest.push_back(sum(k).item());
+        largest.push_back(sum(u).item());
+        return largest;
+    };
+    CHECK(seen([&](auto step) { return iterate(7, x, step); }) ==
+          seen([&](auto step) { return by_statements(7, x, step, middle, middle); }));
+}
+
+TEST_CASE("a step that becomes smaller leaves the latest border") {
+    const array<double> x{1, 1, 1, 1, 1, 1, 1};
+    const array<double> u = iterate(2, x, [s = 0](const auto& now) mutable {
+        ++s;
+        return 2.0 * now(slice(s, -s));
+    });
+    CHECK(u.to_host() == std::vector<double>{1, 2, 4, 4, 4, 2, 1});
+}
+
+TEST_CASE("iterated steps of many images of few rows") {
+    for (const index_t rows : {4, 5, 8}) {
+        const array<float> x = noise<float>({8, rows, 100}) / 61;
+        const auto step = [](const auto& u) { return u(all, low) * 0.5F + u(all, high); };
+        for (const int n : {2, 4}) CHECK(same_bits(iterate(n, x, step), by_statements(n, x, step, all, middle)));
+    }
 }
 
 TEST_CASE("eight steps of a stencil are two kernels on a GPU") {

@@ -204,7 +204,14 @@ std::optional<loop_choice> choose_joint(const cuda_kernel& b) {
         c.along = inner, c.elements = n;
     c.lanes = lanes_of(b, c.elements > 1);
     if (c.elements == 1 && c.lanes == 1) return {};
-    return loop_chooser(b, c, true).found();
+    const loop_choice found = loop_chooser(b, c, true).found();
+    // An array that moves along the elements is read by rows alone; one whose buffer is written, or of more than there
+    // are registers for, has none.
+    const auto has_no_row = [&](const array_argument& in) {
+        return b.moves_along(in, axis_bit(inner)) && found.row_of(in.node) == nullptr;
+    };
+    if (c.elements > 1 && std::ranges::any_of(b.inputs, has_no_row)) return {};
+    return found;
 }
 
 std::string loop_choice::reason() const {
