@@ -346,9 +346,8 @@ private:
         std::vector<int> all(static_cast<std::size_t>(count()));
         const buffer_ref said = with_what_is_not_finite();
         copy_to_host(*said, 0, all.size() * sizeof(int), all.data(), stream_);
-        for (std::size_t i = 0; i < all.size(); ++i)
-            if (all[i] == holds_no_number) fail_not_finite(static_cast<index_t>(i));
         for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i] == holds_no_number) fail_not_finite(static_cast<index_t>(i));
             if (all[i] < 0)
                 throw library_error("[" + std::string(operation_) + "] cuSOLVER: argument " + std::to_string(-all[i]));
             if (all[i] > 0) f(static_cast<index_t>(i), all[i]);
