@@ -33,14 +33,20 @@ bool classifier::is_vector(std::size_t row, std::uintptr_t address, std::size_t 
     return unit_axes == 0 || (unit_axes == 1 && outer_aligned && address % grain == 0);
 }
 
+bool classifier::has_strides_of(std::size_t i, std::size_t k) const {
+    const index_t* own = c_.strides_of(i);
+    return std::equal(own, own + c_.extents.size(), c_.strides_of(k));
+}
+
 /// Whether two operands with one origin are one view, be it along other axes: those of another binder, or those along
 /// which a binder's result is broadcast back. On which loops its strides lie the lowerer compares; here an axis goes by
 /// its extent and by whether it is the unit one. An axis along which both move alike is one loop for both, so it is
-/// told from all others; beside these no two axes of a view may be alike.
+/// told from all others; beside these no two axes of a view may be alike. Being so is not transitive: two views may be
+/// one with a third, and not with each other.
 bool classifier::is_same_view(std::size_t i, std::size_t k) const {
     const index_t *own = c_.strides_of(i), *other = c_.strides_of(k);
     const auto axes = c_.extents.size();
-    if (std::equal(own, own + axes, other)) return true;
+    if (has_strides_of(i, k)) return true;
     if (bound_axes_ == 0) return false;
     std::ptrdiff_t moving = 0;
     for (std::size_t a = 0; a < axes; ++a) {

@@ -129,8 +129,15 @@ bool classifier::moves(operand_range range, std::size_t axis) const {
 
 std::uint16_t classifier::first_like(const statement& s, std::size_t i) {
     const operand& o = s.operands[i];
-    for (const std::uint16_t k : distinct_)
-        if (have_one_origin(s.operands[k], o) && (o.where == nullptr || is_same_view(i, k))) return k;
+    for (const std::uint16_t k : distinct_) {
+        if (!have_one_origin(s.operands[k], o)) continue;
+        if (o.where == nullptr || has_strides_of(i, k)) return k;
+        // Along other axes a view may be like two which are not like each other.
+        const auto unlike = [&](const placed_view& v) { return v.first == k && !is_same_view(i, v.operand); };
+        if (!is_same_view(i, k) || std::ranges::any_of(placed_otherwise_, unlike)) continue;
+        placed_otherwise_.push_back({static_cast<std::uint16_t>(i), k});
+        return k;
+    }
     distinct_.push_back(static_cast<std::uint16_t>(i));
     return distinct_.back();
 }
@@ -370,6 +377,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
 
     bound_axes_ = axes - outer_axes;
     distinct_.clear();
+    placed_otherwise_.clear();
     const auto write_strides = [&](std::size_t row) {
         std::fill_n(out, per_row - detail::head_words, 0u);
         for (std::size_t a = 0; a < axes; ++a) {

@@ -206,6 +206,7 @@ private:
     bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
+    bool has_strides_of(std::size_t i, std::size_t k) const;
     bool is_same_view(std::size_t i, std::size_t k) const;
     std::uint16_t first_like(const statement&, std::size_t i);
     void find_picks(const statement&);
@@ -272,6 +273,10 @@ private:
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them
+    struct placed_view {
+        std::uint16_t operand, first;
+    };
+    std::vector<placed_view> placed_otherwise_;  // operands like one of these along other axes
     std::vector<operand> contiguous_operands_;
     std::vector<const detail::leaf_record*> contiguous_firsts_;  // the leaves of these operands
     std::vector<std::uint16_t> contiguous_arrays_;

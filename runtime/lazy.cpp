@@ -31,14 +31,14 @@ word reference_to(std::uint32_t earlier, word like) {
 /// Appends the sources of the kept leaves in the piece that ends in `root`, each once a call.
 void find_kept(const tree_node& root, std::vector<tree_node*>& found) {
     auto& [met, open] = tree_walk::begin();
-    open.push_back(&root);
+    open.push_back({&root, 0});
     while (!open.empty()) {
-        const tree_node& n = *open.back();
+        const tree_node& n = *open.back().node;
         open.pop_back();
         if (may_be_shared(n) && met.insert(&n, 0, 0) != node_table::absent) continue;
         if (tree_node* source = kept_below(n))
             if (met.insert(source, 1, 0) == node_table::absent) found.push_back(source);
-        for (int i = arity_of(n); i-- > 0;) open.push_back(arguments_of(n)[i]);
+        for (int i = arity_of(n); i-- > 0;) open.push_back({arguments_of(n)[i], 0});
     }
 }
 
@@ -288,6 +288,7 @@ private:
 };
 
 struct flat_statement::workspace {
+    std::vector<tree_ref> roots;  // of the outputs, where the statement itself is cut as trees are
     store pieces;
     spliced words;
     std::vector<buffer_ref> reshaped;
@@ -309,6 +310,24 @@ bool has_pieces_below(const statement& s) {
     return !found.empty();
 }
 
+/// Whether the trees and what is over them bind more axes than a statement has room for.
+bool binds_many_axes(const statement& s) {
+    std::size_t axes = 0;
+    for (const word bound : s.attributes) axes += bound;
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) axes += tree_of(o).bound_axes;
+    return axes > static_cast<std::size_t>(piece_axes) &&
+           std::ranges::none_of(s.program, [](word w) { return detail::kind_of_word(w) == word_kind::scatter; });
+}
+
+/// Where the program of each output's value begins.
+std::vector<std::size_t> beginnings_of(std::span<const word> program, std::size_t outputs) {
+    std::vector<std::size_t> first(outputs);
+    for (std::size_t w = program.size(); outputs-- > 0; first[outputs] = w)
+        for (int open = 1; open > 0;) open += detail::arity_of_word(program[--w]) - 1;
+    return first;
+}
+
 }  // namespace
 
 auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
@@ -324,6 +343,7 @@ auto flat_statement::take_workspace() -> std::unique_ptr<workspace, give_back> {
 }
 
 void flat_statement::give_back::operator()(workspace* w) const noexcept {
+    w->roots.clear();
     w->pieces.clear();
     w->words.clear();
     w->reshaped.clear();
@@ -340,10 +360,45 @@ flat_statement::flat_statement(const statement& s, statement_function evaluate)
       places_(own_->places),
       outputs_(s.outputs),
       shapes_(s.shapes) {
-    if (has_pieces_below(s)) evaluate_pieces(s);
-    splice(words_, s, pieces_);
+    if (binds_many_axes(s))
+        splice_as_trees(s);
+    else
+        splice_with_pieces(s);
     if (has_digits_beside_binders(get())) evaluate_reshaped();
     if (!is_flat(get())) narrow_scans(words_, places_);
+}
+
+void flat_statement::splice_with_pieces(const statement& s) {
+    if (has_pieces_below(s)) evaluate_pieces(s);
+    splice(words_, s, pieces_);
+}
+
+void flat_statement::splice_as_trees(const statement& s) {
+    std::vector<word> program;
+    std::vector<operand> operands;
+    std::size_t operand_at = 0, attribute_at = 0;
+    const std::vector<std::size_t> first = beginnings_of(s.program, s.outputs.size());
+    for (std::size_t o = 0; o < first.size(); ++o) {
+        const std::size_t end = o + 1 < first.size() ? first[o + 1] : s.program.size();
+        const std::span<const word> own = s.program.subspan(first[o], end - first[o]);
+        std::size_t own_operands = 0, own_attributes = 0;
+        for (const word w : own) {
+            own_operands += static_cast<std::size_t>(detail::operands_of_word(w));
+            own_attributes += detail::is_binder(detail::kind_of_word(w)) ? 1 : 0;
+        }
+        tree_ref root = detail::make_tree(own, s.operands.subspan(operand_at, own_operands),
+                                          s.attributes.subspan(attribute_at, own_attributes));
+        operand_at += own_operands, attribute_at += own_attributes;
+        // Several values would meet in one statement again.
+        if (first.size() > 1) root = make_kept(std::move(root));
+        program.push_back(detail::make_word(word_kind::lazy, detail::dtype_of_word(root->code)));
+        operand& tree = operands.emplace_back();
+        tree.kind = operand_kind::lazy;
+        tree.type = detail::dtype_of_word(root->code);
+        tree.tree = root.get();
+        own_->roots.push_back(std::move(root));
+    }
+    splice_with_pieces({program, operands, {}, s.outputs, 0, s.shapes});
 }
 
 void flat_statement::evaluate_pieces(const statement& s) {

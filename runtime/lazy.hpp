@@ -118,6 +118,9 @@ private:
     struct beginning {  // of a value in words_
         std::size_t program, operands, attributes;
     };
+    void splice_with_pieces(const statement&);
+    /// The same of a statement that binds too many axes: it is cut as a tree is.
+    void splice_as_trees(const statement&);
     void evaluate_pieces(const statement&);
     void evaluate_reshaped();
     void evaluate_operand(beginning, const operand& place, dtype type);

@@ -39,7 +39,14 @@ void add(tree_hash& h, const layout& l) {
 }
 
 /// Saturates: a count past the bounds is past the bounds.
-std::uint16_t narrow(int n) { return static_cast<std::uint16_t>(std::min(n, 0xffff)); }
+void set_size(tree_node& n, piece_size size) {
+    n.nodes = static_cast<std::uint32_t>(std::min(size.nodes, 0xfff)) & 0xfffu;
+    n.bound_axes = static_cast<std::uint32_t>(std::min(size.axes, 0x3f)) & 0x3fu;
+    n.argument_bytes = static_cast<std::uint32_t>(std::min(size.bytes, 0x3fff)) & 0x3fffu;
+}
+piece_size size_of(const tree_node& n) {
+    return {static_cast<int>(n.nodes), static_cast<int>(n.argument_bytes), static_cast<int>(n.bound_axes)};
+}
 
 int bytes_of_layout(const layout& l) { return 8 + 8 * l.rank(); }
 
@@ -69,8 +76,7 @@ tree_ref make_placed(word code, const operand& o) {
 tree_ref make_number(word code, const operand& o) {
     auto* n = new_node<number>(code);
     n->device = detail::no_device;
-    n->nodes = 1;
-    n->argument_bytes = narrow(static_cast<int>(detail::size_of(o.type)));
+    set_size(*n, {1, static_cast<int>(detail::size_of(o.type))});
     n->value = {{o.bits[0], o.bits[1]}, o.serial};
     n->type = o.type;
     n->exponent = o.exponent;
@@ -89,8 +95,10 @@ piece_size size_by_sum(std::span<tree_ref> arguments) {
     piece_size s;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (i > 0 && arguments[i].get() == arguments[i - 1].get()) continue;
-        s.nodes += arguments[i]->nodes;
-        s.bytes += arguments[i]->argument_bytes;
+        const piece_size one = size_of(*arguments[i]);
+        s.nodes += one.nodes;
+        s.bytes += one.bytes;
+        s.axes += one.axes;
     }
     return s;
 }
@@ -101,22 +109,26 @@ piece_size size_with_pick(std::span<tree_ref> arguments, const operand* pick) {
     return s;
 }
 
-/// Each node counted once; stops where that passes the bounds.
+/// Each node counted once for each binder beneath which it is computed; stops where that passes the bounds.
 piece_size size_by_walk(std::span<tree_ref> arguments) {
     auto& [seen, open] = tree_walk::begin();
     piece_size s;
-    for (const tree_ref& a : arguments) open.push_back(a.get());
+    std::uint32_t contexts = 0;
+    for (const tree_ref& a : arguments) open.push_back({a.get(), contexts});
     while (!open.empty() && s.fits()) {
-        const tree_node& n = *open.back();
+        const auto [node, context] = open.back();
+        const tree_node& n = *node;
         open.pop_back();
         const int arity = arity_of(n);
-        if ((arity == 0 || may_be_shared(n)) && seen.insert(identity_of(n), 0, 0) != node_table::absent) continue;
+        if ((arity == 0 || may_be_shared(n)) && seen.insert(identity_of(n), context, 0) != node_table::absent) continue;
         ++s.nodes;
+        if (detail::is_binder(kind_of(n))) s.axes += n.bound;
         if (arity == 0)
             s.bytes += n.argument_bytes;
         else if (detail::operands_of_word(n.code))
             s.bytes += bytes_of_layout(static_cast<const picking_branch&>(n).pick);
-        for (int i = 0; i < arity; ++i) open.push_back(arguments_of(n)[i]);
+        for (int i = 0; i < arity; ++i)
+            open.push_back({arguments_of(n)[i], detail::binds_value(kind_of(n), i) ? ++contexts : context});
     }
     return s;
 }
@@ -181,7 +193,8 @@ piece_size cut(std::span<tree_ref> arguments) {
     while (!s.fits()) {
         tree_ref* largest = nullptr;
         const auto weight = [&](const tree_ref& a) {
-            return s.nodes >= piece_nodes ? int{a->nodes} : int{a->argument_bytes};
+            const piece_size own = size_of(*a);
+            return s.nodes >= piece_nodes ? own.nodes : s.axes > piece_axes ? own.axes : own.bytes;
         };
         for (tree_ref& a : arguments)
             if (arity_of(*a) > 0 && (!largest || weight(a) > weight(*largest))) largest = &a;
@@ -230,8 +243,7 @@ void destroy(tree_node& n) {
 
 tree_ref finish_leaf(placed* n) {
     set_shape(*n, {n->where.shape(), n->where.rank()});
-    n->nodes = 1;
-    n->argument_bytes = narrow(bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16));
+    set_size(*n, {1, bytes_of_layout(n->where) + (n->memory || n->kept ? 0 : 16)});
     add(n->hash, n->code);
     if (n->kept)
         add(n->hash, n->kept->hash);
@@ -283,8 +295,7 @@ tree_ref make_branch(word code, std::span<tree_ref> arguments, int bound, const 
     }
     set_shape(*n, shape);
     n->bound = static_cast<std::uint8_t>(bound);
-    n->nodes = narrow(size.nodes + 1);
-    n->argument_bytes = narrow(size.bytes);
+    set_size(*n, {size.nodes + 1, size.bytes, size.axes + (detail::is_binder(kind) ? bound : 0)});
     n->device = device;
     add(n->hash, code | static_cast<std::uint64_t>(bound) << 32);
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -29,8 +29,11 @@ using detail::tree_ref;
 /// operations of a number each are 0.15 s of NVRTC's time.
 inline constexpr int piece_nodes = 1024;
 inline constexpr int piece_argument_bytes = 3600;  // of 4096 that any driver takes
-/// A larger tree is evaluated before it is viewed: each view would be another tree of that size.
-inline constexpr int viewed_nodes = 64;
+/// A statement has room for 64, those of the result among them.
+inline constexpr int piece_axes = 48;
+/// A larger tree is evaluated before it is viewed: each view would be another tree of that size. What folds is cut by
+/// the planner, which knows more, as long as it has room for the axes.
+inline constexpr int viewed_nodes = 64, viewed_nodes_with_folds = 256, viewed_axes = 24;
 
 /// map, reduce, gather: nodes below, each counted. Where a map broadcasts, its extents follow it in memory.
 struct branch : tree_node {
@@ -88,8 +91,8 @@ N* new_node(detail::word code, std::size_t more_bytes = 0) {
 }
 
 struct piece_size {
-    int nodes = 0, bytes = 0;
-    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes; }
+    int nodes = 0, bytes = 0, axes = 0;
+    bool fits() const noexcept { return nodes < piece_nodes && bytes <= piece_argument_bytes && axes <= piece_axes; }
 };
 
 /// A leaf whose layout and what it is over are filled in: the rest follows from them.
@@ -156,8 +159,12 @@ private:
 
 /// What a walk over a tree needs. A thread has one, empty between walks but for its memory.
 struct tree_walk {
+    struct visit {
+        const tree_node* node;
+        std::uint32_t context;  // of walks that tell apart what is computed over other axes
+    };
     node_table met;
-    std::vector<const tree_node*> open;
+    std::vector<visit> open;
 
     static tree_walk& begin() {
         tree_walk& own = per_thread<tree_walk>::own();

@@ -13,6 +13,12 @@ using detail::word_kind;
 
 namespace {
 
+piece_size size_below(const tree_node& n) {
+    const int own = detail::is_binder(kind_of(n)) ? n.bound : 0;
+    return {static_cast<int>(n.nodes) - 1, static_cast<int>(n.argument_bytes),
+            std::max(static_cast<int>(n.bound_axes) - own, 0)};
+}
+
 /// Rebuilds a tree with `change(layout, bound)` made to every layout in it; null where a change returns false.
 template <class Change>
 tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
@@ -50,7 +56,7 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
                 pick = static_cast<const picking_branch&>(n).pick;
                 if (!change(*pick, f.bound)) return {};
             }
-            result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, {n.nodes - 1, n.argument_bytes});
+            result = make_branch(n.code, arguments, n.bound, pick ? &*pick : nullptr, size_below(n));
             results.resize(results.size() - arguments.size());
         } else if (kind_of(n) == word_kind::scalar || kind_of(n) == word_kind::text) {
             result = tree_ref::share(const_cast<tree_node*>(&n));
@@ -92,13 +98,16 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
     };
     // A large tree would be walked again for every view: it is kept instead. Beneath a binder its axes are not the
     // result's alone, and it is not worth an array.
-    if (bound == 0 && tree->nodes >= viewed_nodes) return rebuilt(make_kept(tree), bound, composed);
+    const int most = tree->bound_axes != 0 ? viewed_nodes_with_folds : viewed_nodes;
+    const bool is_large = static_cast<int>(tree->nodes) >= most || tree->bound_axes > viewed_axes;
+    if (bound == 0 && is_large) return rebuilt(make_kept(tree), bound, composed);
     tree_ref seen = rebuilt(tree, bound, composed);
     if (has_layouts || bound != 0) return seen;
     // Of scalars alone: the shape is that of a reshape whose place is not read.
     const layout shape = compose(layout(0), view, 0);
     const word code = make_word(word_kind::unravel, dtype_of_word(tree->code));
-    const piece_size size{seen->nodes, seen->argument_bytes};
+    const piece_size size{static_cast<int>(seen->nodes), static_cast<int>(seen->argument_bytes),
+                          static_cast<int>(seen->bound_axes)};
     return make_branch(code, {&seen, 1}, 0, &shape, size);
 }
 

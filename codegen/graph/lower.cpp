@@ -209,10 +209,11 @@ private:
         }
     }
 
-    /// The first binder that walks just these loop axes.
-    std::uint16_t first_binder_over(std::uint64_t loops, std::size_t binder) const {
-        for (std::size_t b = 0; loops != 0 && b < binder; ++b)
-            if (loops_.in_loops(loops_.bound_axes(b)) == loops) return static_cast<std::uint16_t>(b);
+    /// The first binder that walks the same loops in the same order, which tells places apart.
+    std::uint16_t first_binder_like(std::size_t binder) const {
+        const std::vector<std::uint8_t> own = loops_.loops_of(binder);
+        for (std::size_t b = 0; !own.empty() && b < binder; ++b)
+            if (loops_.loops_of(b) == own) return static_cast<std::uint16_t>(b);
         return static_cast<std::uint16_t>(binder);
     }
 
@@ -230,7 +231,7 @@ private:
         const word_kind kind = kind_of_word(w);
         node n;
         const std::uint64_t bound = loops_.in_loops(loops_.bound_axes(binders_));
-        n.index = first_binder_over(bound, binders_++);
+        n.index = first_binder_like(binders_++);
         n.code = static_cast<std::uint16_t>(code_of_word(w));
         n.type = dtype_of_word(w);
         if (kind == word_kind::gather) n.arguments[1] = pop();
@@ -287,7 +288,7 @@ private:
         whole.kind = node_kind::library;
         whole.type = dtype_of_word(w);
         whole.code = static_cast<std::uint16_t>(code_of_word(w));
-        whole.index = first_binder_over(bound, binders_++);
+        whole.index = first_binder_like(binders_++);
         whole.arity = static_cast<std::uint8_t>(row.arity());
         std::uint64_t batch = 0;
         for (std::size_t i = whole.arity; i-- > 0;) {

@@ -5,6 +5,7 @@
 #include "codegen/plan/cutting.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "codegen/graph/reduction.hpp"
@@ -22,14 +23,18 @@ constexpr int no_axis = -1;
 
 class cutting {
 public:
-    cutting(const key& k, const graph& g, const row_uses& uses)
+    cutting(const key& k, const graph& g, const row_uses& uses, std::span<const shared_value> shared)
         : key_(k),
           graph_(g),
           uses_(uses),
+          shared_(shared),
           nodes_(g.nodes.size()),
+          known_level_(g.nodes.size()),
           outer_(outputs_axes(k)),
           short_axes_(short_axes(k)),
           thread_loops_(thread_loops(k, g)) {
+        for (const shared_value& v : shared)
+            for (const shared_value::place& p : v.places) nodes_[p.node].shares = {&v, &p};
         std::vector<int> users(g.nodes.size());
         for (const node& n : g.nodes)
             for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
@@ -46,6 +51,9 @@ public:
 
     staging run() {
         find_cuts();
+        for (std::vector<std::uint32_t> before; levels_of_shared() != before; find_cuts_again())
+            before = levels_of_shared();
+        if (!shared_.empty()) drop_unread();
         find_parts();
         staging whole;
         if (cut_.empty() && parts_.size() == 1 && !parts_[0].is_call && parts_[0].axes == outer_) return whole;
@@ -59,18 +67,26 @@ public:
             whole.views.push_back(
                 {static_cast<std::uint16_t>(nodes_[library].temporary), graph_.nodes[v].pick, batch_of(library)});
         }
+        for (const node_id n : readings_)
+            whole.readings.push_back({static_cast<std::uint16_t>(nodes_[n].temporary), axes_of_temporary(n)});
         std::ranges::stable_sort(parts_, {}, &part::level);
         for (const part& p : parts_) whole.stages.push_back(make_stage(p));
         return whole;
     }
 
 private:
+    struct place_of_shared {
+        const shared_value* value = nullptr;
+        const shared_value::place* at = nullptr;
+        explicit operator bool() const { return value != nullptr; }
+    };
     struct state {
         bool reduces = false;   // a reduction at or beneath it, with no cut between
         int scans = no_axis;    // the same of scans: the loop along which they go
         bool reshapes = false;  // and of reshapes
         bool loops = false;     // and of folds that a thread makes by loops of its own
         int temporary = -1;
+        place_of_shared shares;   // what of it others have, too
         std::uint32_t level = 0;  // of the first stage in which it can be computed
         bool folds() const { return reduces || scans != no_axis; }
     };
@@ -87,18 +103,26 @@ private:
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
-    /// Axes of a temporary, outermost first: in the key's order, but for one along which arrays lie in memory where
-    /// they do not lie along the last.
+    /// Axes of a temporary, outermost first: in the key's order, but for one along which the arrays that move along
+    /// most of them lie in memory where none of these lies along the last.
     std::vector<int> in_order(std::uint64_t bits) const {
         std::vector<int> axes = axes_in(bits);
-        const auto unit = [&](int loop) {
-            for (const operand_class& o : key_.operands)
-                for (std::size_t a = 0; a < o.strides.size() && o.head.kind == operand_kind::array; ++a)
-                    if (o.strides[a] == stride_class::unit && loop_of(static_cast<int>(a)) == loop) return true;
-            return false;
-        };
-        if (axes.empty() || unit(axes.back())) return axes;
-        const auto inner = std::find_if(axes.begin(), axes.end(), unit);
+        std::uint64_t by_one = 0;
+        int most = 0;
+        for (const operand_class& o : key_.operands) {
+            if (o.head.kind != operand_kind::array) continue;
+            std::uint64_t moves = 0, unit = 0;
+            for (std::size_t a = 0; a < o.strides.size(); ++a) {
+                const std::uint64_t loop = axis_bit(loop_of(static_cast<int>(a))) & bits;
+                if (o.strides[a] != stride_class::broadcast) moves |= loop;
+                if (o.strides[a] == stride_class::unit) unit |= loop;
+            }
+            if (std::popcount(moves) < most || unit == 0) continue;
+            by_one = std::popcount(moves) > most ? unit : by_one | unit;
+            most = std::popcount(moves);
+        }
+        if (axes.empty() || (by_one & axis_bit(axes.back())) != 0) return axes;
+        const auto inner = std::ranges::find_if(axes, [&](int loop) { return (by_one & axis_bit(loop)) != 0; });
         if (inner != axes.end()) std::rotate(inner, inner + 1, axes.end());
         return axes;
     }
@@ -106,6 +130,11 @@ private:
     /// The same of a node's value in memory: of what a library takes or gives the batch's axes, then its own in order.
     std::vector<int> axes_of_temporary(node_id id) const {
         const node& n = graph_.nodes[id];
+        if (is_reading(id)) {
+            std::vector<int> axes = axes_of_temporary(made_for(id));
+            for (int& a : axes) a = nodes_[id].shares.at->loops[static_cast<std::size_t>(a)];
+            return axes;
+        }
         if (n.kind != node_kind::store && n.kind != node_kind::library) return in_order(n.axes);
         std::vector<int> axes = axes_in(batch_of(id));
         for (const int loop : own_loops(n, own_mask(n))) axes.push_back(loop);
@@ -137,6 +166,13 @@ private:
 
     void cut(node_id n, const char* why) {
         if (is_cut(n)) return;
+        if (is_reading(n)) {
+            cut(made_for(n), why);
+            nodes_[n].temporary = nodes_[made_for(n)].temporary;
+            nodes_[n].level = known_level_[made_for(n)];
+            readings_.push_back(n);
+            return;
+        }
         nodes_[n].temporary = static_cast<int>(cut_.size());
         cut_.push_back(n);
         reasons_.push_back(why);
@@ -152,6 +188,9 @@ private:
                (folds ? " for each element that it folds)" : ")");
     }
     bool is_cut(node_id n) const { return nodes_[n].temporary >= 0; }
+    bool is_reading(node_id n) const { return nodes_[n].shares && made_for(n) != n; }
+    /// The node whose temporary a reading reads.
+    node_id made_for(node_id reading) const { return nodes_[reading].shares.value->places[0].node; }
 
     /// Whether one stage can compute both as they stand: they fold in the same way or the same rows, if they do, and
     /// nothing is read at the digits of a place where anything folds.
@@ -241,8 +280,9 @@ private:
             if (reads_raw(n) && is_rounded_by_vectors_somewhere()) cut(i, "vectors' idle lanes would read outside");
             now.loops = n.kind == node_kind::thread_fold;
             if (n.kind == node_kind::scan) now.scans = loops_of_binder(key_, graph_, n.index).front();
-            for (const node_id of : arguments) {
-                const bool read = is_cut(of) && !is_at_hand(of, n);
+            for (int a = 0; a < n.arity; ++a) {
+                const node_id of = n.arguments[a];
+                const bool read = is_cut(of) && !is_at_hand(of, n) && !is_held(i, a);
                 now.level = std::max(now.level, nodes_[of].level + (read ? 1 : 0));
                 if (read) continue;
                 now.reduces = now.reduces || nodes_[of].reduces;
@@ -252,6 +292,7 @@ private:
             }
             if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0))
                 cut(i, n.kind == node_kind::store ? "a library takes it" : "a library makes it");
+            if (now.shares) cut(i, "it is wanted along other loops, too");
             if (ends[i]) cut_behind(i, last_user);
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
@@ -259,15 +300,76 @@ private:
                 cut(graph_.roots[k], "a result repeats it");
     }
 
+    /// The levels of the nodes whose temporaries are read along other loops, too: a reading may come before them.
+    std::vector<std::uint32_t> levels_of_shared() const {
+        std::vector<std::uint32_t> levels;
+        for (const shared_value& v : shared_) levels.push_back(nodes_[v.places[0].node].level);
+        return levels;
+    }
+    void find_cuts_again() {
+        cut_.clear(), reasons_.clear(), readings_.clear();
+        for (node_id n = 0; n < graph_.nodes.size(); ++n) {
+            known_level_[n] = nodes_[n].level;
+            const place_of_shared shares = nodes_[n].shares;
+            nodes_[n] = state();
+            nodes_[n].shares = shares;
+        }
+        find_cuts();
+    }
+
+    /// The nodes that something computes or reads, as it is cut now.
+    std::vector<bool> wanted_nodes() const {
+        std::vector<bool> wanted(graph_.nodes.size());
+        for (const node_id root : graph_.roots) wanted[root] = true;
+        for (bool more = true; more;) {
+            more = false;
+            for (node_id i = static_cast<node_id>(wanted.size()); i-- > 0;) {
+                if (!wanted[i]) continue;
+                if (is_reading(i)) {
+                    more = more || !wanted[made_for(i)];
+                    wanted[made_for(i)] = true;
+                    continue;
+                }
+                for (int a = 0; a < graph_.nodes[i].arity; ++a) wanted[graph_.nodes[i].arguments[a]] = true;
+            }
+        }
+        return wanted;
+    }
+
+    /// Forgets the temporaries that nothing reads any more.
+    void drop_unread() {
+        const std::vector<bool> wanted = wanted_nodes();
+        std::vector<node_id> kept;
+        std::vector<const char*> reasons;
+        for (const node_id n : cut_) {
+            const char* const why = reasons_[static_cast<std::size_t>(nodes_[n].temporary)];
+            nodes_[n].temporary = -1;
+            if (!wanted[n]) continue;
+            nodes_[n].temporary = static_cast<int>(kept.size());
+            kept.push_back(n);
+            reasons.push_back(why);
+        }
+        cut_ = std::move(kept), reasons_ = std::move(reasons);
+        std::erase_if(readings_, [&](node_id n) { return !wanted[n]; });
+        for (const node_id n : readings_) nodes_[n].temporary = nodes_[made_for(n)].temporary;
+    }
+
     /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
     /// about, or what one pass folds beside another argument of the user.
     bool is_at_hand(node_id of, const node& user) const {
         if (user.kind == node_kind::shifted) return true;
-        if (user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds()) return false;
+        if (nodes_[of].shares || user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds())
+            return false;
         return std::any_of(user.arguments, user.arguments + user.arity, [&](node_id other) {
             return !is_cut(other) && nodes_[other].folds() && axes_of(other) == user.axes && go_together(of, other) &&
                    uses_.are_made_together(of, other);
         });
+    }
+
+    /// Whether the kernel that makes a shared value holds the row of it that its user wants.
+    bool is_held(node_id user, int argument) const {
+        const node_id of = graph_.nodes[user].arguments[argument];
+        return nodes_[of].shares && !is_reading(of) && uses_.of_argument(user, argument) == row_uses::use::held;
     }
 
     /// Whether an output repeats its root, in another kernel than that which makes the root.
@@ -296,7 +398,8 @@ private:
         // Outputs along the same axes are written together, by the stage that can write the last of them.
         const auto level_of = [&](std::size_t k) {
             const node_id root = graph_.roots[k];
-            return nodes_[root].level + (is_broadcast(k) && nodes_[root].temporary >= 0 ? 1 : 0);
+            const bool read = is_cut(root) && (is_broadcast(k) || is_reading(root));
+            return nodes_[root].level + (read ? 1 : 0);
         };
         for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
             if (written_[k]) {
@@ -532,13 +635,25 @@ private:
                 }
         }
         if (reads_temporaries) mark_folded_before(s);
-        // No class says how many rows a temporary has; splitting a long row among blocks costs little. Rows that are
-        // scanned the key does count.
+        // No class says how many rows a temporary has, unless something folds along what tells them apart; splitting a
+        // long row among blocks costs little. Rows that are scanned the key does count.
         const bool few = !key_.axes.empty() && (key_.axes[0].flags & axis_flags::few_rows) != 0;
-        if (kept != 0 && (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && !scans)))
+        if (kept != 0 && !has_many_rows(s, kept) &&
+            (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && !scans)))
             s.key.axes[0].flags |= axis_flags::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
             s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));
+    }
+
+    /// Whether one of a stage's first axes is known to be long.
+    bool has_many_rows(const stage& s, std::size_t kept) const {
+        constexpr std::uint8_t longer_than_512 = 6;
+        for (std::size_t a = 0; a < key_.axes.size(); ++a)
+            if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
+                key_.axes[a].owner != 0 && key_.axes[a].length_class >= longer_than_512 && axis != no_axis &&
+                static_cast<std::size_t>(axis) < kept)
+                return true;
+        return false;
     }
 
     bool is_of_library(int axis) const {
@@ -630,12 +745,21 @@ private:
             s.key.operands.push_back(viewed(s, graph_.nodes[v], s.operand_axes.emplace_back()));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
         }
+        for (const node_id n : readings_) {
+            s.key.operands.push_back(contiguous(s, n));
+            s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
+        }
+        s.operand_axes.resize(s.key.operands.size());
         for (const std::uint16_t t : s.temporaries) {
             s.key.outputs.push_back(contiguous(s, cut_[t]));
             s.output_axes.emplace_back();
         }
         for (const std::uint16_t k : s.outputs)
             s.key.outputs.push_back(placed(s, key_.outputs[k], s.output_axes.emplace_back()));
+    }
+
+    static std::size_t number_in(const std::vector<node_id>& nodes, node_id n) {
+        return static_cast<std::size_t>(std::ranges::find(nodes, n) - nodes.begin());
     }
 
     void write_graph(stage& s, std::uint32_t level, const std::vector<bool>& needed,
@@ -647,15 +771,14 @@ private:
             if (is_read(i, level)) {
                 n = node{};
                 n.type = graph_.nodes[i].type;
-                n.index =
-                    static_cast<std::uint16_t>(key_.operands.size() + static_cast<std::size_t>(nodes_[i].temporary));
+                n.index = static_cast<std::uint16_t>(
+                    is_reading(i) ? key_.operands.size() + cut_.size() + views_.size() + number_in(readings_, i)
+                                  : key_.operands.size() + static_cast<std::size_t>(nodes_[i].temporary));
             }
             if (n.kind == node_kind::view) {
-                const auto number = std::ranges::find(views_, i) - views_.begin();
                 n = node{};
                 n.type = graph_.nodes[i].type;
-                n.index =
-                    static_cast<std::uint16_t>(key_.operands.size() + cut_.size() + static_cast<std::size_t>(number));
+                n.index = static_cast<std::uint16_t>(key_.operands.size() + cut_.size() + number_in(views_, i));
             }
             for (int a = 0; a < n.arity; ++a) n.arguments[a] = moved[n.arguments[a]];
             if (n.kind == node_kind::store) {  // the temporary that the stage writes
@@ -673,11 +796,14 @@ private:
     const key& key_;
     const graph& graph_;
     const row_uses& uses_;
+    std::span<const shared_value> shared_;
     std::vector<state> nodes_;
-    std::vector<node_id> cut_;          // the node of each temporary
-    std::vector<const char*> reasons_;  // and why it is one
-    std::vector<node_id> views_;        // of libraries' results
-    std::vector<bool> written_;         // outputs that a library's function writes itself
+    std::vector<std::uint32_t> known_level_;  // of each node, when it was last cut
+    std::vector<node_id> cut_;                // the node of each temporary
+    std::vector<const char*> reasons_;        // and why it is one
+    std::vector<node_id> readings_;           // nodes whose values are others' temporaries
+    std::vector<node_id> views_;              // of libraries' results
+    std::vector<bool> written_;               // outputs that a library's function writes itself
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;
@@ -685,9 +811,10 @@ private:
 
 }  // namespace
 
-staging cut(const key& k, const graph& g, const std::vector<refused_rows>& refused) {
+staging cut(const key& k, const graph& g, const std::vector<refused_rows>& refused,
+            std::span<const shared_value> shared) {
     const row_uses uses(k, g, refused);
-    return cutting(k, g, uses).run();
+    return cutting(k, g, uses, shared).run();
 }
 
 }  // namespace ingot::codegen

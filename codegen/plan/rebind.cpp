@@ -17,18 +17,23 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
     for (work& w : step.work) w.axes = bits(w.axes);
 
     // How far one step along an axis is in a temporary: the product of the extents of its axes within.
-    const auto stride_in = [&](argument& a, std::size_t temporary) {
-        const std::vector<int>& axes = whole.temporary_axes[temporary];
+    const auto stride_in = [&](argument& a, const std::vector<int>& axes) {
         std::uint64_t inner = 0;
         for (std::size_t i = axes.size(); axes[--i] != from.axes[a.axis];) inner |= axis_bit(axes[i]);
         a.kind = argument_kind::count;
         a.index = step.index_of(points_of(inner));
     };
     const std::size_t first_view = operands + whole.temporaries.size();
+    const std::size_t first_reading = first_view + whole.views.size();
+    const auto temporary_of = [&](std::size_t operand) {
+        return operand >= first_reading ? whole.readings[operand - first_reading].temporary
+               : operand >= first_view  ? whole.views[operand - first_view].temporary
+                                        : static_cast<std::uint16_t>(operand - operands);
+    };
     const auto stride_of_view = [&](argument& a, const temporary_view& v, int picked) {
         const int loop = from.axes[a.axis];
         const bool batch = (v.batch >> loop & 1u) != 0;
-        if (batch) stride_in(a, v.temporary);
+        if (batch) stride_in(a, whole.temporary_axes[v.temporary]);
         a.kind = argument_kind::view_stride;
         a.pick = v.pick;
         if (!batch) a.index = no_number;
@@ -41,17 +46,19 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
         const bool reads_temporary = index >= operands;
         switch (a.kind) {
             case argument_kind::operand_pointer:
-                if (index >= first_view) {
+                if (index >= first_view && index < first_reading) {
                     const temporary_view& v = whole.views[index - first_view];
                     a.kind = argument_kind::view_pointer, a.index = v.temporary, a.pick = v.pick;
                 } else if (reads_temporary)
-                    a.kind = argument_kind::temporary_pointer, a.index = static_cast<std::uint16_t>(index - operands);
+                    a.kind = argument_kind::temporary_pointer, a.index = temporary_of(index);
                 break;
             case argument_kind::operand_stride:
-                if (index >= first_view)
+                if (index >= first_reading)
+                    stride_in(a, whole.readings[index - first_reading].axes);
+                else if (index >= first_view)
                     stride_of_view(a, whole.views[index - first_view], from.operand_axes[index][a.axis]);
                 else if (reads_temporary)
-                    stride_in(a, index - operands);
+                    stride_in(a, whole.temporary_axes[index - operands]);
                 else
                     a.axis = static_cast<std::uint16_t>(from.operand_axes[index][a.axis]);
                 break;
@@ -63,7 +70,7 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
                 break;
             case argument_kind::output_stride:
                 if (writes_temporary(index))
-                    stride_in(a, from.temporaries[index]);
+                    stride_in(a, whole.temporary_axes[from.temporaries[index]]);
                 else
                     a.index = output_of(index), a.axis = static_cast<std::uint16_t>(from.output_axes[index][a.axis]);
                 break;
@@ -77,8 +84,7 @@ void rebind(launch& step, const stage& from, const staging& whole, std::size_t o
         if (i < operands)
             arrays.push_back(i);
         else
-            step.reads_temporaries.push_back(i >= first_view ? whole.views[i - first_view].temporary
-                                                             : static_cast<std::uint16_t>(i - operands));
+            step.reads_temporaries.push_back(temporary_of(i));
     step.reads = std::move(arrays);
     step.writes_temporaries = from.temporaries;
     step.writes = from.outputs;

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <ingot/error.hpp>
 
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/cutting.hpp"
+#include "codegen/plan/equal_values.hpp"
 #include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
@@ -71,9 +73,9 @@ std::vector<refused_rows> rows_not_held(const key& k, const graph& g, const row_
 /// As it is cut where no kernel holds these rows, nor those found not to be held on the way, which are added; nothing
 /// where rows would have to be held all the same.
 std::optional<staging> cut_without(const key& k, const graph& g, const row_test& holds,
-                                   std::vector<refused_rows>& refused) {
+                                   std::vector<refused_rows>& refused, std::span<const shared_value> shared = {}) {
     for (;;) {
-        staging whole = cut(k, g, refused);
+        staging whole = cut(k, g, refused, shared);
         std::vector<refused_rows> now;
         if (whole.stages.empty()) now = rows_not_held(k, g, holds);
         for (const stage& s : whole.stages)
@@ -110,6 +112,36 @@ std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
     return of_whole(s, rows_of(s.graph, *r), whole);
 }
 
+/// What is folded and wanted along several loops may be one temporary; it is where that moves less, or takes fewer
+/// kernels.
+void share_values(const key& k, const graph& g, const row_test& holds, const std::vector<refused_rows>& refused,
+                  staging& best) {
+    const auto made_by_threads = [](const node& n) {
+        return n.kind == node_kind::shifted || n.kind == node_kind::thread_fold || n.kind == node_kind::thread_scan;
+    };
+    if (best.stages.empty() || std::ranges::any_of(g.nodes, made_by_threads)) return;
+    const equal_values values(k, g);
+    std::vector<shared_value> shared;
+    int trials = 32;
+    for (const std::vector<node_id>& same : values.repeated()) {
+        std::optional<shared_value> chosen;
+        for (const node_id first : same) {
+            if (trials-- == 0) return;
+            shared_value now{{{first, {}}}};
+            for (const node_id n : same)
+                if (n != first) now.places.push_back({n, values.along(first, n).value()});
+            shared.push_back(now);
+            std::vector<refused_rows> more = refused;
+            std::optional<staging> found = cut_without(k, g, holds, more, shared);
+            shared.pop_back();
+            if (!found || cost_of(*found) >= cost_of(best)) continue;
+            best = std::move(*found);
+            chosen = std::move(now);
+        }
+        if (chosen) shared.push_back(std::move(*chosen));
+    }
+}
+
 }  // namespace
 
 staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
@@ -129,6 +161,7 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
         refused = std::move(more);
         i = 0;
     }
+    share_values(k, g, holds, refused, best);
     return best;
 }
 

@@ -18,7 +18,7 @@
 namespace ingot::codegen {
 
 struct stage {
-    codegen::key key;  // its operands: those of the whole key, then the temporaries, then the views of these
+    codegen::key key;  // its operands: those of the whole key, then the temporaries, their views and their readings
     codegen::graph graph;
     std::vector<int> axes;                       // of the whole key, for each axis of this one
     std::vector<std::vector<int>> operand_axes;  // the same for each operand's strides, -1 where it does not move
@@ -34,11 +34,18 @@ struct temporary_view {
     std::uint64_t batch;  // the axes of the whole key along which the temporary moves itself
 };
 
+/// A temporary read along other loops than those that its stage writes it along.
+struct temporary_reading {
+    std::uint16_t temporary;
+    std::vector<int> axes;  // of the whole key, in the order of the temporary's
+};
+
 struct staging {
     std::vector<stage> stages;  // in the order in which they run
     std::vector<temporary> temporaries;
     std::vector<std::vector<int>> temporary_axes;  // of the whole key, outermost first
     std::vector<temporary_view> views;
+    std::vector<temporary_reading> readings;
     std::vector<std::string> reasons;  // why each temporary is one
 };
 

@@ -29,10 +29,12 @@ struct tree_node {
     tree_hash hash;
     const index_t* shape = nullptr;  // held by this node or one beneath it
     std::uint8_t rank = 0;
-    std::uint8_t bound = 0;            // a binder's attribute word
-    device_id device;                  // no_device: scalars alone
-    std::uint16_t nodes = 0;           // of the piece that ends here, not counting what was cut off below
-    std::uint16_t argument_bytes = 0;  // what its leaves take of a kernel's arguments
+    std::uint8_t bound = 0;  // a binder's attribute word
+    device_id device;        // no_device: scalars alone
+    // Of the piece that ends here, not counting what was cut off below; larger numbers are the largest that fits.
+    std::uint32_t nodes : 12 = 0;
+    std::uint32_t bound_axes : 6 = 0;       // of all its binders
+    std::uint32_t argument_bytes : 14 = 0;  // what its leaves take of a kernel's arguments
 
     extents_ref extents() const noexcept { return {shape, rank}; }
 };

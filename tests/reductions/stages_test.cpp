@@ -250,3 +250,54 @@ TEST_CASE("rows of 1 to 10^6 elements take at most 24 kernels' worth of keys") {
               }
           }) <= 24 + 2);  // and what makes `ones`
 }
+
+TEST_CASE("prefixes that are wanted beneath two folds are made once") {
+    const array<double> x = wave({20, 30});
+    const auto prefixes = cumsum(x, 1);
+    const array<double> made = prefixes;
+    const auto shares = prefixes / max(prefixes, 1, keepdims);
+    const array<double> wanted = made / max(made, 1, keepdims);
+    // The row's greatest beside the prefixes themselves, then what reads both.
+    CHECK(patterns(sum(shares)) == std::vector<std::string>{"row program", "row reduction"});
+    CHECK(patterns(sum(shares, 0)) == std::vector<std::string>{"row program", "column reduction"});
+    CHECK(allclose(eval(sum(shares)), sum(wanted)).item());
+    CHECK(allclose(eval(sum(shares, 0)), sum(wanted, 0)).item());
+    lazy<double> same = cumsum(x, 1);
+    same = same / max(same, 1, keepdims);
+    CHECK(patterns(sum(same, 0)).size() == 2);
+    CHECK(allclose(eval(sum(same, 0)), sum(wanted, 0)).item());
+}
+
+TEST_CASE("places found in an array and in its transpose are told apart") {
+    array<double> x = zeros<double>({3, 5});
+    x(1, 2) = 1;
+    const auto [rows, columns, between] = eval(argmax(x), argmax(transpose(x)), argmax(x) - argmax(transpose(x)));
+    CHECK(rows.item() == 7);
+    CHECK(columns.item() == 7);
+    CHECK(between.item() == 0);
+    x(2, 1) = 2;
+    CHECK(eval(argmax(x) - argmax(transpose(x))).item() == 11 - 5);
+    CHECK(eval(sum(x) + argmax(transpose(x)) - argmax(x)).item() == 3 + 5 - 11);
+}
+
+TEST_CASE("lazies of more folds than one statement has room for") {
+    array<double> x = wave({6, 9});
+    lazy<double> many = x;
+    for (int i = 0; i < 60; ++i) {
+        many = many / norm(many) + 0.01;
+        x = x / norm(x) + 0.01;
+    }
+    CHECK(allclose(eval(many), x).item());
+    lazy<double> prefixes = x, other = transpose(x);
+    array<double> wanted = x, wanted_of_other = transpose(x);
+    for (int i = 0; i < 70; ++i) prefixes = cumsum(prefixes, i % 2) * 0.2, wanted = cumsum(wanted, i % 2) * 0.2;
+    CHECK(allclose(eval(prefixes), wanted).item());
+    for (int i = 0; i < 40; ++i) {
+        other = other - mean(other, 1, keepdims) + sum(other, 0);
+        wanted_of_other = wanted_of_other - mean(wanted_of_other, 1, keepdims) + sum(wanted_of_other, 0);
+    }
+    CHECK(allclose(eval(transpose(other) + many), transpose(wanted_of_other) + x).item());
+    const auto [one, two] = eval(transpose(other) + many, sum(other));
+    CHECK(allclose(one, transpose(wanted_of_other) + x).item());
+    CHECK(allclose(two, sum(wanted_of_other)).item());
+}
