@@ -69,6 +69,7 @@ struct statement {
     std::span<const detail::extents_ref> shapes = {};  // of each output, where they differ; one holds the others' axes
     bool not_contiguous = false;                       // the slot knows no contiguous statement that it is
     repetition repeated = {};
+    bool is_piece = false;  // it is not cut again, however many axes it binds
 };
 
 /// operand_head::few_places of an output; 0 on the host, whose kernels are the same whatever it is.

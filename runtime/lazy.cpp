@@ -213,6 +213,18 @@ std::span<const std::uint32_t> contexts_of(std::span<const word> program, bool s
 
 }  // namespace
 
+bool binds_many_axes(const statement& s) {
+    if (s.is_piece) return false;
+    std::size_t axes = 0;
+    for (const word bound : s.attributes) axes += bound;
+    for (const operand& o : s.operands)
+        if (o.kind == operand_kind::lazy) axes += tree_of(o).bound_axes;
+    return axes > static_cast<std::size_t>(piece_axes) && std::ranges::none_of(s.program, [](word w) {
+               const word_kind kind = detail::kind_of_word(w);
+               return kind == word_kind::scatter || kind == word_kind::reference;
+           });
+}
+
 std::vector<piece> pieces_of(const statement& s) {
     // Depth first, with a stack of its own.
     struct frame {
@@ -310,16 +322,6 @@ bool has_pieces_below(const statement& s) {
     return !found.empty();
 }
 
-/// Whether the trees and what is over them bind more axes than a statement has room for.
-bool binds_many_axes(const statement& s) {
-    std::size_t axes = 0;
-    for (const word bound : s.attributes) axes += bound;
-    for (const operand& o : s.operands)
-        if (o.kind == operand_kind::lazy) axes += tree_of(o).bound_axes;
-    return axes > static_cast<std::size_t>(piece_axes) &&
-           std::ranges::none_of(s.program, [](word w) { return detail::kind_of_word(w) == word_kind::scatter; });
-}
-
 /// Where the program of each output's value begins.
 std::vector<std::size_t> beginnings_of(std::span<const word> program, std::size_t outputs) {
     std::vector<std::size_t> first(outputs);
@@ -411,7 +413,9 @@ void flat_statement::evaluate_pieces(const statement& s) {
             splice(words_, *p.source, pieces_);
             detail::layout where;
             const output out{detail::dtype_of_word(p.source->code), memory, &where};
-            evaluate_({words_.program, words_.operands, words_.attributes, {&out, 1}});
+            statement own{words_.program, words_.operands, words_.attributes, {&out, 1}};
+            own.is_piece = true;
+            evaluate_(own);
         }
         for (const tree_node* r : p.reads) pieces_.use(*r);
     }

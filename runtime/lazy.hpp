@@ -29,9 +29,13 @@ inline bool has_digits_beside_binders(const statement& s) {
     return digits && others;
 }
 
-/// Whether a statement can be classified as it is: no run-time trees, no such reshapes, and no scan of which little is
-/// read.
+/// Whether a statement binds more axes than it has room for beside those of its result, and is cut before.
+bool binds_many_axes(const statement& s);
+
+/// Whether a statement can be classified as it is: no run-time trees, no such reshapes, no scan of which little is
+/// read, and not too many axes.
 inline bool is_flat(const statement& s) {
+    if (binds_many_axes(s)) return false;
     std::size_t operands = 0;
     for (const detail::word w : s.program) {
         operands += static_cast<std::size_t>(detail::operands_of_word(w));
@@ -105,7 +109,9 @@ public:
     flat_statement(const flat_statement&) = delete;
     flat_statement& operator=(const flat_statement&) = delete;
     statement get() const noexcept {
-        return {words_.program, words_.operands, words_.attributes, outputs_, 0, shapes_};
+        statement s{words_.program, words_.operands, words_.attributes, outputs_, 0, shapes_};
+        s.is_piece = true;
+        return s;
     }
 
 private:
