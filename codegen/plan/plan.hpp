@@ -180,7 +180,7 @@ struct plan {
 inline std::vector<std::reference_wrapper<const launch>> launches_of(const plan& p) {
     std::vector<std::reference_wrapper<const launch>> found;
     for (const plan_step& s : p.steps)
-        if (const auto* l = std::get_if<launch>(&s)) found.push_back(*l);
+        if (const auto* l = std::get_if<launch>(&s)) found.emplace_back(*l);
     return found;
 }
 
