@@ -172,9 +172,17 @@ array_argument cuda_kernel::leaf_of(node_id generator) const {
     return {&key.operands[index], names[index], index, false, generator};
 }
 
-void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index) {
-    const std::uint32_t group = generator_group(graph.nodes[generator].type);
-    const std::string name = generator_name(generator), seed = generator_key(generator);
+void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index,
+                              bool apart) {
+    const node& drawn = graph.nodes[generator];
+    const std::uint32_t group = generator_group(drawn.type);
+    const std::string seed = generator_key(generator);
+    if (apart || !leaf_of(generator).at->head.vector || n % group != 0) {
+        const std::string from = spell_generator_from(static_cast<detail::generator_kind>(drawn.code), drawn.type,
+                                                      key.header.math == detail::math_mode::fast, needs);
+        return code.line(from, '<', n, ">(", to, ", ", seed, ", ", needs.type(dtype::u8), '(', index, "));");
+    }
+    const std::string name = generator_name(generator);
     const std::string first = needs.type(dtype::u8) + '(' + index + ") / " + std::to_string(group);
     if (n == group) return code.line(name, '(', to, ", ", seed, ", ", first, ");");
     code.margin("#pragma unroll");

@@ -47,9 +47,10 @@ struct cuda_kernel : kernel_builder {
 
     /// A random leaf as an operand.
     array_argument leaf_of(node_id generator) const;
-    /// Writes the elements of a random leaf from `index` on, the first of a group, into an array of n, which is whole
-    /// groups: one call of the generator for each.
-    void draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index);
+    /// Writes the n elements of a random leaf from `index` on into an array, by whole calls of the generator: one more
+    /// where they do not begin with a group. `apart`: from a place that is not a multiple of n along the unit axis.
+    void draw_groups(node_id generator, const std::string& to, std::uint32_t n, const std::string& index,
+                     bool apart = false);
 
     /// The call that joins the first elements of an array, of which there are `count`, by a fold's struct.
     std::string join_pairs(const std::string& fold, std::uint32_t count, const std::string& values);

@@ -21,5 +21,7 @@ constexpr std::string_view key_type_of(detail::generator_kind kind) {
 /// Puts the generator into the prelude and returns its name. name(to, key, i / group) writes a whole group;
 /// name(key, i) is element i. `approximate`: for a compiler that replaces the functions which it calls.
 std::string spell_generator(detail::generator_kind kind, dtype t, bool approximate, prelude& needs);
+/// The same for numbers from anywhere on: name<n>(to, key, i) writes the numbers [i, i + n). On a GPU.
+std::string spell_generator_from(detail::generator_kind kind, dtype t, bool approximate, prelude& needs);
 
 }  // namespace ingot::codegen

@@ -50,7 +50,7 @@ bool folded_kernel::draws_groups(const folded_space& s, int along, std::uint32_t
     return !generators.empty() && std::ranges::all_of(generators, [&](node_id g) {
         if ((kernel_.graph.nodes[g].axes & axis_bit(along)) == 0) return true;
         const array_argument leaf = kernel_.leaf_of(g);
-        return leaf.at->head.vector && is_unit(leaf, along) && each % generator_group(kernel_.graph.nodes[g].type) == 0;
+        return each > 1 && is_unit(leaf, along);
     });
 }
 

@@ -38,9 +38,9 @@ public:
     std::vector<const array_argument*> inputs_of(const folded_space& s) const { return codegen::inputs_of(kernel_, s); }
     /// Random leaves that a space folds and that move along it.
     std::vector<node_id> generators_of(const folded_space& s) const;
-    /// Whether all random leaves that a space folds, of which there are some, lie along a loop by whole groups of the
-    /// generator, `each` elements being some groups: one call then makes a group's numbers. A leaf that does not move
-    /// along the loop has one number for all of them.
+    /// Whether all random leaves that a space folds, of which there are some, have neighbours along a loop: a call of
+    /// the generator then makes several of `each` elements. A leaf that does not move along the loop has one number for
+    /// all of them.
     bool draws_groups(const folded_space& s, int along, std::uint32_t each) const;
     /// Whether a space folds random leaves and no array.
     bool draws_alone(const folded_space& s) const { return inputs_of(s).empty() && !generators_of(s).empty(); }

@@ -310,21 +310,13 @@ void row_elements::load_singles(const std::vector<const array_argument*>& leaves
 }
 
 void row_elements::draw_groups(const std::vector<const array_argument*>& leaves) {
-    source_writer& out = b_.code;
     open_chunks();
     leave_absent();
     b_.write_digits(place(), r_.row);
-    for (const array_argument* leaf : leaves) {
-        const std::uint32_t group = generator_group(leaf->at->head.type);
-        const std::string index = b_.generator_index(leaf->node, all_axes()), name = b_.generator_name(leaf->node);
-        const bool several = choice_.each > group;
-        if (several) out.margin("#pragma unroll");
-        if (several) out.open("for (int e = 0; e < ", choice_.each, "; e += ", group, ")");
-        out.line(name, '(', leaf->name, several ? "[u] + e, " : "[u], ", b_.generator_key(leaf->node), ", ",
-                 b_.needs.type(dtype::u8), '(', index, several ? " + e) / " : ") / ", group, ");");
-        if (several) out.close();
-    }
-    out.close();
+    for (const array_argument* leaf : leaves)
+        b_.draw_groups(leaf->node, leaf->name + "[u]", choice_.each, b_.generator_index(leaf->node, all_axes()),
+                       choice_.shifted);
+    b_.code.close();
 }
 
 std::string row_elements::may_be_ragged(const std::vector<const array_argument*>& vectors) {

@@ -65,21 +65,19 @@ rows_in_memory rows_across_memory(const key& k, const graph& g, const row_progra
     return at;
 }
 
-/// Elements of 16 bytes of the widest array, which are whole groups of a random leaf; rows that begin anywhere are
-/// shifted: held from a sector of 32 bytes before them, a part of which costs as much, but of doubles, of which a
-/// thread has few, from a vector.
+/// Elements of 16 bytes of the widest array; rows that begin anywhere are shifted: held from a sector of 32 bytes
+/// before them, a part of which costs as much, but of doubles, of which a thread has few, from a vector.
 void choose_vectors(register_rows& s, const key& k, const graph& g, const row_program& r) {
-    std::uint32_t widest = 0, group = 1;
+    std::uint32_t widest = 0;
     bool anywhere = false;
     for (const operand_class* at : streams(k, g, r)) {
         const bool drawn = at->head.kind == operand_kind::generator;
         if (drawn && (r.row.size() != 1 || along(*at, g, r.inner()) != stride_class::unit)) return;
         if (!drawn && !is_packed(*at, g, r)) continue;
-        if (drawn) group = std::max(group, generator_group(at->head.type));
         widest = std::max(widest, static_cast<std::uint32_t>(size_of(at->head.type)));
-        anywhere = anywhere || !at->head.vector;
+        anywhere = anywhere || (!drawn && !at->head.vector);
     }
-    if (widest == 0 || (group > 1 && (anywhere || 16 / widest % group != 0))) return;
+    if (widest == 0) return;
     s.each = 16 / widest;
     s.shifted = anywhere && s.each > 1;
     s.sector = s.each > 2 ? 2 * s.each : s.each;

@@ -111,7 +111,7 @@ void row_tiles::draw_random(node_id g) {
     bool is_unit = false;
     for (std::size_t a = 0; a < leaf.at->strides.size(); ++a)
         is_unit = is_unit || (b_.graph.loop_axis[a] == s_.axis && leaf.at->strides[a] == stride_class::unit);
-    if (is_unit && leaf.at->head.vector && each_ % generator_group(b_.graph.nodes[g].type) == 0) {
+    if (is_unit && each_ > 1) {
         write_position(false);
         b_.draw_groups(g, name + "[u]", each_, b_.generator_index(g, all_bits()));
     } else {
