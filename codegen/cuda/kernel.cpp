@@ -180,7 +180,7 @@ void cuda_kernel::draw_groups(node_id generator, const std::string& to, std::uin
     if (apart || !leaf_of(generator).at->head.vector || n % group != 0) {
         const std::string from = spell_generator_from(static_cast<detail::generator_kind>(drawn.code), drawn.type,
                                                       key.header.math == detail::math_mode::fast, needs);
-        return code.line(from, '<', n, ">(", to, ", ", seed, ", ", needs.type(dtype::u8), '(', index, "));");
+        return code.line(from, '<', n, ">(", to, ", ", seed, ", ", index, ");");
     }
     const std::string name = generator_name(generator);
     const std::string first = needs.type(dtype::u8) + '(' + index + ") / " + std::to_string(group);

@@ -357,26 +357,23 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
 
 std::string spell_generator_from(generator_kind kind, dtype t, bool approximate, prelude& needs) {
     const std::string name = spell_generator(kind, t, approximate, needs), type = type_name(t);
-    const std::string size = std::to_string(generator_group(t)), prefix(needs.function_prefix());
-    std::string text = "template <int n>\n" + prefix + " void " + name + "_from(" + type + "* to, const " +
-                       std::string(key_type_of(kind)) +
-                       "& key, uint64 i) {\n"
-                       "    constexpr int groups = (n + " +
-                       std::to_string(2 * generator_group(t) - 2) + ") / " + size +
-                       ";\n"
-                       "    const unsigned int before = i % " +
-                       size + ";\n    " + type + " all[groups * " + size +
-                       "] = {};\n"
-                       "#pragma unroll\n"
-                       "    for (int g = 0; g < groups; ++g)\n"
-                       "        if (g * " +
-                       size + " < before + n) " + name + "(all + g * " + size + ", key, i / " + size +
-                       " + g);\n"
-                       "    // Numbers in registers move by fixed steps.\n";
-    for (std::uint32_t step = generator_group(t) / 2; step > 0; step /= 2)
-        text += "    if (before & " + std::to_string(step) + ") {\n#pragma unroll\n        for (int k = 0; k + " +
-                std::to_string(step) + " < groups * " + size + "; ++k) all[k] = all[k + " + std::to_string(step) +
-                "];\n    }\n";
+    const std::uint32_t group = generator_group(t);
+    const std::string size = std::to_string(group);
+    needs.type(dtype::i8);
+    std::string text =
+        "/// The numbers [i, i + n). What lies before the first one is no number, and not used.\ntemplate <int n>\n";
+    text += std::string(needs.function_prefix()) + " void " + name + "_from(" + type + "* to, const " +
+            std::string(key_type_of(kind)) + "& key, int64 i) {\n";
+    text += "    constexpr int groups = (n + " + std::to_string(2 * group - 2) + ") / " + size + ";\n";
+    text += "    const unsigned int before = static_cast<unsigned int>(i) % " + size + ";\n";
+    text += "    " + type + " all[groups * " + size + "] = {};\n#pragma unroll\n";
+    text += "    for (int g = 0; g < groups; ++g)\n        if (g * " + size + " < before + n) " + name + "(all + g * " +
+            size + ", key, (i >> " + std::to_string(group / 2) + ") + g);\n";
+    for (std::uint32_t step = group / 2; step > 0; step /= 2) {
+        const std::string by = std::to_string(step);
+        text += "    if (before & " + by + ") {\n#pragma unroll\n        for (int k = 0; k + " + by + " < groups * " +
+                size + "; ++k) all[k] = all[k + " + by + "];\n    }\n";
+    }
     text += "#pragma unroll\n    for (int k = 0; k < n; ++k) to[k] = all[k];\n}\n";
     needs.add(name + " from", text);
     return name + "_from";
