@@ -47,7 +47,7 @@ inline bool have_one_origin(const operand& a, const operand& b) noexcept {
             return a.bits[0] == b.bits[0] && a.bits[1] == b.bits[1];
         default:
             return a.memory == b.memory && a.where->offset == b.where->offset && a.bits[0] == b.bits[0] &&
-                   a.bits[1] == b.bits[1];
+                   a.bits[1] == b.bits[1] && a.serial == b.serial;
     }
 }
 

@@ -114,4 +114,16 @@ void random_numbers(std::uint16_t kind, std::uint64_t seed, std::uint64_t call, 
     }
 }
 
+inline void random_integers(std::uint64_t seed, std::uint64_t call, std::uint32_t last, const indices& at,
+                            std::size_t n, std::uint32_t* to) {
+    namespace philox = detail::philox;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto element = static_cast<std::uint64_t>(at[i]), block = element / 4, in_block = element % 4;
+        const std::uint32_t upper = philox::words(seed, call, block)[in_block];
+        const std::uint32_t lower =
+            philox::may_carry(upper, last) ? philox::words(seed, call, block + philox::lower_half_block)[in_block] : 0;
+        to[i] = philox::integer(upper, lower, last);
+    }
+}
+
 }  // namespace ingot::runtime::interpreter

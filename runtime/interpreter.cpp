@@ -229,6 +229,9 @@ private:
             load(n.type, bound.data, at_, where.count, to);
         else if (n.code == static_cast<std::uint16_t>(detail::generator_kind::position))
             std::copy_n(at_.data(), where.count, elements<std::int64_t>(to));
+        else if (n.code == static_cast<std::uint16_t>(detail::generator_kind::integers))
+            random_integers(bound.bits[0], bound.bits[1], static_cast<std::uint32_t>(bound.last), at_, where.count,
+                            elements<std::uint32_t>(to));
         else if (n.type == dtype::f4)
             evaluate_random<float>(n, bound, where, to);
         else if (n.type == dtype::f8)

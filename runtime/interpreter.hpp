@@ -16,12 +16,13 @@ namespace ingot::runtime {
 
 /// An operand's run-time half. Strides are in elements, one for each axis of the key; `offset` is the element (of an
 /// array, a generator's counter or a pick) at the origin. `bits` holds a scalar's value in its dtype in its first
-/// bytes, or a generator's seed and call number.
+/// bytes, or a generator's seed and call number; `last`, the largest of its integers.
 struct bound_operand {
     const void* data = nullptr;
     std::uint64_t bits[2] = {0, 0};
     std::int64_t offset = 0;
     const std::int64_t* strides = nullptr;
+    std::uint64_t last = 0;
 };
 
 struct bound_output {

@@ -58,6 +58,7 @@ bool is_same_step(const tree& a, const buffer* from, const tree& b, const buffer
         const buffer* const stepped = x.memory == from ? to : x.memory;
         return x.kind == y.kind && x.type == y.type && x.exponent == y.exponent && y.memory == stepped &&
                x.bits[0] == y.bits[0] && x.bits[1] == y.bits[1] &&
+               (x.kind != operand_kind::generator || x.serial == y.serial) &&
                (x.where == nullptr ||
                 (x.where->offset == y.where->offset && same_shape(*x.where, *y.where) &&
                  std::equal(x.where->strides(), x.where->strides() + x.where->rank(), y.where->strides())));

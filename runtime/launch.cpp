@@ -95,9 +95,15 @@ void pack(const sources& from, const argument& a, std::byte* arguments) {
         case argument_kind::scalar_value:
             if (a.bytes == 16) put(at + 8, from.of.s.operands[a.index].bits[1], 8);
             return put(at, from.of.s.operands[a.index].bits[0], std::min<std::uint8_t>(a.bytes, 8));
+        case argument_kind::ranged_key:
+            put(at + 16, from.of.s.operands[a.index].serial, 8);
+            [[fallthrough]];
         case argument_kind::generator_key:
             put(at, from.of.s.operands[a.index].bits[0], 8);
             return put(at + 8, from.of.s.operands[a.index].bits[1], 8);
+        case argument_kind::ranged_rounds:
+            put(at + 88, from.of.s.operands[a.index].serial, 8);
+            [[fallthrough]];
         case argument_kind::generator_rounds:
             put(at, from.of.s.operands[a.index].bits[1], 8);
             return put_rounds(at + 8, from.of.s.operands[a.index].bits[0]);
@@ -194,7 +200,8 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
         operands.push_back({o.memory ? o.memory->data : nullptr,
                             {o.bits[0], o.bits[1]},
                             o.where ? o.where->offset : 0,
-                            c.strides_of(i)});
+                            c.strides_of(i),
+                            o.serial});
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];

@@ -149,6 +149,7 @@ private:
         o.where = &l.where;
         o.memory = l.kept ? results_.find(*l.kept) : l.memory.get();
         std::copy_n(l.bits, 2, o.bits);
+        o.serial = l.last;
     }
 
     struct memory {

@@ -63,6 +63,7 @@ tree_ref make_placed(word code, const operand& o) {
     }
     n->bits[0] = o.bits[0];
     n->bits[1] = o.bits[1];
+    n->last = o.serial;
     return finish_leaf(n);
 }
 
@@ -240,6 +241,7 @@ tree_ref finish_leaf(placed* n) {
     add(n->hash, n->where);
     add(n->hash, n->bits[0]);
     add(n->hash, n->bits[1]);
+    if (n->last != 0) add(n->hash, n->last);
     return tree_ref::adopt(n);
 }
 

@@ -50,6 +50,7 @@ struct placed : tree_node {
     buffer_ref memory;
     tree_node* kept = nullptr;       // counted; the tree whose values the leaf will hold
     std::uint64_t bits[2] = {0, 0};  // a generator's seed and call number
+    std::uint64_t last = 0;          // of its integers
 };
 /// scalar of a number, text (its address and binding).
 struct number : tree_node {

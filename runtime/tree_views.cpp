@@ -62,6 +62,7 @@ tree_ref rebuilt(const tree_ref& root, int bound, Change&& change) {
             leaf->memory = old.memory;
             leaf->device = old.device;
             std::copy_n(old.bits, 2, leaf->bits);
+            leaf->last = old.last;
             if (old.kept) leaf->kept = tree_ref::share(old.kept).detach();
             if (!change(leaf->where, f.bound)) return {};
             result = finish_leaf(static_cast<placed*>(result.detach()));

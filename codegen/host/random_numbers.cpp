@@ -60,8 +60,27 @@ static inline void philox_groups(word* to, generator_key key, uint64 group) {
 #endif
 )";
 
+/// Makes integers of `words`, the upper halves of theirs.
+constexpr std::string_view integers_of_words = R"(        const uint32 last = uint32(key.last);
+        uint32 may_carry = 0;
+        rolled
+        for (int j = 0; j < 64; ++j) {
+            const uint64 product = scaled(words[j], last);
+            at[j] = uint32(product >> 32);
+            may_carry |= uint32(product) > ~last;
+        }
+        if (may_carry == 0) continue;
+        alignas(64) uint32 lower[64];
+        philox_groups(lower, key.of, first / 4 + vector + (1ull << 60));
+        rolled
+        independent
+        for (int j = 0; j < 64; ++j)
+            at[j] = uint32((scaled(words[j], last) + (scaled(lower[j], last) >> 32)) >> 32);
+)";
+
 /// The loop that makes a group's numbers of `words`.
 std::string numbers_of_words(generator_kind kind, bool single) {
+    if (kind == generator_kind::integers) return std::string(integers_of_words);
     const std::string n = std::to_string(groups_at_once * (single ? 4 : 2) / (kind == generator_kind::normal ? 2 : 1));
     const std::string number = kind == generator_kind::normal ? "polar(at + 2 * j, words[2 * j], words[2 * j + 1])"
                                : single                       ? "at[j] = float(int(words[j] >> 8)) * 0x1p-24f"
@@ -82,16 +101,15 @@ std::string spell_run(kernel_builder& b, node_id generator) {
     std::string text =
         "/// The numbers [first, first + m), in an array that has room for whole vectors of groups.\n"
         "static inline const " +
-        type + "* " + name + "_run(" + type +
-        "* to, generator_key key, uint64 first, int m) {\n    const int before = int(first % " + size +
-        "), groups = (before + m + " + size + " - 1) / " + size +
-        ";\n    for (int vector = 0; vector < groups; vector += " + groups + ") {\n        " + type +
-        "* const at = to + " + size + " * vector;\n";
+        type + "* " + name + "_run(" + type + "* to, " + std::string(key_type_of(kind)) +
+        " key, uint64 first, int m) {\n    const int before = int(first % " + size + "), groups = (before + m + " +
+        size + " - 1) / " + size + ";\n    for (int vector = 0; vector < groups; vector += " + groups +
+        ") {\n        " + type + "* const at = to + " + size + " * vector;\n";
     if (kind != generator_kind::bits)
         text += std::string("        alignas(64) ") + (single ? "uint32" : "uint64") + " words[" + groups + " * " +
                 size + "];\n";
     text += std::string("        philox_groups(") + (kind == generator_kind::bits ? "at" : "words") +
-            ", key, first / " + size + " + vector);\n";
+            (kind == generator_kind::integers ? ", key.of" : ", key") + ", first / " + size + " + vector);\n";
     if (kind != generator_kind::bits) text += numbers_of_words(kind, single);
     b.needs.add(name + "_run", text + "    }\n    return to + before;\n}\n");
     return name + "_run";

@@ -29,6 +29,8 @@ enum class argument_kind : std::uint8_t {
     scalar_value,       // operand `index`, in its dtype
     generator_key,      // operand `index`: two 64-bit words, seed and call number
     generator_rounds,   // operand `index`: call number, then what its seed gives each round of Philox: 20 32-bit words
+    ranged_key,         // operand `index`: generator_key, then the last of its integers
+    ranged_rounds,      // operand `index`: generator_rounds, then the same
     generator_offset,   // operand `index`: 64-bit counter of its element 0
     pick_offset,        // operand `index`
     operand_stride,     // operand `index` (array, generator or pick) on axis `axis`, in elements
@@ -55,8 +57,12 @@ constexpr std::uint32_t members_of(argument_kind k) {
         case argument_kind::divisor:
         case argument_kind::generator_key:
             return 2;
+        case argument_kind::ranged_key:
+            return 3;
         case argument_kind::generator_rounds:
             return 11;
+        case argument_kind::ranged_rounds:
+            return 12;
         default:
             return 1;
     }

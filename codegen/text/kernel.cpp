@@ -399,10 +399,13 @@ std::string kernel_builder::generator_name(node_id generator) {
 }
 
 std::string kernel_builder::generator_key(node_id generator) {
-    const std::uint16_t index = graph.nodes[generator].index;
-    const auto kind =
-        key.header.where == detail::target::cuda ? argument_kind::generator_rounds : argument_kind::generator_key;
-    return arguments.member({kind, 8, index}, "generator_key", names[index] + "_key");
+    const node& n = graph.nodes[generator];
+    const bool rounds = key.header.where == detail::target::cuda;
+    const auto of = static_cast<detail::generator_kind>(n.code);
+    const auto kind = of == detail::generator_kind::integers
+                          ? (rounds ? argument_kind::ranged_rounds : argument_kind::ranged_key)
+                          : (rounds ? argument_kind::generator_rounds : argument_kind::generator_key);
+    return arguments.member({kind, 8, n.index}, std::string(key_type_of(of)), names[n.index] + "_key");
 }
 
 std::string kernel_builder::generator_call(node_id generator, const std::string& number) {

@@ -248,11 +248,53 @@ constexpr std::string_view bits_of_64 = R"(% void bits_uint64(uint64* to, const 
 }
 )";
 
+constexpr std::string_view ranged_key = R"(/// A generator of the integers from 0 to the last.
+struct ranged_key { generator_key of; uint64 last; };
+)";
+
+// A multiplication that adds is one instruction of a GPU, of two factors and a sum of 64 bits.
+constexpr std::string_view scaled = R"(/// word * (last + 1).
+% uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
+)";
+
+constexpr std::string_view integers_of_32 =
+    R"(/// Words of 64 bits times the range, over 2^64. The lower halves of the words add up to `last` to the products of the
+/// upper ones: they are drawn where one may carry.
+% void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
+    const philox_words upper = philox(key.of, group);
+    const uint32 last = uint32(key.last);
+    bool may_carry = false;
+    for (int j = 0; j < 4; ++j) {
+        const uint64 product = scaled(upper.w[j], last);
+        to[j] = uint32(product >> 32);
+        may_carry |= uint32(product) > ~last;
+    }
+    if (!may_carry) return;
+    const philox_words lower = philox(key.of, group + (1ull << 60));
+    for (int j = 0; j < 4; ++j)
+        to[j] = uint32((scaled(upper.w[j], last) + (scaled(lower.w[j], last) >> 32)) >> 32);
+}
+)";
+
 /// The function that writes a group.
 std::string_view group_text(generator_kind kind, bool single) {
     if (kind == generator_kind::normal) return single ? normal_float : normal_double;
     if (kind == generator_kind::uniform) return single ? uniform_float : uniform_double;
+    if (kind == generator_kind::integers) return integers_of_32;
     return single ? bits_of_32 : bits_of_64;
+}
+
+std::string_view name_of(generator_kind kind) {
+    switch (kind) {
+        case generator_kind::uniform:
+            return "uniform_";
+        case generator_kind::normal:
+            return "normal_";
+        case generator_kind::integers:
+            return "integers_";
+        default:
+            return "bits_";
+    }
 }
 
 }  // namespace
@@ -260,7 +302,7 @@ std::string_view group_text(generator_kind kind, bool single) {
 std::string spell_generator(generator_kind kind, dtype t, bool approximate, prelude& needs) {
     const bool single = generator_group(t) == 4, normal = kind == generator_kind::normal;
     const std::string type = type_name(t);
-    const std::string name = (normal ? "normal_" : kind == generator_kind::uniform ? "uniform_" : "bits_") + type;
+    const std::string name = std::string(name_of(kind)) + type;
     const std::string prefix(needs.function_prefix());
     const auto add = [&](std::string_view as, std::string_view body) {
         std::string text;
@@ -281,6 +323,10 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
     }
     add("philox", host ? host_philox : cuda_philox);
     if (host && !single && kind != generator_kind::bits) needs.add("fraction", fraction);
+    if (kind == generator_kind::integers) {
+        needs.add("ranged_key", ranged_key);
+        add("scaled", scaled);
+    }
     if (normal && single && (host || !approximate)) {
         add_reinterpretations(needs);
         for (const char* const function : {"sqrt", "fma"}) needs.calls(function, t);
@@ -300,8 +346,9 @@ std::string spell_generator(generator_kind kind, dtype t, bool approximate, prel
     }
     add(name, group_text(kind, single));
     const std::string group = std::to_string(generator_group(t));
-    add(name + " of one", "% " + type + ' ' + name + "(const generator_key& key, uint64 i) {\n    " + type + " group[" +
-                              group + "];\n    " + name + "(group, key, i / " + group + ");\n    return " +
+    add(name + " of one", "% " + type + ' ' + name + "(const " + std::string(key_type_of(kind)) +
+                              "& key, uint64 i) {\n    " + type + " group[" + group + "];\n    " + name +
+                              "(group, key, i / " + group + ");\n    return " +
                               (single ? "i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0]"
                                       : "i & 1 ? group[1] : group[0]") +
                               ";\n}\n");

@@ -24,6 +24,7 @@
 
 #include <ingot/composed_functions.hpp>
 #include <ingot/functions.hpp>
+#include <ingot/philox.hpp>
 #include <ingot/random.hpp>
 #include <ingot/scalar_functions.hpp>
 #include <ingot/user_kernels.hpp>
@@ -196,17 +197,30 @@ void check_range(const char* operation, const L& low, const H& high, bool endpoi
 template <class T, class L, class H>
 auto integers(const L& low, const H& high, const shape_like& shape, bool endpoint, random::generator& g) {
     constexpr const char* operation = "integers";
+    constexpr bool known = !array_expression<L> && !array_expression<H>;
     check_extents(operation, shape.values());
     check_range<T>(operation, low, high, endpoint);
     const auto first = as_word(operation, low, shape);
     const auto range = as_word(operation, high, shape) - first + static_cast<std::uint64_t>(endpoint);
-    if constexpr (sizeof(T) <= 2) {
+    if constexpr (sizeof(T) == 4 && known) {
+        random_call call = g.bits<deferred<std::uint32_t, T>>(shape).call();
+        call.last = static_cast<std::uint32_t>(range - 1);
+        const random_leaf<std::uint32_t, generator_kind::integers> drawn(call, contiguous_layout(shape.values()));
+        return ingot::astype<T>(drawn + as_32_bits(first));
+    } else if constexpr (sizeof(T) <= 2) {
         const auto words = g.bits<deferred<std::uint32_t, T>>(shape);
         const auto scaled = apply_operator<op::multiply_high>(words, as_32_bits(range));
         return ingot::astype<T>(scaled + as_32_bits(first));
     } else if constexpr (sizeof(T) == 4) {
-        const auto words = g.bits<deferred<std::uint64_t, T>>(shape);  // a range is 2^32 at most
-        return ingot::astype<T>(apply_operator<op::scaled_word>(words, range) + first);
+        // The leaf above, of a range that an expression holds: modulo 2^32, of which 0 stands for 2^32.
+        const auto upper = g.bits<deferred<std::uint32_t, T>>(shape);
+        layout further = upper.where();
+        further.offset += static_cast<index_t>(philox::lower_half);
+        const random_leaf<std::uint32_t, generator_kind::bits> lower(upper.call(), std::move(further));
+        const auto words =
+            ingot::astype<std::uint64_t>(upper) << std::uint64_t{32} | ingot::astype<std::uint64_t>(lower);
+        const auto size = ((range - std::uint64_t{1}) & std::uint64_t{0xffffffff}) + std::uint64_t{1};
+        return ingot::astype<T>(apply_operator<op::scaled_word>(words, size) + first);
     } else {
         const auto words = g.bits<deferred<std::uint64_t, T>>(shape);
         const auto any = ingot::where(ingot::equal(range, std::uint64_t{0}), ~std::uint64_t{0}, std::uint64_t{0});
@@ -244,7 +258,9 @@ auto uniform(const L& low, const H& high, const shape_like& shape, generator& g 
 /// Integers, low <= x < high, or <= high where `endpoint`, of this shape. They are the high part of a random word times
 /// the range: of 32 bits for types of 8 and 16, so that a value's probability is off by up to 2^-32; of 64 bits for
 /// others, off by 2^-64, which beside a range near 2^64 is much. Throws dtype_error where numbers are no range of T,
-/// shape_error where an extent is negative or an expression does not broadcast to the shape.
+/// which one that is empty is not, shape_error where an extent is negative or an expression does not broadcast to the
+/// shape. What expressions hold is not looked at: where high is not above low, x is any number of T, the same one on
+/// every target.
 ///
 ///     random::generator g(5);
 ///     array<int> dice = random::integers<int>(1, 6, {1000}, true, g);

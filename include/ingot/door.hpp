@@ -30,7 +30,7 @@ struct operand {
     const detail::layout* where = nullptr;  // array, generator, pick
     const buffer* memory = nullptr;         // array
     std::uint64_t bits[2] = {0, 0};  // a scalar's value; a generator's seed and call number; a text and its binding
-    std::uint64_t serial = 0;        // a scalar's identity, copied with the tree
+    std::uint64_t serial = 0;        // a scalar's identity, copied with the tree; the last of a generator's integers
     const void* tree = nullptr;      // lazy
 };
 

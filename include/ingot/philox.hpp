@@ -11,6 +11,9 @@
 //               u = float(p) * 2^-32 + 2^-33 (float64: (p >> 11) * 2^-53 + 2^-54), so 0 < u <= 1;
 //               v = uniform of q; r = sqrt(-2 * log(u)); angle = 2 pi * v, one rounded product;
 //               the even element is r * cos(angle), the odd one r * sin(angle).
+//   integers    0 to last, of uint32: floor(word * (last + 1) / 2^64). The upper half of the 64-bit word is the uint32
+//               word of the element, the lower half that of the element 2^62 further on, which no array reaches. It is
+//               drawn only where a carry may come of it, so that one block mostly serves four elements.
 #pragma once
 
 #include <array>
@@ -57,6 +60,18 @@ constexpr double uniform(std::uint64_t word) { return static_cast<double>(word >
 /// Uniform over (0, 1], what the logarithm of Box-Muller takes.
 constexpr float uniform_above_zero(std::uint32_t word) { return static_cast<float>(word) * 0x1p-32f + 0x1p-33f; }
 constexpr double uniform_above_zero(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53 + 0x1p-54; }
+
+/// How many elements the lower halves of integers' words are from the upper ones, and how many blocks.
+inline constexpr std::uint64_t lower_half = std::uint64_t{1} << 62, lower_half_block = lower_half / 4;
+
+constexpr std::uint64_t scaled(std::uint32_t word, std::uint32_t last) { return std::uint64_t{word} * last + word; }
+/// Whether the lower half of the word, which adds up to `last`, may carry into what the upper half gives.
+constexpr bool may_carry(std::uint32_t upper, std::uint32_t last) {
+    return static_cast<std::uint32_t>(scaled(upper, last)) > ~last;
+}
+constexpr std::uint32_t integer(std::uint32_t upper, std::uint32_t lower, std::uint32_t last) {
+    return static_cast<std::uint32_t>((scaled(upper, last) + (scaled(lower, last) >> 32)) >> 32);
+}
 
 template <class T>
 inline constexpr T two_pi = static_cast<T>(6.28318530717958647692);

@@ -53,8 +53,9 @@ enum class fold : std::uint16_t {
 enum class user_part : std::uint8_t { map, post };
 /// Values that a node takes at most.
 inline constexpr int most_arguments = 11;
-/// Kinds of random leaves; of `position` element i is i, of `bits` the generator's own words.
-enum class generator_kind : std::uint16_t { uniform, normal, position, bits };
+/// Kinds of random leaves; of `position` element i is i, of `bits` the generator's own words, of `integers` 0 to the
+/// operand's last.
+enum class generator_kind : std::uint16_t { uniform, normal, position, bits, integers };
 /// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.
 enum class place_rule : std::uint16_t { digits, nearest };
 

@@ -16,6 +16,7 @@ namespace detail {
 struct random_call {
     std::uint64_t seed;
     std::uint64_t number;
+    std::uint32_t last = 0;  // of integers: the largest
 };
 
 template <class T, generator_kind K>
@@ -40,6 +41,7 @@ public:
         o.where = &counter_;
         o.bits[0] = call_.seed;
         o.bits[1] = call_.number;
+        o.serial = call_.last;
     }
     extents_ref extents(shape_room&) const noexcept { return {counter_.shape(), counter_.rank()}; }
     void apply(const axis_view& v, int bound) { counter_ = compose(counter_, v, bound); }

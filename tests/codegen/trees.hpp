@@ -205,6 +205,10 @@ inline const std::vector<named_tree>& golden_trees() {
          [](target t) {
              return key_builder(t).axes(1).random(generator_kind::uniform, f4, "1").output(f4, "1").done();
          }},
+        {"integers",
+         [](target t) {
+             return key_builder(t).axes(1).random(generator_kind::integers, u4, "1").output(u4, "1").done();
+         }},
         {"normal_rows",
          [](target t) {
              key_builder b(t);

@@ -83,15 +83,10 @@ TEST_CASE("the interpreter has the same words, and so has a lazy") {
     const auto before = counters().interpreter_runs;
     const auto narrow = here.bits<std::uint32_t>({6, 11});  // one after the other: arguments have no order
     const auto again = here.bits<std::uint64_t>({6, 11});
-    const auto integers = random::integers<int>(-5, 7, {6, 11}, here);
-    const auto [a, b, c] = eval(transpose(narrow), transpose(again), transpose(integers));
+    const auto [a, b] = eval(transpose(narrow), transpose(again));
     CHECK(counters().interpreter_runs == before + 1);
     CHECK(transpose(a).to_host() == words_from<std::uint32_t>(31, 0, 0, 66));
     CHECK(transpose(b).to_host() == words_from<std::uint64_t>(31, 1, 0, 66));
-    std::vector<int> wanted;
-    for (const std::uint64_t w : words_from<std::uint64_t>(31, 2, 0, 66))
-        wanted.push_back(static_cast<int>(((w >> 32) * 12 + ((w & 0xffffffffu) * 12 >> 32)) >> 32) - 5);
-    CHECK(transpose(c).to_host() == wanted);
 }
 
 TEST_CASE("a negative extent is refused") {

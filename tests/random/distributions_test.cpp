@@ -1,10 +1,8 @@
-// Distributions against their distribution functions, by 10^6 draws; integers bit for bit; parameters that are
-// expressions; and what they do not take.
+// Distributions against their distribution functions, by 10^6 draws; parameters that are expressions; and what they do
+// not take.
 #include <functional>
 #include <memory>
 #include <numbers>
-
-#include <ingot/philox.hpp>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/random/sample.hpp"
@@ -84,28 +82,6 @@ void check_transformed(std::uint64_t seed) {
                  distribution{2, 3, [](double x) { return (x - 2) * (x - 2); }, 8 / 3.0, 1 / 18.0});
 }
 
-/// The high part of the product of element i's word of these and a range.
-template <class T>
-std::uint64_t scaled(std::uint64_t seed, std::uint64_t call, std::uint64_t i, std::uint64_t range) {
-    namespace philox = detail::philox;
-    using word = std::conditional_t<sizeof(T) <= 2, std::uint32_t, std::uint64_t>;
-    const std::uint64_t group = philox::per_block<word>;
-    const word w = philox::word_of<word>(philox::words(seed, call, i / group), i % group);
-    __extension__ using wide = unsigned __int128;
-    const wide full = range == 0 ? wide{1} << 64 : wide{range};
-    return static_cast<std::uint64_t>((w * full) >> (8 * sizeof(word)));
-}
-
-template <class T>
-void check_integers(const array<T>& given, std::uint64_t seed, std::uint64_t call, T low, std::uint64_t range) {
-    INFO(name(detail::dtype_of<T>) << ", call " << call);
-    const auto values = given.to_host();
-    bool same = true;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        same = same && values[i] == static_cast<T>(static_cast<std::uint64_t>(low) + scaled<T>(seed, call, i, range));
-    CHECK(same);
-}
-
 }  // namespace
 
 TEST_CASE("a sample of other parameters is found out") {
@@ -170,46 +146,6 @@ TEST_CASE("trials have their distributions") {
     CHECK(!any(never).item());
     CHECK(all(always).item());
     CHECK(all(at_once == 1).item());
-}
-
-TEST_CASE("integers are the high parts of words times the range, on every target") {
-    constexpr std::uint64_t seed = 77;
-    constexpr index_t n = 1003;
-    random::generator g(seed);
-    using limits = std::numeric_limits<std::int64_t>;
-    // One after the other: arguments have no order.
-    const auto i1 = random::integers<std::int8_t>(-128, 128, n, g);
-    const auto u1 = random::integers<std::uint8_t>(3, 10, n, true, g);
-    const auto i2 = random::integers<std::int16_t>(-500, 1000, n, g);
-    const auto u2 = random::integers<std::uint16_t>(0, 65535, n, true, g);
-    const auto [a, b, c, d] = eval(i1, u1, i2, u2);
-    check_integers<std::int8_t>(a, seed, 0, -128, 256);
-    check_integers<std::uint8_t>(b, seed, 1, 3, 8);
-    check_integers<std::int16_t>(c, seed, 2, -500, 1500);
-    check_integers<std::uint16_t>(d, seed, 3, 0, 65536);
-    const auto i4 = random::integers<int>(-7, 9, n, g);
-    const auto u4 = random::integers<std::uint32_t>(0, 4294967295u, n, true, g);
-    const auto i8 = random::integers<std::int64_t>(limits::min(), limits::max(), n, true, g);
-    const auto u8 = random::integers<std::uint64_t>(5, 0xfedcba9876543210u, n, g);
-    const auto [e, f, h, k] = eval(i4, u4, i8, u8);
-    check_integers<int>(e, seed, 4, -7, 16);
-    check_integers<std::uint32_t>(f, seed, 5, 0, 1ull << 32);
-    check_integers<std::int64_t>(h, seed, 6, limits::min(), 0);
-    check_integers<std::uint64_t>(k, seed, 7, 5, 0xfedcba9876543210u - 5);
-    // The same numbers of a range that is not known before.
-    g.seed(seed);
-    const array<int> low{-7, 100}, high{9, 1000};
-    const array<std::int64_t> low8{limits::min(), 0}, high8{limits::max(), 1};
-    const auto narrow = random::integers<int>(low, high, {n, 2}, g);
-    const auto wide = random::integers<std::int64_t>(low8, high8, {n, 2}, true, g);
-    const auto [p, q] = eval(narrow, wide);
-    for (index_t i = 0; i < 2 * n; i += 501) {
-        const auto at = static_cast<std::uint64_t>(i);
-        CHECK(p(i / 2, i % 2).item() ==
-              (i % 2 ? 100 : -7) + static_cast<int>(scaled<int>(seed, 0, at, i % 2 ? 900 : 16)));
-        CHECK(q(i / 2, i % 2).item() ==
-              static_cast<std::int64_t>((i % 2 ? 0 : 1ull << 63) + scaled<std::int64_t>(seed, 1, at, i % 2 ? 2 : 0)));
-    }
 }
 
 TEST_CASE("parameters that are expressions give each element what a number would") {
@@ -291,6 +227,8 @@ TEST_CASE("bad parameters are refused by name") {
     says([&] { (void)binomial(-1, 0.5, s); }, "[binomial] n is -1: an integer from 0 to 2^53 is wanted");
     says([&] { (void)integers<int>(5, 5, s); },
          "[integers] from 5 to below 5: a range of int32 that is not empty is wanted");
+    says([&] { (void)integers<int>(5, 4, s, true); },
+         "[integers] from 5 up to 4: a range of int32 that is not empty is wanted");
     says([&] { (void)integers<std::int8_t>(0, 129, s); },
          "[integers] from 0 to below 129: a range of int8 that is not empty is wanted");
     says([&] { (void)integers<std::uint8_t>(-1, 5, s, true); },

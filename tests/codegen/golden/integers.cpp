@@ -1,0 +1,211 @@
+// g0
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// Stores that go past the caches, in parts so wide that a line's follow each other at once.
+#if defined(__AVX512F__)
+typedef long long part __attribute__((vector_size(64), may_alias));
+#else
+typedef long long part __attribute__((vector_size(32), may_alias));
+#endif
+static inline void stream(void* to, const void* from, unsigned long bytes) {
+    const unsigned long parts = bytes / sizeof(part), done = parts * sizeof(part);
+    for (unsigned long i = 0; i < parts; ++i) {
+        part* const at = (part*)to + i;
+        const part value = ((const part*)from)[i];
+#if defined(__clang__)
+        __builtin_nontemporal_store(value, at);
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntdq512(at, value);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256(at, value);
+#else
+        *at = value;
+#endif
+    }
+    __builtin_memcpy((char*)to + done, (const char*)from + done, bytes - done);
+}
+static inline bool starts_line(const void* row) { return (unsigned long)row % 64 == 0; }
+/// Others see what was streamed before what this thread writes from here on.
+static inline void settle() {
+#if defined(__SSE__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+struct generator_key { uint64 seed, call; };
+
+struct philox_words { uint32 w[4]; };
+
+/// Philox4x32-10.
+static inline philox_words philox(const generator_key& key, uint64 counter) {
+    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
+    uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const uint64 a = uint64(c0) * 0xd2511f53u, b = uint64(c2) * 0xcd9e8d57u;
+        c0 = uint32(b >> 32) ^ c1 ^ k0;
+        c2 = uint32(a >> 32) ^ c3 ^ k1;
+        c1 = uint32(b);
+        c3 = uint32(a);
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    return {{c0, c1, c2, c3}};
+}
+
+/// A generator of the integers from 0 to the last.
+struct ranged_key { generator_key of; uint64 last; };
+
+/// word * (last + 1).
+static inline uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
+
+/// Words of 64 bits times the range, over 2^64. The lower halves of the words add up to `last` to the products of the
+/// upper ones: they are drawn where one may carry.
+static inline void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
+    const philox_words upper = philox(key.of, group);
+    const uint32 last = uint32(key.last);
+    bool may_carry = false;
+    for (int j = 0; j < 4; ++j) {
+        const uint64 product = scaled(upper.w[j], last);
+        to[j] = uint32(product >> 32);
+        may_carry |= uint32(product) > ~last;
+    }
+    if (!may_carry) return;
+    const philox_words lower = philox(key.of, group + (1ull << 60));
+    for (int j = 0; j < 4; ++j)
+        to[j] = uint32((scaled(upper.w[j], last) + (scaled(lower.w[j], last) >> 32)) >> 32);
+}
+
+static inline uint32 integers_uint32(const ranged_key& key, uint64 i) {
+    uint32 group[4];
+    integers_uint32(group, key, i / 4);
+    return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
+}
+
+/// The loop that follows stays one until it is vectors: unrolled before, its calls would be scalar.
+#ifdef __clang__
+#define rolled
+#else
+#define rolled _Pragma("GCC unroll 1")
+#endif
+
+/// No iteration of the loop that follows depends on another.
+#ifdef __clang__
+#define independent _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define independent _Pragma("GCC ivdep")
+#endif
+
+/// The words of 16 groups, one behind the other.
+#ifdef __AVX2__
+typedef uint64 word_lanes __attribute__((vector_size(32)));
+static inline word_lanes low_product(word_lanes a, word_lanes b) {
+#ifdef __clang__
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#else
+    typedef int half_lanes __attribute__((vector_size(32)));
+    return (word_lanes)__builtin_ia32_pmuludq256((half_lanes)a, (half_lanes)b);
+#endif
+}
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    const word_lanes zero = {}, multiplier0 = zero + 0xd2511f53u, multiplier1 = zero + 0xcd9e8d57u;
+    rolled
+    for (int j = 0; j < 16; j += 4) {
+        const word_lanes counter = word_lanes{0, 1, 2, 3} + (group + j);
+        word_lanes c0 = counter, c1 = counter >> 32, c2 = zero + key.call, c3 = zero + (key.call >> 32);
+        uint32 k0 = uint32(key.seed), k1 = uint32(key.seed >> 32);
+        for (int round = 0; round < 10; ++round) {
+            const word_lanes a = low_product(c0, multiplier0), b = low_product(c2, multiplier1);
+            c0 = b >> 32 ^ c1 ^ k0;
+            c2 = a >> 32 ^ c3 ^ k1;
+            c1 = b;
+            c3 = a;
+            k0 += 0x9e3779b9u;
+            k1 += 0xbb67ae85u;
+        }
+        const word_lanes w01 = (c0 & 0xffffffffu) | c1 << 32, w23 = (c2 & 0xffffffffu) | c3 << 32;
+        const word_lanes groups[] = {__builtin_shufflevector(w01, w23, 0, 4, 1, 5),
+                                     __builtin_shufflevector(w01, w23, 2, 6, 3, 7)};
+        __builtin_memcpy((char*)to + 16 * j, groups, sizeof groups);
+    }
+}
+#else
+template <class word>
+static inline void philox_groups(word* to, generator_key key, uint64 group) {
+    rolled
+    independent
+    for (int j = 0; j < 16; ++j) {
+        const philox_words r = philox(key, group + j);
+        __builtin_memcpy((char*)to + 16 * j, r.w, sizeof r.w);
+    }
+}
+#endif
+
+/// The numbers [first, first + m), in an array that has room for whole vectors of groups.
+static inline const uint32* integers_uint32_run(uint32* to, ranged_key key, uint64 first, int m) {
+    const int before = int(first % 4), groups = (before + m + 4 - 1) / 4;
+    for (int vector = 0; vector < groups; vector += 16) {
+        uint32* const at = to + 4 * vector;
+        alignas(64) uint32 words[16 * 4];
+        philox_groups(words, key.of, first / 4 + vector);
+        const uint32 last = uint32(key.last);
+        uint32 may_carry = 0;
+        rolled
+        for (int j = 0; j < 64; ++j) {
+            const uint64 product = scaled(words[j], last);
+            at[j] = uint32(product >> 32);
+            may_carry |= uint32(product) > ~last;
+        }
+        if (may_carry == 0) continue;
+        alignas(64) uint32 lower[64];
+        philox_groups(lower, key.of, first / 4 + vector + (1ull << 60));
+        rolled
+        independent
+        for (int j = 0; j < 64; ++j)
+            at[j] = uint32((scaled(words[j], last) + (scaled(lower[j], last) >> 32)) >> 32);
+    }
+    return to + before;
+}
+
+struct arguments {
+    uint32* z0;
+    int64 g0_first;
+    ranged_key g0_key;
+    uint32 n0;
+};
+
+extern "C" void map(const arguments* given, unsigned long long begin, unsigned long long end) {
+    const arguments& p = *given;
+    const bool large = p.n0 >= 16777216;
+    alignas(64) uint32 z0_copy[256] = {};
+    alignas(64) uint32 g0_numbers[324] = {};
+    for (uint32 block = uint32(begin); block < end; ++block) {
+        const int32 i0 = int32(block * 32768);
+        const int32 n = p.n0 - i0 < 32768 ? int32(p.n0) - i0 : 32768;
+        uint32* const z0_row = p.z0 + i0;
+        const int64 g0_row = p.g0_first + i0;
+        const bool streaming = large && starts_line(z0_row);
+        for (int32 first = 0; first < n; first += 256) {
+            const int m = n - first < 256 ? int(n - first) : 256;
+            const bool whole = m % 16 == 0;
+            uint32* const z0_strip = whole && !streaming ? z0_row + first : z0_copy;
+            const uint32* const g0_strip = integers_uint32_run(g0_numbers, p.g0_key, g0_row + first, m);
+            for (int vector = 0; vector < m; vector += 16) {
+                rolled
+                independent
+                for (int j = vector; j < vector + 16; ++j) {
+                    const uint32 g0 = g0_strip[j];
+                    z0_strip[j] = g0;
+                }
+            }
+            if (streaming) stream(z0_row + first, z0_copy, m * 4ul);
+            else if (z0_strip == z0_copy) for (int j = 0; j < m; ++j) z0_row[first + j] = z0_copy[j];
+        }
+    }
+    if (large) settle();
+}

@@ -1,0 +1,95 @@
+// g0
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+struct generator_key { uint64 call; uint32 rounds[20]; };
+
+struct philox_words { uint32 w[4]; };
+
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+
+/// Philox4x32-10.
+__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
+    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
+        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
+        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
+        c1 = uint32(b);
+        c3 = uint32(a);
+    }
+    return {{c0, c1, c2, c3}};
+}
+
+/// A generator of the integers from 0 to the last.
+struct ranged_key { generator_key of; uint64 last; };
+
+/// word * (last + 1).
+__device__ __forceinline__ uint64 scaled(uint32 word, uint32 last) { return uint64(word) * last + word; }
+
+/// Words of 64 bits times the range, over 2^64. The lower halves of the words add up to `last` to the products of the
+/// upper ones: they are drawn where one may carry.
+__device__ __forceinline__ void integers_uint32(uint32* to, const ranged_key& key, uint64 group) {
+    const philox_words upper = philox(key.of, group);
+    const uint32 last = uint32(key.last);
+    bool may_carry = false;
+    for (int j = 0; j < 4; ++j) {
+        const uint64 product = scaled(upper.w[j], last);
+        to[j] = uint32(product >> 32);
+        may_carry |= uint32(product) > ~last;
+    }
+    if (!may_carry) return;
+    const philox_words lower = philox(key.of, group + (1ull << 60));
+    for (int j = 0; j < 4; ++j)
+        to[j] = uint32((scaled(upper.w[j], last) + (scaled(lower.w[j], last) >> 32)) >> 32);
+}
+
+__device__ __forceinline__ uint32 integers_uint32(const ranged_key& key, uint64 i) {
+    uint32 group[4];
+    integers_uint32(group, key, i / 4);
+    return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
+}
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    uint32* z0;
+    int64 g0_first;
+    ranged_key g0_key;
+    uint32 n0;
+};
+
+extern "C" __global__ void __launch_bounds__(256)
+map(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    const uint32 i = (blockIdx.x * 256u + threadIdx.x) * 4;
+    if (i >= p.n0) return;
+    const int32 i0 = int32(i);
+    uint32* const z0_at = p.z0 + i0;
+    uint32 g0[4];
+#pragma unroll
+    for (int e = 0; e < 4; e += 4)
+        integers_uint32(g0 + e, p.g0_key, uint64(p.g0_first + i0 + e) / 4);
+    alignas(16) uint32 z0[4];
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        z0[e] = g0[e];
+    }
+    if (p.n0 - i >= 4) {
+        store<uint4>(z0_at, z0);
+        return;
+    }
+#pragma unroll
+    for (unsigned int e = 0; e < 4; ++e) {
+        if (e >= p.n0 - i) break;
+        z0_at[e] = z0[e];
+    }
+}
