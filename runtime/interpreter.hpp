@@ -23,6 +23,7 @@ struct bound_operand {
     std::uint64_t last = 0;
     std::int64_t offset = 0;
     const std::int64_t* strides = nullptr;
+    std::uint64_t last = 0;
 };
 
 struct bound_output {

@@ -201,7 +201,8 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
                             {o.bits[0], o.bits[1]},
                             o.serial,
                             o.where ? o.where->offset : 0,
-                            c.strides_of(i)});
+                            c.strides_of(i),
+                            o.serial});
     }
     for (std::size_t k = 0; k < s.outputs.size(); ++k) {
         const output& o = s.outputs[k];
