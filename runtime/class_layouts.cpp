@@ -107,6 +107,54 @@ bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_ax
     return folded;
 }
 
+/// Do the rows along an axis, which is one of a binder's or of the outputs', make one run of memory without gaps, where
+/// they lie at the axis `place` of the outputs, or within all of these?
+bool classifier::is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+                                std::size_t outer_axes) const {
+    const index_t* const strides = c_.strides_of(row);
+    index_t run = 1;
+    const auto goes_on = [&](std::size_t axis) {
+        if (strides[axis] != run) return false;
+        run *= c_.extents[axis];
+        return true;
+    };
+    if (place >= outer_axes && !goes_on(along)) return false;
+    for (std::size_t a = outer_axes; a-- > 0;)
+        if (!goes_on(a == place ? along : a)) return false;
+    return address % vector_bytes == 0;
+}
+
+/// Are the rows along an axis that a binder binds no runs of memory which blocks stage: of several axes, scanned,
+/// random, or in some array with gaps?
+bool classifier::lie_apart(const statement& s, std::size_t axis, std::size_t outer_axes,
+                           bool contiguous_columns) const {
+    const detail::axis_class row = axis_of_key(axis);
+    if (is_scan(row.owner)) return true;
+    if (contiguous_columns) return false;
+    if (axis_of_key(axis - 1).owner == row.owner) return true;
+    std::size_t place = row.partner - std::size_t{1};
+    while (place >= outer_axes && place < axis) place = axis_of_key(place).partner - std::size_t{1};
+    const auto is_staged = [&](std::size_t i, std::uintptr_t address) {
+        const index_t* const strides = c_.strides_of(i);
+        const std::size_t along = strides[axis] != 0 ? axis : place < outer_axes && strides[place] != 0 ? place : axis;
+        if (strides[along] == 0) return true;
+        bool same_in_all = true;
+        for (std::size_t a = 0; a < outer_axes; ++a) same_in_all = same_in_all && (a == place || strides[a] == 0);
+        return same_in_all || is_run_of_rows(i, address, along, place, outer_axes);
+    };
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+        const operand& o = s.operands[i];
+        if (o.kind == operand_kind::generator && c_.strides_of(i)[axis] != 0) return true;
+        if (o.kind == operand_kind::array && !is_staged(i, address_of(*o.memory, *o.where, o.type))) return true;
+    }
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) {
+        const output& o = s.outputs[k];
+        const std::uintptr_t address = *o.memory ? address_of(**o.memory, *o.where, o.type) : 0;
+        if (place < outer_axes && !o.scattered && !is_staged(s.operands.size() + k, address)) return true;
+    }
+    return false;
+}
+
 /// Does it move along all axes of the outputs, along the one that is scanned perhaps as its binder does, and make one
 /// run without gaps?
 bool classifier::is_run_of_columns(std::size_t row, std::uintptr_t address) const {

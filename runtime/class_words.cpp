@@ -364,6 +364,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         set_axis_of_key(outer_axes - 1, last);
     }
     out += detail::axis_words * axes;
+    if (folds && env.where == detail::target::cuda && c_.size >= few_rows) write_short_rows(s, outer_axes, gapless);
     if (reduces && env.where == detail::target::cuda && write_subclasses(s.operands.size(), outer_axes, inner))
         short_rows_ = c_.size >= few_rows;
     whole_columns_ =
@@ -444,6 +445,19 @@ bool classifier::reads_again(const statement& s, int owner) const {
     return true;
 }
 
+/// The parts of the first length class, of rows that no block stages as the one run of memory that many of them are.
+void classifier::write_short_rows(const statement& s, std::size_t outer_axes, bool contiguous_columns) {
+    for (std::size_t a = outer_axes; a < c_.extents.size(); ++a) {
+        detail::axis_class row = axis_of_key(a);
+        const bool in_threads = (row.flags & detail::axis_flags::reads_again) != 0;  // a loop of each
+        if (row.length_class != 1 || in_threads || !lie_apart(s, a, outer_axes, contiguous_columns)) continue;
+        index_t length = c_.extents[a];
+        for (std::size_t b = a; b-- > outer_axes && axis_of_key(b).owner == row.owner;) length *= c_.extents[b];
+        row.subclass = static_cast<std::uint8_t>(1 + detail::length_class::power_of(length));
+        set_axis_of_key(a, row);
+    }
+}
+
 /// Of rows across memory whose results are wanted along them. Whether few of them lie side by side.
 bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner) {
     if (outer_axes == 0) return false;
@@ -456,6 +470,7 @@ bool classifier::write_subclasses(std::size_t operands, std::size_t outer_axes, 
         if (!across) continue;
         detail::axis_class last = axis_of_key(outer_axes - 1);
         if (narrow) {
+            if (row.subclass != 0 && row.length_class == 1) continue;  // a thread has a row, however many there are
             last.extent = static_cast<std::uint8_t>(inner);
             runs = true;
         } else {

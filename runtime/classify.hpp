@@ -193,6 +193,7 @@ private:
     void set_axis_of_key(std::size_t a, const detail::axis_class& axis) noexcept {
         axis.write(c_.words.data() + detail::key_header_words + detail::axis_words * a);
     }
+    void write_short_rows(const statement&, std::size_t outer_axes, bool contiguous_columns);
     bool write_subclasses(std::size_t operands, std::size_t outer_axes, index_t inner);
     /// The width of columns that are scanned and that a block has whole.
     bool write_whole_columns(std::size_t outer_axes, index_t inner);
@@ -205,6 +206,9 @@ private:
     /// Of columns that are scanned whole.
     bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
     bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
+    bool lie_apart(const statement&, std::size_t axis, std::size_t outer_axes, bool contiguous_columns) const;
+    bool is_run_of_rows(std::size_t row, std::uintptr_t address, std::size_t along, std::size_t place,
+                        std::size_t outer_axes) const;
     bool is_wide(std::size_t row, std::size_t element_bytes) const;
     bool moves(operand_range, std::size_t axis) const;
     bool has_strides_of(std::size_t i, std::size_t k) const;

@@ -38,7 +38,8 @@ std::vector<std::string> architectures;  // sm_90; or compute_90, for which no m
 std::atomic<int> host_keys{0}, cuda_kernels{0}, cuda_compiles{0}, in_memory{0};
 std::atomic<long long> cuda_nanoseconds{0};
 
-/// The finer classes that only a GPU's key has: of rows across memory, and of few places that one value is added to.
+/// The finer classes that only a GPU's key has: of short rows, unless they are one run of memory, of rows across
+/// memory, and of few places that one value is added to.
 void add_subclasses(codegen::key& key) {
     std::size_t inner = 0;
     while (inner + 1 < key.axes.size() && key.axes[inner + 1].owner == 0) ++inner;
@@ -47,10 +48,10 @@ void add_subclasses(codegen::key& key) {
         if (row.owner == 0) continue;
         if (narrow && row.partner != 0) key.axes[inner].extent = 3;
         const std::size_t axis = static_cast<std::size_t>(&row - key.axes.data());
-        const bool along = std::ranges::any_of(key.operands, [axis](const codegen::operand_class& o) {
-            return o.strides[axis] == detail::stride_class::unit;
+        const bool dense = std::ranges::any_of(key.operands, [axis](const codegen::operand_class& o) {
+            return o.strides[axis] != detail::stride_class::broadcast && o.head.dense;
         });
-        if (!narrow && !along && row.length_class == 1) row.subclass = 4;
+        if (!dense && row.length_class == 1) row.subclass = 4;
     }
     if (detail::kind_of_word(key.program.back()) != detail::word_kind::scatter ||
         detail::code_of_word(key.program.back()) != static_cast<std::uint32_t>(detail::scatter_rule::add))

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/graph/row_length.hpp"
 #include "codegen/text/fold.hpp"
 #include "codegen/text/kernel.hpp"
 
@@ -16,6 +17,7 @@ namespace ingot::codegen {
 struct folded_space {
     std::vector<int> axes;  // loop axes, outermost first
     std::uint8_t length_class = 1;
+    std::uint8_t subclass = 0;  // of that class, or 0
     std::vector<node_id> reductions;
     std::vector<node_id> values;       // what they fold
     std::vector<std::size_t> outputs;  // those written element by element on the way: they move along these axes too
@@ -32,6 +34,8 @@ struct folded_space {
         return b;
     }
     int inner() const { return axes.empty() ? -1 : axes.back(); }
+    /// The most elements that it may have.
+    std::uint32_t longest() const { return longest_of(length_class, subclass); }
 };
 
 /// The spaces of a graph in which no reduction lies beneath another.

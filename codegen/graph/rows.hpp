@@ -13,6 +13,7 @@
 
 #include <ingot/key.hpp>
 #include "codegen/graph/graph.hpp"
+#include "codegen/graph/row_length.hpp"
 #include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
@@ -31,14 +32,8 @@ struct row_program {
     std::uint64_t row_bits() const { return bits(row); }
     int inner() const { return row.back(); }
     /// Every row of the class has more elements than `fewest`, and at most `most`.
-    std::uint32_t most() const {
-        if (length_class == 1 && subclass != 0) return 1u << (subclass - 1);
-        return length_class > 1 && subclass == 1 ? 12u << length_class : 16u << length_class;
-    }
-    std::uint32_t fewest() const {
-        if (length_class == 1) return subclass > 1 ? most() / 2 : 0;
-        return subclass == 2 ? 12u << length_class : 8u << length_class;
-    }
+    std::uint32_t most() const { return longest_of(length_class, subclass); }
+    std::uint32_t fewest() const { return fewest_of(length_class, subclass); }
     /// What is computed in a phase, the last being that of the outputs: what is folded in it, or the graph's roots.
     std::vector<node_id> wanted(const graph& g, std::size_t phase) const;
     /// The scans of all phases.

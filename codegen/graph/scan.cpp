@@ -14,7 +14,10 @@ scanning find_scanning(const key& k, const graph& g) {
         if (n.kind != node_kind::scan) continue;
         s.axis = loops_of_binder(k, g, n.index).front();
         for (const axis_class& a : k.axes)
-            if (a.owner == n.index + 1) s.length_class = std::max(s.length_class, a.length_class);
+            if (a.owner == n.index + 1) {
+                s.length_class = std::max(s.length_class, a.length_class);
+                if (a.length_class == 1) s.subclass = std::max(s.subclass, a.subclass);
+            }
         s.scans.push_back(i);
         s.values.push_back(n.arguments[0]);
     }

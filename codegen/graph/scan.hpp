@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "codegen/graph/row_length.hpp"
 #include "codegen/text/fold.hpp"
 #include "codegen/text/kernel.hpp"
 
@@ -13,10 +14,13 @@ namespace ingot::codegen {
 struct scanning {
     int axis = 0;
     std::uint8_t length_class = 1;  // of its length
+    std::uint8_t subclass = 0;      // of that class, or 0
     std::vector<node_id> scans;
     std::vector<node_id> values;  // what they fold
 
     std::uint64_t bit() const { return axis_bit(axis); }
+    /// The most elements that a row may have.
+    std::uint32_t longest() const { return longest_of(length_class, subclass); }
 };
 scanning find_scanning(const key& k, const graph& g);
 

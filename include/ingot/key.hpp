@@ -201,12 +201,13 @@ constexpr std::uint16_t of_columns(std::uint8_t length_class, std::int64_t inner
 /// GPU, but along memory and without arrays of 8-byte elements.
 ///
 /// On a GPU some classes have parts, the subclasses:
-///   the first, of an axis that a reduction binds across memory beside no short one: part k up to 2^(k - 1);
+///   the first, of rows that are scanned, across memory or no run of it with those beside: part k up to 2^(k - 1);
 ///   some of rows whose results are wanted along them: part 1 up to three quarters of the class, part 2 beyond.
 ///
-/// Exact is the extent of a short inner axis of the outputs, on a GPU: beside rows across memory whose results are
-/// wanted along them, beside a scan of columns, which for one index on each other axis, as long as their class allows,
-/// are at most 2^15 elements, and beside axes that read again, which have theirs too: up to 8, and 12, 16, ... 32.
+/// Exact is the extent of a short inner axis of the outputs, on a GPU: beside rows across memory, of no such part,
+/// whose results are wanted along them, beside a scan of columns, which for one index on each other axis, as long as
+/// their class allows, are at most 2^15 elements, beside axes that read again, which have theirs too: up to 8, 12, 16
+/// ... 32.
 namespace length_class {
 /// Beyond 2^18: only what holds rows asks how much longer they are.
 inline constexpr std::uint8_t very_long = 15;

@@ -12,7 +12,7 @@ using namespace detail;
 folded_kernel::folded_kernel(const cuda_kernel& b, const folding& f)
     : kernel_(b), spaces_(f.spaces), results_(f.results) {
     for (std::size_t s = 0; s < spaces_.size(); ++s) {
-        if (spaces_[s].length_class > spaces_[longest_].length_class) longest_ = s;
+        if (spaces_[s].longest() > spaces_[longest_].longest()) longest_ = s;
         std::vector<fold_traits>& folds = traits_.emplace_back();
         for (const node_id r : spaces_[s].reductions) {
             const fold_traits& fold = folds.emplace_back(b.graph, r);
@@ -83,7 +83,7 @@ std::uint32_t folded_kernel::unroll_of(const folded_space& s, std::uint32_t byte
                                        std::uint32_t lane_elements, std::uint32_t bytes_in_flight) const {
     if (!generators_of(s).empty()) return 1;
     bytes = std::max(bytes, 4u);
-    const std::uint64_t longest = std::uint64_t{1} << (s.length_class + 4);
+    const std::uint64_t longest = s.longest();
     std::uint32_t unroll = 1;
     while (2 * unroll * bytes <= bytes_in_flight && std::uint64_t{2} * unroll * tile_elements <= longest &&
            2 * unroll * lane_elements * cost_of(kernel_.graph, s.wanted(kernel_.graph)) <= statement_budget)

@@ -20,7 +20,7 @@ public:
     const cuda_kernel& kernel() const { return kernel_; }
     const std::vector<folded_space>& spaces() const { return spaces_; }
     const std::vector<fold_traits>& folds(std::size_t space) const { return traits_[space]; }
-    /// The first of the spaces with the highest length class.
+    /// The first of the spaces whose class has the longest rows.
     std::size_t longest() const { return longest_; }
     const folded_space& longest_space() const { return spaces_[longest_]; }
     const std::vector<fold_traits>& longest_folds() const { return traits_[longest_]; }

@@ -27,7 +27,9 @@ row_elements::row_elements(const key& k, const graph& g, const row_program& r, c
       r_(r),
       choice_(choice),
       leaves_(leaves_of(b_)),
-      lane_(choice.rows_per_block == 1 && choice.cluster == 1 && !choice.has_columns() ? "threadIdx.x" : "lane"),
+      lane_(choice.has_one_lane()                                                        ? "0"
+            : choice.rows_per_block == 1 && choice.cluster == 1 && !choice.has_columns() ? "threadIdx.x"
+                                                                                         : "lane"),
       along_(choice.each > 1 ? "[u][e]" : "[u]"),
       leader_(choice.shifted ? leader()->name : "") {}
 
@@ -40,7 +42,7 @@ void row_elements::write_position() {
         row_of_block = "column";
     } else if (choice_.cluster > 1) {
         out.line("const ", u4(), " lane = blockIdx.x % ", of(choice_.cluster), " * ", threads, " + threadIdx.x;");
-    } else if (choice_.rows_per_block > 1 && !choice_.is_across()) {
+    } else if (choice_.rows_per_block > 1 && !choice_.has_one_lane()) {
         out.line("const ", u4(), " lane = threadIdx.x % ", lanes, ";");
     } else if (choice_.rows_per_thread == 1) {
         row_of_block = "threadIdx.x";
@@ -113,7 +115,7 @@ std::string row_elements::place() { return choice_.shifted && b_.wide() ? b_.nee
 
 void row_elements::open_chunks() {
     b_.open_unrolled("u", choice_.chunks);
-    const std::string chunk = choice_.is_across() && !choice_.has_columns() ? "u" : "u * " + lanes() + " + " + lane_;
+    const std::string chunk = choice_.has_one_lane() ? "u" : "u * " + lanes() + " + " + lane_;
     b_.code.line("const ", u4(), " at = ", choice_.each > 1 ? '(' + chunk + ") * " + of(choice_.each) : chunk,
                  choice_.shifted ? " - shift;" : ";");
 }
@@ -323,7 +325,9 @@ std::string row_elements::may_be_ragged(const std::vector<const array_argument*>
     const std::string each = of(choice_.each);
     std::string test = length() + " % " + each + " != 0";
     const std::string first = choice_.begins_before() ? "shift / " + each : "0";
-    if (choice_.shifted)
+    if (choice_.shifted && choice_.has_one_lane())
+        test = "shift % " + each + " != 0 || (shift + " + length() + ") % " + each + " != 0";
+    else if (choice_.shifted)
         test = lane_ + " == " + first + " || " + lane_ + " == (shift + " + length() + ") / " + each + " % " + lanes();
     if (choice_.reads_around) test = "slack == 0 && (" + test + ')';
     if (!choice_.shifted) return test;

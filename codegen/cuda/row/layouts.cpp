@@ -72,17 +72,23 @@ bool share_along(register_rows& s, const row_limits& of, bool writes_rows) {
     };
     // Rows that begin anywhere are mostly not so long as their class allows: of few lanes fewer are idle. Where nothing
     // is written along rows instructions are what counts, and few lanes have fewer of them for each element.
-    static constexpr shape few_lanes[] = {{4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
-    static constexpr shape many_lanes[] = {{8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
+    static constexpr shape few_lanes[] = {{1, 1, 32, 1}, {2, 1, 32, 1}, {4, 1, 128, 1}, {8, 1, 96, 1}, {16, 1, 128, 1}};
+    static constexpr shape many_lanes[] = {{1, 1, 16, 1}, {2, 1, 16, 1},  {4, 1, 16, 1},
+                                           {8, 1, 16, 1}, {16, 1, 16, 1}, {16, 1, 48, 1}};
     static constexpr shape middle_shapes[] = {{32, 1, 128, 1}, {64, 1, 128, 16}};
     static constexpr shape small_block{128, 1, 128, 1}, large_block{512, 1, 32, 1};
     static constexpr shape long_shapes[] = {{256, 1, 128, 4},   {256, 1, 192, 3},   {512, 2, 192, 3},
                                             {512, 1, 128, 2},   {1024, 4, 192, 3},  {1024, 1, 128, 1},
                                             {2048, 4, 128, 2},  {2048, 8, 192, 3},  {4096, 8, 128, 2},
                                             {4096, 16, 192, 3}, {8192, 16, 128, 2}, {8192, 8, 128, 1}};
+    constexpr std::uint32_t shortest_class = 32;  // shorter ones are as long as the key tells, to a power of two
+    const std::uint32_t sector = s.sector;
     const auto take = [&](const shape& c) {
-        if (of.capacity * of.bytes > c.lanes * c.most_bytes || c.cluster > of.largest_cluster) return false;
+        const bool at_once = of.capacity < shortest_class && of.capacity <= c.lanes * s.each;
+        if ((of.capacity * of.bytes > c.lanes * c.most_bytes && !at_once) || c.cluster > of.largest_cluster)
+            return false;
         s.lanes = c.lanes;
+        s.sector = std::min(sector, c.lanes * s.each);  // else a row might begin behind the first chunk
         s.cluster = c.cluster;
         s.resident_blocks = c.resident_blocks;
         s.threads = c.lanes <= 32 ? 64 : c.lanes / c.cluster;

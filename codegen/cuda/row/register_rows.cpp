@@ -83,13 +83,19 @@ void choose_vectors(register_rows& s, const key& k, const graph& g, const row_pr
     s.sector = s.each > 2 ? 2 * s.each : s.each;
 }
 
+/// Whether the rows of a run, so many, have at least half as many elements as the smallest block of runs has places.
+bool fill_block(std::uint32_t columns, const row_program& r) {
+    constexpr std::uint32_t places = 4 * 128;
+    return 2 * columns * r.most() >= places;
+}
+
 /// The layout, with places in memory for what registers do not hold.
 bool choose_layout(register_rows& s, const key& k, const graph& g, const row_program& r, const row_limits& limits,
                    bool defers) {
     if (!r.kept.empty() && reduces_strided_axis(k, g, r.row_bits(), r.kept.back())) {
         const std::uint8_t columns = k.axes[static_cast<std::size_t>(r.kept.back())].extent;
         register_rows runs = s;
-        if (!s.scans && columns != 0 && share_runs(runs, limits, columns, reads_words(k, g, r))) {
+        if (!s.scans && fill_block(columns, r) && share_runs(runs, limits, columns, reads_words(k, g, r))) {
             s = std::move(runs);
             return true;
         }

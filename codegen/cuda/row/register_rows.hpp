@@ -80,6 +80,8 @@ struct register_rows {
     bool has_columns() const { return how == layout::fitted || how == layout::runs; }
     bool is_fitted() const { return how == layout::fitted; }
     bool is_run() const { return how == layout::runs; }
+    /// Whether a thread has whole rows.
+    bool has_one_lane() const { return lanes == 1 && cluster == 1 && !has_columns(); }
     /// Whether the first chunk of some lanes lies before a row.
     bool begins_before() const { return shifted && sector > each; }
     std::uint32_t elements() const { return each * chunks; }

@@ -247,7 +247,7 @@ void cuda_rows::scan_rows(std::size_t phase) {
     for (fold_writer& f : scans_[phase]) {
         const std::string type = f.type(), fold = f.joiner(), before = "before_" + f.name();
         b_.body.name(f.reduction(), f.name() + along_);
-        if (choice_.lanes == 1) {  // of single elements
+        if (choice_.lanes == 1 && choice_.each == 1) {
             scan_elements(f, "u", choice_.chunks, f.name());
             continue;
         }
@@ -301,11 +301,10 @@ void cuda_rows::write_outputs() {
     if (!along.empty()) write_along(along, values);
     b_.body.leave(outside);
     if (still.empty()) return;
-    const bool one_lane = choice_.lanes == 1 && !choice_.has_columns();
-    if (!one_lane) out.open("if (", lane_, " == 0)");
+    if (!choice_.has_one_lane()) out.open("if (", lane_, " == 0)");
     for (const array_argument* z : still)
         b_.store_element(*z, b_.offset(*z, r_.kept_bits()), b_.body.value(b_.graph.roots[z->index], out));
-    if (!one_lane) out.close();
+    if (!choice_.has_one_lane()) out.close();
 }
 
 void cuda_rows::write_along(const std::vector<const array_argument*>& outputs, const std::vector<node_id>& values) {

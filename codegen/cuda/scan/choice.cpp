@@ -43,11 +43,13 @@ bool has_few_rows(const cuda_kernel& b) { return (b.key.axes[0].flags & axis_fla
 
 namespace {
 
-/// Of columns enough to fill the GPU.
-scan_choice choose_short_columns() {
+/// Of columns enough to fill the GPU. All of one that is known to be so short are on their way at once.
+scan_choice choose_short_columns(const cuda_kernel& b, const scanning& s) {
+    constexpr std::uint32_t usual = 8, most = 16;
     scan_choice c;
     c.how = layout::short_columns;
-    c.register_chunks = 8;
+    c.loops = s.longest() > most || s.longest() * element_cost(b, s) > statement_budget;
+    c.register_chunks = c.loops ? usual : s.longest();
     return c;
 }
 
@@ -58,7 +60,7 @@ scan_choice choose_scan(const cuda_kernel& b, const scanning& s) {
     if (s.axis == b.rank - 1)
         return has_few_rows(b) && s.length_class >= long_row_class ? choose_long_rows(b, s) : choose_rows(b, s);
     if (const std::optional<scan_choice> whole = choose_whole_columns(b, s)) return *whole;
-    return s.length_class >= long_column_class ? choose_long_columns(b, s) : choose_short_columns();
+    return s.length_class >= long_column_class ? choose_long_columns(b, s) : choose_short_columns(b, s);
 }
 
 kernel_shape scan_choice::shape() const {

@@ -43,7 +43,7 @@ struct scan_choice {
     // Rows.
     std::uint32_t lanes = 1;  // threads that share a row
     std::uint32_t tile = 0;   // elements of a row that these have at once
-    bool loops = false;       // a row may have more
+    bool loops = false;       // a row may have more, or a short column than a thread has on their way
 
     // Tiles that look back.
     std::uint32_t run = 32;           // tiles: a multiple of a warp's lanes, or fewer where no strip has more
@@ -92,8 +92,6 @@ bool has_few_rows(const cuda_kernel& b);
 inline std::uint32_t scan_bytes(const cuda_kernel& b, node_id scan) {
     return static_cast<std::uint32_t>(detail::size_of(b.graph.nodes[scan].type));
 }
-/// The longest row of a class.
-constexpr std::uint64_t longest_of(std::uint8_t length_class) { return std::uint64_t{16} << length_class; }
 constexpr std::uint32_t parts(std::uint32_t n, std::uint32_t size) { return (n + size - 1) / size; }
 
 }  // namespace ingot::codegen

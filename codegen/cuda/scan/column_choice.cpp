@@ -102,7 +102,9 @@ bool fit_narrow_columns(const cuda_kernel& b, const scanning& s, scan_choice& c,
     c.width = b.key.axes[static_cast<std::size_t>(b.rank - 1)].extent;
     if (c.width == 0) return false;
     c.across = parts(c.width, c.each);
-    c.shared_chunks = s.length_class < middling ? few : s.length_class < long_columns ? some : most_chunks;
+    c.shared_chunks = s.length_class < middling       ? std::min(few, longest)
+                      : s.length_class < long_columns ? some
+                                                      : most_chunks;
     const auto lanes = [&] { return c.across * parts(longest, c.shared_chunks); };
     while (c.threads < most_threads && lanes() > c.threads) c.threads *= 2;
     while (c.shared_chunks < most_chunks && lanes() > c.threads) c.shared_chunks += 16;
@@ -140,7 +142,7 @@ std::optional<scan_choice> choose_whole_columns(const cuda_kernel& b, const scan
     constexpr std::uint32_t resident_threads = 1024;  // whose registers suffice
     constexpr std::uint32_t most_bytes = 40 << 10;    // of what threads exchange
     scan_choice c = begin_columns(b, s, layout::whole_columns, least_threads);
-    const auto longest = static_cast<std::uint32_t>(longest_of(s.length_class));
+    const std::uint32_t longest = s.longest();
     if (!(c.narrow ? fit_narrow_columns : fit_strips_of_columns)(b, s, c, longest, most_threads)) return std::nullopt;
     if (c.shared_chunks > most_chunks) return std::nullopt;
     finish_columns(b, s, c);

@@ -49,6 +49,12 @@ std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::
     return chunks;
 }
 
+/// So many that each has a vector of the longest, or four elements.
+std::uint32_t lanes_of_short_rows(const scanning& s, std::uint32_t each) {
+    constexpr std::uint32_t most_lanes = 8, elements_a_lane = 4;
+    return std::clamp(s.longest() / std::max(each, elements_a_lane), 1u, most_lanes);
+}
+
 /// A block that reads and writes two neighbouring rows at once, a chunk of each a thread, has the longer runs of
 /// memory.
 bool can_pair(const cuda_kernel& b, const scanning& s, std::uint32_t each) {
@@ -71,15 +77,15 @@ scan_choice choose_rows(const cuda_kernel& b, const scanning& s) {
         c.tile = c.lanes * c.each;
         return c;
     }
-    c.lanes = s.length_class == 1             ? 8
+    c.lanes = s.length_class == 1             ? lanes_of_short_rows(s, c.each)
               : s.length_class == 2           ? 16
               : s.length_class < block_class  ? 32
               : s.length_class == block_class ? 256
                                               : 512;
     c.threads = std::max(c.lanes, 256u);
     // So many that the longest row of the class is one tile, where registers hold that.
-    const std::uint64_t longest = longest_of(s.length_class);
-    c.register_chunks = chunks_in_registers(b, s, c.each, parts(static_cast<std::uint32_t>(longest), c.lanes));
+    const std::uint32_t longest = s.longest();
+    c.register_chunks = chunks_in_registers(b, s, c.each, parts(longest, c.lanes));
     c.tile = c.lanes * c.each * c.register_chunks;
     c.loops = c.tile < longest;
     return c;

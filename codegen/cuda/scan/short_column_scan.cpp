@@ -1,5 +1,6 @@
 // Scans of short columns, where memory runs across the rows, for CUDA: a thread has a column, neighbours read
-// neighbours. Some elements are on their way at once; what is left of a column goes one by one.
+// neighbours. Some elements are on their way at once, of the shortest columns all; what is left of a column goes one by
+// one.
 #include "codegen/cuda/scan/scan.hpp"
 
 namespace ingot::codegen {
@@ -26,16 +27,18 @@ private:
         read_fixed();
         for (fold_writer& f : folds_) out.line(f.wide_type(), ' ', f.name(), " = ", f.wide_start(), ";");
         const std::string unroll = std::to_string(choice_.register_chunks);
+        if (!choice_.loops) return write_part(choice_.register_chunks, "u", n);
         out.line(index, " first = 0;");
         out.open("for (; first + ", unroll, " <= ", n, "; first += ", unroll, ")");
-        write_part(choice_.register_chunks);
+        write_part(choice_.register_chunks, "first + u");
         out.close();
         out.open("for (; first < ", n, "; ++first)");
-        write_part(1);
+        write_part(1, "first + u");
         out.close();
     }
 
-    void write_part(std::uint32_t count) {
+    /// So many elements from the one at which `place` is with u = 0, or those before `end`.
+    void write_part(std::uint32_t count, const std::string& place, const std::string& end = "") {
         source_writer& out = b_.code;
         const auto outside = b_.body.scope();
         for (const array_argument* in : inputs_) {
@@ -44,13 +47,15 @@ private:
         }
         if (!inputs_.empty()) {
             b_.open_unrolled("u", count);
-            b_.write_digits("first + u", {s_.axis});
+            leave_at(end);
+            b_.write_digits(place, {s_.axis});
             for (const array_argument* in : inputs_)
                 out.line(in->name, "[u] = ", b_.element(*in, b_.offset(*in, all_bits())), ";");
             out.close();
         }
         b_.open_unrolled("u", count);
-        b_.write_digits("first + u", {s_.axis});
+        leave_at(end);
+        b_.write_digits(place, {s_.axis});
         for (const node_id g : generators_) b_.body.name(g, random_element(g, all_bits()));
         for (fold_writer& f : folds_) {
             out.line(f.name(), " = ", f.wide_joiner(), "::join(", f.name(), ", ", b_.body.value(f.value(), out), ");");
@@ -62,6 +67,10 @@ private:
             b_.store_element(b_.outputs[k], b_.offset(b_.outputs[k], all_bits()), values[k]);
         out.close();
         b_.body.leave(outside);
+    }
+
+    void leave_at(const std::string& end) {
+        if (!end.empty()) b_.code.line("if (u >= ", end, ") break;");
     }
 };
 

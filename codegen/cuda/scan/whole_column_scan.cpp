@@ -180,6 +180,13 @@ private:
         staged_columns::keep_row();
         b_.code.close();
     }
+    /// Where an output's elements are; those of an input that they took the place of may be of another type.
+    std::string staged_result(std::size_t output) {
+        const array_argument& of = *staged_[choice_.results[output]].of;
+        const dtype type = b_.outputs[output].at->head.type;
+        const std::string name = of.name + "_staged";
+        return type == of.at->head.type ? name : "reinterpret_cast<const " + b_.needs.type(type) + "*>(" + name + ')';
+    }
     void store_tile() override {
         source_writer& out = b_.code;
         out.line("__syncthreads();");
@@ -190,8 +197,7 @@ private:
             return;
         }
         for (std::size_t o = 0; o < b_.outputs.size(); ++o)
-            out.line("store_run(", b_.pointer(b_.outputs[o]), ", ", staged_[choice_.results[o]].of->name, "_staged",
-                     run_text(), ");");
+            out.line("store_run(", b_.pointer(b_.outputs[o]), ", ", staged_result(o), run_text(), ");");
     }
 
     /// What lies before each thread's rows, in as many steps as their number has digits.

@@ -96,15 +96,6 @@ std::optional<column_fold_choice> choose_staged(const folded_kernel& f) {
 
 // ---- unrolled
 
-/// Columns are up to 2^(this - 1) long; 0 where that is not known.
-std::uint8_t subclass(const folded_kernel& f) {
-    std::uint8_t known = 0;
-    for (std::size_t a = 0; a < f.kernel().key.axes.size(); ++a)
-        if (f.kernel().graph.loop_axis[a] == f.longest_space().inner())
-            known = std::max(known, f.kernel().key.axes[a].subclass);
-    return known;
-}
-
 /// Whether all that is folded is aligned where columns lie beside each other, and nothing else moves along them.
 bool has_vectors_of_columns(const folded_kernel& f) {
     const int inner = inner_axis(f);
@@ -120,10 +111,10 @@ std::optional<column_fold_choice> choose_unrolled(const folded_kernel& f) {
     constexpr std::uint32_t most_bytes = 128, wanted_bytes = 64, most_columns = 4;  // of a thread
     const folded_space& s = f.longest_space();
     const bool narrow = f.kernel().rank > 1 && inner_is(f, axis_flags::short_inner);
-    const std::uint8_t known = subclass(f);
+    const std::uint8_t known = s.subclass;
     if (narrow || !folds_one_axis_of_arrays(f) || f.length_class() != 1 || known <= 1 || known > longest_subclass)
         return {};
-    const std::uint32_t length = 1u << (known - 1), column_bytes = f.bytes_at_once(s, 1) * length;
+    const std::uint32_t length = s.longest(), column_bytes = f.bytes_at_once(s, 1) * length;
     const std::uint32_t cost = length * (1 + static_cast<std::uint32_t>(cost_of(f.kernel().graph, s.values)));
     if (column_bytes > longest_bytes || cost > statement_budget ||
         std::ranges::any_of(f.longest_folds(), &fold_traits::is_exponentials))

@@ -43,8 +43,11 @@ bool is_aligned(const std::vector<const array_argument*>& inputs) {
     return std::ranges::all_of(inputs, [](const array_argument* in) { return in->at->head.vector; });
 }
 
+/// Whether the key tells how long the rows are of which a warp reads several.
+bool is_known_short(const folded_space& s) { return s.length_class == 1 && s.subclass != 0; }
+
 /// How many elements a lane loads at once: more than one where a single bound axis runs along memory, and every input
-/// is aligned or there is but one.
+/// is aligned or there is but one. Not of rows of so few vectors that what lies beside these would be as much.
 std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
     const cuda_kernel& b = f.kernel();
     const std::vector<const array_argument*> inputs = f.inputs_of(s);
@@ -63,6 +66,7 @@ std::uint32_t vector_elements(const folded_kernel& f, const folded_space& s) {
         for (const node_id g : generators) each = std::max(each, generator_group(b.graph.nodes[g].type));
     }
     while (each > 1 && each * cost_of(b.graph, s.wanted(b.graph)) > statement_budget) each /= 2;
+    if (generators.empty() && is_known_short(s) && s.longest() < each * (is_aligned(inputs) ? 4 : 8)) return 1;
     return generators.empty() || f.draws_groups(s, s.inner(), each) ? each : 1;
 }
 
@@ -90,13 +94,15 @@ bool is_packed(const array_argument* in) { return in != nullptr; }
 // ---- choosing
 
 /// So many that each has four vectors, or four times that; then a block. Few rows are wanted soon: as many lanes as
-/// have something to do.
+/// have something to do. Of rows that are known to be short a lane has a vector, or four elements.
 std::uint32_t choose_lanes(const folded_kernel& f, std::uint32_t threads, bool few) {
-    const std::uint32_t vectors = (16u << f.length_class()) / vector_elements(f, f.longest_space());
-    constexpr std::uint32_t vectors_a_lane = 4, warp = 32;
+    const folded_space& s = f.longest_space();
+    const std::uint32_t each = vector_elements(f, s), vectors = s.longest() / each;
+    constexpr std::uint32_t vectors_a_lane = 4, least_lanes = 8, warp = 32;
+    if (is_known_short(s)) return std::clamp(each > 1 ? vectors : vectors / vectors_a_lane, 1u, least_lanes);
     if (f.length_class() >= long_row_class || (few ? vectors > warp : vectors > 4 * vectors_a_lane * warp))
         return threads;
-    return few ? warp : std::clamp(vectors / vectors_a_lane, 8u, warp);
+    return few ? warp : std::clamp(vectors / vectors_a_lane, least_lanes, warp);
 }
 
 /// Of a multiprocessor, where blocks share rows. Moments and exponentials of doubles want registers.
