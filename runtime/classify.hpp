@@ -214,6 +214,7 @@ private:
     bool is_scan(int owner) const;
     index_t farthest_place(const statement&, int owner) const;
     bool reads_again(const statement&, int owner) const;
+    static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
     void find_libraries(const statement&);
     bool is_library(int owner) const {
         return static_cast<std::size_t>(owner) < library_owners_.size() &&

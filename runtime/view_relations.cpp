@@ -201,13 +201,18 @@ void classifier::find_indices(const statement& s) {
     index_use_.assign(s.operands.size(), 0);
     word_operands_.clear();
     int next = 0;
-    for (const detail::word w : s.program) {
+    std::size_t binders = 0;
+    for (std::size_t i = 0; i < s.program.size(); ++i) {
+        const detail::word w = s.program[i];
         const detail::word_kind kind = detail::kind_of_word(w);
         if (kind == detail::word_kind::gather && word_operands_.back() != no_operand)
             index_use_[static_cast<std::size_t>(word_operands_.back())] =
                 static_cast<std::uint8_t>(1 + detail::code_of_word(w));
+        int value = kind == detail::word_kind::leaf ? next : no_operand;
+        if (changes_no_value(s, i, binders)) value = word_operands_.back();
         word_operands_.resize(word_operands_.size() - static_cast<std::size_t>(detail::arity_of_word(w)));
-        word_operands_.push_back(kind == detail::word_kind::leaf ? next : no_operand);
+        word_operands_.push_back(value);
+        binders += detail::is_binder(kind);
         next += detail::operands_of_word(w);
     }
 }
