@@ -173,7 +173,7 @@ private:
     // Views of one buffer (view_relations.cpp).
     void find_relations(const statement&);
     bool find_shifts(const statement&, std::uint8_t kinds);
-    bool find_shifts_of(const statement&, std::size_t binder, bool nearest);
+    bool find_shifts_of(const statement&, std::size_t binder, detail::place_rule);
     bool place_shifted(const statement&);
     bool is_shifted(std::size_t axis) const;
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
