@@ -33,13 +33,13 @@ TEST_CASE("what a mask of several axes selects is copied from where it lies") {
         if (v < 2) wanted.push_back(v);
     const array<float> flat = array<float>(ravel(x)), inner = x(slice(2, -2), slice(3, none));
     const array<bool> flat_mask = array<bool>(ravel(mask));
-    array<float> kept, extracted, compressed, part;
+    array<float> kept, extracted, chosen, part;
     array<index_t> places;
     const std::uint64_t bytes = bytes_allocated([&] {
         CHECK(launches([&] {
                   kept = x(mask);
                   extracted = extract(mask, x);
-                  compressed = compress(flat_mask, x);
+                  chosen = compress(flat_mask, x);
                   part = x(slice(64, 128), all)(mask(slice(64, 128), all));
                   places = flatnonzero(mask);
               }) == 0);
@@ -48,7 +48,7 @@ TEST_CASE("what a mask of several axes selects is copied from where it lies") {
     CHECK(bytes < a_mask);
     CHECK(kept.to_host() == wanted);
     CHECK(extracted.to_host() == wanted);
-    CHECK(compressed.to_host() == wanted);
+    CHECK(chosen.to_host() == wanted);
     CHECK(take(flat, places, 0).to_host() == wanted);
     CHECK(array<float>(x(slice(64, 128), all)).to_host() ==
           std::vector<float>(values.begin() + 64 * 256, values.begin() + 128 * 256));
