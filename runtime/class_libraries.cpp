@@ -17,6 +17,22 @@ constexpr index_t few_calls = 16;
 
 }  // namespace
 
+/// Whether word `at` of a program, before which it has so many binders, gives the value before it again: a reshape
+/// whose axes merged, a conversion to the type that there is.
+bool classifier::changes_no_value(const statement& s, std::size_t at, std::size_t binders) {
+    const word w = s.program[at];
+    switch (detail::kind_of_word(w)) {
+        case word_kind::unravel:
+            return s.attributes[binders] == 0;
+        case word_kind::map:
+            return detail::op_of_word(w) == detail::op::astype &&
+                   detail::kind_of_word(s.program[at - 1]) != word_kind::scalar &&
+                   detail::dtype_of_word(s.program[at - 1]) == detail::dtype_of_word(w);
+        default:
+            return false;
+    }
+}
+
 void classifier::find_libraries(const statement& s) {
     constexpr int no_leaf = -1;
     library_uses_.assign(s.operands.size(), {});
@@ -24,10 +40,13 @@ void classifier::find_libraries(const statement& s) {
     std::vector<int> roots;            // the pick of a value that is a library's result
     std::vector<int> values, of_word;  // the operand that a value is, where it is a leaf
     int next_operand = 0, binder = 0;
-    for (const word w : s.program) {
+    for (std::size_t i = 0; i < s.program.size(); ++i) {
+        const word w = s.program[i];
         const word_kind kind = detail::kind_of_word(w);
         int value = kind == word_kind::leaf ? next_operand : no_leaf;
+        int root = kind == word_kind::library ? next_operand : no_leaf;
         if (kind == word_kind::reference) value = of_word[detail::code_of_word(w)];
+        if (changes_no_value(s, i, static_cast<std::size_t>(binder))) value = values.back(), root = roots.back();
         const auto arity = static_cast<std::size_t>(detail::arity_of_word(w));
         if (detail::is_binder(kind)) ++binder;
         if (kind == word_kind::library) {
@@ -38,13 +57,13 @@ void classifier::find_libraries(const statement& s) {
                 library_uses_[static_cast<std::size_t>(operand)] = {binder, static_cast<std::uint16_t>(function), axes,
                                                                     picks, detail::dtype_of_word(w)};
             };
-            for (std::size_t i = 0; i < arity; ++i)
-                if (const int leaf = values[values.size() - arity + i]; leaf != no_leaf)
-                    use(leaf, row.operands[i], false);
+            for (std::size_t k = 0; k < arity; ++k)
+                if (const int leaf = values[values.size() - arity + k]; leaf != no_leaf)
+                    use(leaf, row.operands[k], false);
             use(next_operand, row.result, true);
         }
         roots.resize(values.size() - arity);
-        roots.push_back(kind == word_kind::library ? next_operand : no_leaf);
+        roots.push_back(root);
         next_operand += detail::operands_of_word(w);
         values.resize(values.size() - arity);
         values.push_back(value);

@@ -174,7 +174,7 @@ private:
     // Views of one buffer (view_relations.cpp).
     void find_relations(const statement&);
     bool find_shifts(const statement&, std::uint8_t kinds);
-    bool find_shifts_of(const statement&, std::size_t binder, bool nearest);
+    bool find_shifts_of(const statement&, std::size_t binder, detail::place_rule);
     bool place_shifted(const statement&);
     bool is_shifted(std::size_t axis) const;
     bool find_steps(index_t distance, const index_t* strides, std::int8_t* steps);
@@ -220,6 +220,7 @@ private:
     bool is_scan(int owner) const;
     index_t farthest_place(const statement&, int owner) const;
     bool reads_again(const statement&, int owner) const;
+    static bool changes_no_value(const statement&, std::size_t at, std::size_t binders);
     void find_libraries(const statement&);
     bool is_library(int owner) const {
         return static_cast<std::size_t>(owner) < library_owners_.size() &&

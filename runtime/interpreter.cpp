@@ -53,6 +53,15 @@ std::int64_t place_of_index(index_mode mode, std::int64_t index, std::int64_t si
     }
 }
 
+/// What stands for a place that may lie beyond the ends of an axis.
+std::int64_t place_within(detail::place_rule rule, std::int64_t place, std::int64_t size) {
+    if (rule == detail::place_rule::nearest) return std::clamp<std::int64_t>(place, 0, size - 1);
+    const std::int64_t once = rule == detail::place_rule::reflect ? 1 : 0;  // a round meets the end elements
+    const std::int64_t period = std::max<std::int64_t>(2 * (size - once), 1);
+    const std::int64_t at = (place % period + period) % period;
+    return at < size ? at : period - 1 + once - at;
+}
+
 class interpretation {
 public:
     interpretation(const key& k, const graph& g, std::span<const bound_operand> operands,
@@ -454,9 +463,8 @@ private:
         locate_operand(n.pick, where, left);
         std::vector<indices> digits(bound.size(), indices(block_elements));
         index_block there = where;
-        if (n.code == static_cast<std::uint16_t>(detail::place_rule::nearest))
-            for (std::size_t i = 0; i < where.count; ++i)
-                left[i] = std::clamp<std::int64_t>(left[i], 0, extent(bound[0]) - 1);
+        if (const detail::place_rule rule = codegen::rule_of(n); rule != detail::place_rule::digits)
+            for (std::size_t i = 0; i < where.count; ++i) left[i] = place_within(rule, left[i], extent(bound[0]));
         for (std::size_t k = bound.size(); k-- > 0;) {
             for (std::size_t i = 0; i < where.count; ++i) {
                 digits[k][i] = left[i] % extent(bound[k]);

@@ -171,7 +171,7 @@ detail::layout without_leading(const detail::layout& l, int axes) {
     return rest;
 }
 
-bool is_nearest(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::nearest); }
+bool finds_digits(word code) { return detail::code_of_word(code) == static_cast<word>(detail::place_rule::digits); }
 
 /// Whether a reduction or scan is among the words from there on.
 bool has_other_binders(const spliced& words, std::size_t program, std::size_t attribute) {
@@ -436,21 +436,21 @@ void flat_statement::evaluate_reshaped() {
         values.resize(values.size() - arity);
         values.push_back(b);
         const word bound = detail::is_binder(kind) ? old.attributes[binder++] : 0;
-        const bool finds_digits = kind == word_kind::unravel && bound != 0;
+        const bool unravels = kind == word_kind::unravel && bound != 0;
         const bool of_place_alone =
-            finds_digits && !is_nearest(code) &&
+            unravels && finds_digits(code) &&
             !moves_along_leading(std::span(words_.operands).subspan(b.operands), o->where->rank());
         if (of_place_alone) {
             evaluate_operand(b, *o, detail::dtype_of_word(code));
         } else {
-            if (finds_digits && has_other_binders(words_, b.program, b.attributes))
+            if (unravels && has_other_binders(words_, b.program, b.attributes))
                 evaluate_value(b, o->where->rank() + static_cast<int>(bound),
                                detail::dtype_of_word(words_.program.back()));
             words_.program.push_back(
                 kind == word_kind::reference ? reference_to(moved[detail::code_of_word(code)], code) : code);
             if (o) words_.operands.push_back(*o);
             if (detail::is_binder(kind)) words_.attributes.push_back(bound);
-            if (finds_digits) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
+            if (unravels) evaluate_value(b, o->where->rank(), detail::dtype_of_word(code));
         }
         moved.push_back(static_cast<std::uint32_t>(words_.program.size() - 1));
     }

@@ -100,8 +100,8 @@ void evaluate_without_slot(const statement&);
 
 /// A flat statement in the place of one that is not. Making it evaluates the pieces below, one kernel each; a piece's
 /// array goes when its last user is done. What is reshaped at digits of a place is evaluated too where it has to be:
-/// the place is then where its array is read. What is read at the nearest element, or at digits and along other axes,
-/// is evaluated itself.
+/// the place is then where its array is read. What is read beyond the ends of an axis, or at digits and along other
+/// axes, is evaluated itself.
 class flat_statement {
 public:
     /// `evaluate`: what evaluates the pieces, in order; those need not be flat themselves.

@@ -112,6 +112,16 @@ tree_ref view_tree(const tree_ref& tree, const axis_view& view, int bound) {
     return make_branch(code, {&seen, 1}, 0, &shape, size);
 }
 
+bool find_leaf(const tree_node& tree, buffer_ref& memory, layout& where) {
+    const tree_node* n = &tree;
+    while (runtime::kind_of(*n) == word_kind::unravel && n->bound == 0) n = arguments_of(*n)[0];
+    if (runtime::kind_of(*n) != word_kind::leaf || kept_below(*n) != nullptr) return false;
+    const auto& l = static_cast<const placed&>(*n);
+    memory = l.memory;
+    where = l.where;
+    return true;
+}
+
 tree_ref keep_tree(const tree_ref& tree) {
     if (!tree) throw_moved_from();
     return arity_of(*tree) == 0 ? tree : make_kept(tree);

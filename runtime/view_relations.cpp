@@ -38,8 +38,8 @@ bool classifier::find_steps(index_t distance, const index_t* strides, std::int8_
     }
 }
 
-/// Whether all that binders do is to read a few elements further on, with the other end or the nearest element beyond
-/// the ends. Sets `shifts_`, and `view_strides_` to those of a view that is not shifted.
+/// Whether all that binders do is to read a few elements further on, with the other end, the nearest element or a
+/// mirror beyond the ends. Sets `shifts_`, and `view_strides_` to those of a view that is not shifted.
 bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
     using detail::word_kind;
     if ((kinds & (has_reductions | has_scans | has_libraries)) != 0 || s.outputs[0].scattered) return false;
@@ -51,8 +51,7 @@ bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
             (kind == word_kind::scalar && detail::code_of_word(w) != 0))
             return false;
         if (kind == word_kind::unravel &&
-            !find_shifts_of(s, binder++,
-                            detail::code_of_word(w) == static_cast<detail::word>(detail::place_rule::nearest)))
+            !find_shifts_of(s, binder++, static_cast<detail::place_rule>(detail::code_of_word(w))))
             return false;
     }
     return !shifts_.empty() && place_shifted(s);
@@ -60,7 +59,7 @@ bool classifier::find_shifts(const statement& s, std::uint8_t kinds) {
 
 /// Of one binder: along each axis that it binds and something beneath moves along, its place is the index of one of the
 /// result's, of the same extent, and a few steps.
-bool classifier::find_shifts_of(const statement& s, std::size_t binder, bool nearest) {
+bool classifier::find_shifts_of(const statement& s, std::size_t binder, detail::place_rule rule) {
     const std::size_t raw = raw_extents_.size(), rank = c_.shape.size();
     const std::size_t first = rank + static_cast<std::size_t>(binder_axes_[binder]);
     const std::size_t pick = picks_[binder].operand;
@@ -80,7 +79,7 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, bool nea
             const auto a = static_cast<std::size_t>(std::find(place, place + rank, weight) - place);
             if (a == rank || raw_extents_[a] != n) return false;
             index_t by = offset;
-            if (!nearest) {
+            if (rule == detail::place_rule::digits) {
                 // Rounds before the axis take what is beyond its end.
                 const index_t rounds = x > first && !is_read_along(x - 1) ? raw_extents_[x - 1] : 1;
                 if (offset < 0) return false;
@@ -89,6 +88,9 @@ bool classifier::find_shifts_of(const statement& s, std::size_t binder, bool nea
                 by %= n;
                 if (by > n / 2) by -= n;
             }
+            // What a mirror shows beyond the other end is no shift's.
+            if (rule == detail::place_rule::reflect && std::abs(by) >= n) return false;
+            if (rule == detail::place_rule::symmetric && std::abs(by) > n) return false;
             const bool inner = static_cast<std::size_t>(order_[rank - 1]) == a;
             if (std::abs(by) > (inner ? detail::most_inner_steps : detail::most_outer_steps)) return false;
             shifts_.push_back({static_cast<std::uint16_t>(pick), static_cast<std::uint16_t>(a),
@@ -201,13 +203,18 @@ void classifier::find_indices(const statement& s) {
     index_use_.assign(s.operands.size(), 0);
     word_operands_.clear();
     int next = 0;
-    for (const detail::word w : s.program) {
+    std::size_t binders = 0;
+    for (std::size_t i = 0; i < s.program.size(); ++i) {
+        const detail::word w = s.program[i];
         const detail::word_kind kind = detail::kind_of_word(w);
         if (kind == detail::word_kind::gather && word_operands_.back() != no_operand)
             index_use_[static_cast<std::size_t>(word_operands_.back())] =
                 static_cast<std::uint8_t>(1 + detail::code_of_word(w));
+        int value = kind == detail::word_kind::leaf ? next : no_operand;
+        if (changes_no_value(s, i, binders)) value = word_operands_.back();
         word_operands_.resize(word_operands_.size() - static_cast<std::size_t>(detail::arity_of_word(w)));
-        word_operands_.push_back(kind == detail::word_kind::leaf ? next : no_operand);
+        word_operands_.push_back(value);
+        binders += detail::is_binder(kind);
         next += detail::operands_of_word(w);
     }
 }

@@ -56,7 +56,7 @@ struct node {
 };
 
 /// Of an unravel.
-constexpr bool is_nearest(const node& n) { return n.code == static_cast<std::uint16_t>(detail::place_rule::nearest); }
+constexpr detail::place_rule rule_of(const node& n) { return static_cast<detail::place_rule>(n.code); }
 
 /// Of a whole array that a text reads where it likes.
 inline bool is_raw(const key& k, const node& n) {

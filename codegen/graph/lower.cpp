@@ -240,6 +240,11 @@ private:
         n.arguments[0] = pop();
         n.arity = kind == word_kind::gather ? 2 : 1;
         n.axes = at(n.arguments[0]).axes & ~bound;
+        if ((kind == word_kind::gather || kind == word_kind::unravel) && n.type != at(n.arguments[0]).type)
+            throw error("[lower] " + std::string(name(n.type)) + " is read of what is " +
+                        std::string(name(at(n.arguments[0]).type)));
+        if (kind == word_kind::gather && (bound == 0 || kind_of(at(n.arguments[1]).type) != kind::integer))
+            throw error("[lower] a gather binds no axis, or its index is no integer");
         if (kind == word_kind::reduce) {
             n.kind = node_kind::reduce;
             const auto f = static_cast<fold>(n.code);

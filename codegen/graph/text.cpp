@@ -93,9 +93,11 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
             return {"cum" + call(fold_name(n, g), n, values)};
         case node_kind::gather:
             return {call("take", n, values)};
-        case node_kind::unravel:
+        case node_kind::unravel: {
+            constexpr const char* names[] = {"reshape", "nearest", "reflect", "symmetric"};
             if (scanned) return values[n.arguments[0]];  // at other places
-            return {call(is_nearest(n) ? "nearest" : "reshape", n, values)};
+            return {call(names[n.code], n, values)};
+        }
         case node_kind::user:
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
         case node_kind::shifted: {

@@ -103,7 +103,7 @@ void kernel_builder::find_unravellings() {
                 known([&](const unravelling& other) { return !other.gathers() && other.pick.index == n.pick; });
             u.pick = {&key.operands[n.pick], names[n.pick], n.pick, false};
             u.name = names[n.pick] + (twice ? '_' + digit(u.axes.front()) : "");
-            u.nearest = is_nearest(n);
+            u.rule = rule_of(n);
             wants.push_back(axes_of_pick(graph, n, key));
         }
         found.push_back(std::move(u));
@@ -296,12 +296,36 @@ std::string kernel_builder::place_index(const unravelling& u, std::uint64_t axes
     const std::string first =
         arguments.member({argument_kind::pick_offset, 8, u.pick.index}, needs.type(dtype::i8), u.pick.name + "_first");
     const std::string rest = offset(u.pick, axes) + further;
-    if (!u.nearest) return first + rest;
+    if (u.rule == detail::place_rule::digits) return first + rest;
     const std::string type = signed_index(), axis = std::to_string(u.axes[0]);
-    needs.add("nearest", function("The place in [0, n) that is nearest to one.") + type + " nearest(" + type + " at, " +
-                             type + " n) {\n    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n}\n");
-    return "nearest(" + type + '(' + first + ')' + rest + ", " + type + '(' +
+    return add_place_within(u.rule) + '(' + type + '(' + first + ')' + rest + ", " + type + '(' +
            count(points_of(axis_bit(u.axes[0])), "n" + axis) + "))";
+}
+
+std::string kernel_builder::add_place_within(detail::place_rule rule) {
+    const std::string type = signed_index();
+    const auto add = [&](const std::string& name, const std::string& why, const std::string& statements) {
+        needs.add(name, function("The place in [0, n) " + why) + type + ' ' + name + '(' + type + " at, " + type +
+                            " n) {\n" + statements + "}\n");
+        return name;
+    };
+    // Most places are within one length of the axis: others alone divide.
+    const auto mirrored = [&](const std::string& before, const std::string& behind, const std::string& period) {
+        return "    at = at < 0 ? " + before + " : at;\n    if (at < n) return at;\n    const " + type +
+               " back = " + behind + " - (at - n);\n    if (back >= 0) return back;\n    const " + type +
+               " period = " + period + ";\n    at %= period;\n    return at < n ? at : " + behind + " - (at - n);\n";
+    };
+    switch (rule) {
+        case detail::place_rule::reflect:
+            return add("reflect", "that mirrors at the end elements show at one.",
+                       mirrored("-at", "n - 2", "n > 1 ? 2 * n - 2 : 1"));
+        case detail::place_rule::symmetric:
+            return add("symmetric", "that mirrors behind the end elements show at one.",
+                       mirrored("-1 - at", "n - 1", "2 * n"));
+        default:
+            return add("nearest", "that is nearest to one.",
+                       "    at = at < n - 1 ? at : n - 1;\n    return at > 0 ? at : 0;\n");
+    }
 }
 
 std::string kernel_builder::gathered_place(const unravelling& u, const std::string& value) {

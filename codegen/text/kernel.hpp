@@ -27,11 +27,12 @@ struct array_argument {
 };
 
 /// What reads its operand at other places than the loops' own, along these loop axes: a reshape that did not merge, at
-/// the digits of a place; or, along one, at what is nearest to the place; or a gather, along one, where an index says.
+/// the digits of a place; or, along one, at what stands for a place that may lie beyond its ends; or a gather, along
+/// one, where an index says.
 struct unravelling {
     array_argument pick;  // of a reshape
     std::vector<int> axes;
-    bool nearest = false;
+    detail::place_rule rule = detail::place_rule::digits;
     std::string name;         // of the variable that holds the place; of a gather what its indices outside are noted in
     node_id index = no_node;  // of a gather
     index_mode mode = index_mode::check;
@@ -166,6 +167,8 @@ protected:
 
 private:
     void find_unravellings();
+    /// Adds the function that finds what stands for a place beyond the ends; returns its name.
+    std::string add_place_within(detail::place_rule rule);
     void name_raw(node_id id);
 };
 

@@ -303,9 +303,11 @@ private:
     template <class E>
     static detail::leaf<T> evaluated(const E& e) {
         const auto& node = detail::as_node(e);
-        if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, detail::leaf<typename E::value_type>> &&
-                      E::type == type)
-            if (detail::is_whole(node.memory(), node.where(), sizeof(T))) return detail::copied(node);
+        if constexpr (detail::may_be_leaf<std::remove_cvref_t<decltype(node)>> && E::type == type)
+            if (const auto seen = leaf_of(node))
+                if (detail::is_whole(seen->memory(), seen->where(), sizeof(T)))
+                    return detail::copied(
+                        detail::leaf<T>(seen->memory(), detail::contiguous_layout(seen->where().extents())));
         detail::leaf<T> result;
         detail::evaluate_into<T>(node, result.memory(), result.where());
         return result;

@@ -227,19 +227,29 @@ array<index_t> true_places(const M& mask) {
 template <class V, class M>
 auto compressed(const V& values, const M& mask) {
     using T = typename V::value_type;
-    if constexpr (std::same_as<V, leaf<T>>)
-        if (is_contiguous(values.where())) {
+    if constexpr (may_be_leaf<V>)
+        if (const auto from = leaf_of(values); from && from->memory() && is_contiguous(from->where())) {
             const leaf<bool> flags = contiguous_values_as<bool>(mask);
-            if (const device_id a = values.on_device(), b = flags.on_device(); a != b) throw_two_devices("index", a, b);
-            return compact<T>("index", {kept::flagged, elements_of(values), elements_of(flags)});
+            if (const device_id a = from->on_device(), b = flags.on_device(); a != b && b != no_device)
+                throw_two_devices("index", a, b);
+            return compact<T>("index", {kept::flagged, elements_of(*from), elements_of(flags)});
         }
     return array<T>(take<index_mode::unchecked>(values, true_places(mask), 0));
+}
+
+/// A mask as it is; of another expression which elements are not 0.
+template <class E>
+decltype(auto) as_mask(const char* operation, const E& e) {
+    if constexpr (std::same_as<typename E::value_type, bool>)
+        return as_node(e);
+    else
+        return make_node<op::astype, dtype::b1>(operation, as_node(e));
 }
 
 /// The indices along one axis of e's elements that are not 0, e having one axis.
 template <class E>
 array<index_t> true_indices(const E& e) {
-    return true_places(make_node<op::astype, dtype::b1>("index", as_node(e)));
+    return true_places(as_mask("index", e));
 }
 
 /// e with its first axes, those of a mask, as one.

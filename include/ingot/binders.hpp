@@ -127,12 +127,22 @@ public:
         return d == no_device ? place_.on_device() : d;
     }
     std::uint32_t count(const buffer* b) const noexcept { return operand_.count(b) + place_.count(b); }
+    const Operand& operand() const noexcept { return operand_; }
+    int bound() const noexcept { return bound_; }
 
 private:
     Operand operand_;
     [[no_unique_address]] Place place_;
     int bound_;
 };
+
+/// Of a reshape whose axes merged: its operand has its layout.
+template <word W, may_be_leaf Operand>
+    requires(kind_of_word(W) == word_kind::unravel)
+auto leaf_of(const binder<W, Operand, pick>& reshape) -> decltype(leaf_of(reshape.operand())) {
+    if (reshape.bound() != 0) return {};
+    return leaf_of(reshape.operand());
+}
 
 /// A value without axes through a view: a reshape whose place is not read but for its shape.
 template <class N>

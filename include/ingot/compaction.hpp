@@ -39,7 +39,8 @@ elements_at elements_of(const leaf<T>& l) {
 /// What is kept, of type T. Waits for its number.
 template <class T>
 array<T> compact(const char* operation, const compacted& what) {
-    const device on = (what.flags.memory ? what.flags : what.values).memory->device;
+    const buffer_ref& given = (what.flags.memory ? what.flags : what.values).memory;
+    const device on = given ? given->device : current_place();
     const auto room_of = [&]<class U>(index_t n, std::type_identity<U>) {
         return array<U>(adopted{}, new_leaf<U>(operation, std::span<const index_t>(&n, 1), on));
     };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <ingot/joins.hpp>
 #include <ingot/padding.hpp>
 #include <ingot/windows.hpp>
 

@@ -24,13 +24,11 @@ INGOT_API void write_values(destination to, const void* from);
 template <class U, class E>
 leaf<U> values_as(const E& e) {
     const auto& node = as_node(e);
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(node)>, leaf<U>>) {
-        return node;
-    } else {
-        leaf<U> values;
-        evaluate_into<U>(node, values.memory(), values.where());
-        return values;
-    }
+    if constexpr (may_be_leaf<std::remove_cvref_t<decltype(node)>> && E::type == dtype_of<U>)
+        if (const auto as_it_lies = leaf_of(node)) return *as_it_lies;
+    leaf<U> values;
+    evaluate_into<U>(node, values.memory(), values.where());
+    return values;
 }
 
 /// The same, side by side in C order.

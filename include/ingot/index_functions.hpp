@@ -146,6 +146,8 @@ auto compress(const C& condition, const E& e, index_t axis) {
     if (condition.ndim() != 1 || condition.size() > extent)
         throw shape_error("[compress] a condition of shape " + to_text(condition.shape().values()) + " for axis " +
                           std::to_string(axis) + " of shape " + to_text(e.shape().values()));
+    const slice tested(0, condition.size());
+    if (e.ndim() == 1) return compressed(sliced("compress", e, 0, tested), as_mask("compress", condition));
     return array(take<index_mode::unchecked>(e, flatnonzero(condition), axis));
 }
 template <array_expression C, array_expression E>
@@ -164,7 +166,7 @@ auto extract(const C& condition, const E& e) {
     if (condition.size() != e.size())
         throw shape_error("[extract] a condition of shape " + to_text(condition.shape().values()) +
                           " for an array of shape " + to_text(e.shape().values()));
-    return compressed(ravel(e), ravel(make_node<op::astype, dtype::b1>("extract", as_node(condition))));
+    return compressed(ravel(e), ravel(as_mask("extract", condition)));
 }
 
 // ---- writing ---------------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ lazy<T> read_in_turn(const char* operation, const lazy_parts<T>& parts, int axis
     const auto position = positions<T>(std::move(counter));
     const auto placed = [&](const lazy<T>& part, index_t start) -> lazy<T> {
         if (part.shape()[axis] == 1) return viewed_to_read(part, view_broadcast, operation, shape.span());
-        return nearest(operation, part, axis, -start, shape.data[axis]);
+        return beyond_ends<place_rule::nearest>(operation, part, axis, -start, shape.data[axis]);
     };
     index_t end = shape.data[axis], start = end - parts.back().shape()[axis];
     lazy<T> result = placed(parts.back(), start);

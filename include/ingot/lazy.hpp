@@ -7,6 +7,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -87,6 +88,8 @@ INGOT_API tree_ref view_tree(const tree_ref&, const axis_view&, int bound);
 INGOT_API tree_ref reshape_tree(const tree_ref&, std::span<const index_t> shape, int bound);
 /// A leaf over the array that the tree will be evaluated into; a leaf stays what it is.
 INGOT_API tree_ref keep_tree(const tree_ref&);
+/// Whether the tree shows elements of a buffer as they lie there, and where.
+INGOT_API bool find_leaf(const tree_node&, buffer_ref& memory, layout& where);
 /// References to a buffer that go when the tree's only owner goes: those of nodes that nothing else holds.
 INGOT_API std::uint32_t count_own(const tree_node&, const buffer*) noexcept;
 [[noreturn]] INGOT_API void throw_moved_from();
@@ -181,5 +184,17 @@ private:
 
 template <array_expression E>
 lazy(const E&) -> lazy<typename E::value_type>;
+
+namespace detail {
+
+template <class T>
+std::optional<leaf<T>> leaf_of(const lazy<T>& e) {
+    if (!e.tree()) throw_moved_from();
+    leaf<T> l;
+    if (!find_leaf(*e.tree(), l.memory(), l.where())) return {};
+    return l;
+}
+
+}  // namespace detail
 
 }  // namespace ingot

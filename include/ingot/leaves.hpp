@@ -256,6 +256,16 @@ public:
     layout& where() noexcept { return record_.where; }
 };
 
+/// Elements of a buffer that a node shows as they lie there: a leaf, or what a reshape gives other axes. As a pointer
+/// is, null where the node's values are still to be computed.
+template <class T>
+const leaf<T>* leaf_of(const leaf<T>& l) noexcept {
+    return &l;
+}
+/// Whether that may be asked of a node.
+template <class N>
+concept may_be_leaf = requires(const N& n) { leaf_of(n); };
+
 // ---- scalars ---------------------------------------------------------------------------------------------------
 
 inline constinit thread_local std::uint64_t scalar_serial = 0;

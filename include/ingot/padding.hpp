@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/lazy.hpp>
+#include <ingot/places.hpp>
 #include <ingot/quantiles.hpp>
-#include <ingot/rearranging.hpp>
 #include <ingot/reductions.hpp>
 
 namespace ingot {
@@ -107,20 +108,19 @@ public:
         if (n_ > 0 || !of_nothing) check_paddable(extents_ref::of(given_.values()), axis_);
         switch (mode) {
             case pad_mode::empty:
-                if (n_ > 0) return at_nearest();
+                if (n_ > 0) return by_rule<place_rule::nearest>();
                 [[fallthrough]];
             case pad_mode::constant:
                 return n_ == 0 ? lazy<T>(viewed_to_read(value_, view_broadcast, "pad", shape().values()))
                                : inside(value_);
             case pad_mode::edge:
-                return at_nearest();
+                return by_rule<place_rule::nearest>();
             case pad_mode::wrap:
-                return in_cycles(x_, n_);
+                return in_cycles();
             case pad_mode::reflect:
-                if (n_ == 1) return at_nearest();
-                return in_cycles(there_and_back(slice(0, -1), slice(n_ - 1, 0, -1)), 2 * (n_ - 1));
+                return by_rule<place_rule::reflect>();
             case pad_mode::symmetric:
-                return in_cycles(there_and_back(slice(0), slice(none, none, -1)), 2 * n_);
+                return by_rule<place_rule::symmetric>();
             case pad_mode::linear_ramp:
                 return ramps();
             default:
@@ -143,14 +143,14 @@ private:
         where.offset = first;
         return positions<T>(std::move(where));
     }
-    lazy<T> at_nearest() const { return nearest("pad", x_, axis_, -width_.before, extent_); }
-    lazy<T> inside(const lazy<T>& outside) const { return where(is_inside(), at_nearest(), outside); }
-    lazy<T> there_and_back(slice there, slice back) const {
-        return joined("pad", lazy_parts<T>{sliced("pad", x_, axis_, there), sliced("pad", x_, axis_, back)}, axis_);
+    template <place_rule Rule>
+    lazy<T> by_rule() const {
+        return beyond_ends<Rule>("pad", x_, axis_, -width_.before, extent_);
     }
-    lazy<T> in_cycles(const lazy<T>& round, index_t length) const {
-        const cycle c{axis_, (length - width_.before % length) % length, extent_};
-        return cycled("pad", round, {&c, 1});
+    lazy<T> inside(const lazy<T>& outside) const { return where(is_inside(), by_rule<place_rule::nearest>(), outside); }
+    lazy<T> in_cycles() const {
+        const cycle c{axis_, (n_ - width_.before % n_) % n_, extent_};
+        return cycled("pad", x_, {&c, 1});
     }
     /// Whether a place is one of x's. What lies before is a large number without a sign.
     auto is_inside() const {
@@ -162,7 +162,7 @@ private:
         const auto steps = [](index_t width) { return static_cast<double>(width > 0 ? width : 1); };
         const auto is_before = counted(-width_.before, 1) < index_t{0};
         const auto step = where(is_before, counted(0, 1), counted(extent_ - 1, -1));
-        const lazy<C> edge = at_nearest(), from = value_;
+        const lazy<C> edge = by_rule<place_rule::nearest>(), from = value_;
         const lazy<C> way = step * ((edge - from) / where(is_before, steps(width_.before), steps(width_.after))) + from;
         if constexpr (kind_of(dtype_of<T>) == kind::integer)
             return astype<T>(where(is_inside(), edge, floor(way)));

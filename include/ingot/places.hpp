@@ -1,5 +1,6 @@
-// What is read at places along axes: the nearest element there is, or elements in cycles. A place is affine in the
-// result's axes, so a view of what is read there is the same node at other places, and a map over it is one kernel.
+// What is read at places along axes: the nearest element there is, or what mirrors at the ends show, or elements in
+// cycles. A place is affine in the result's axes, so a view of what is read there is the same node at other places, and
+// a map over it is one kernel.
 #pragma once
 
 #include <span>
@@ -10,11 +11,11 @@
 
 namespace ingot::detail {
 
-/// Along the axis `extent` elements: element i is e's element i + `by`, or the nearest one there is.
-template <class E>
-auto nearest(const char* operation, const E& e, int axis, index_t by, index_t extent) {
+/// Along the axis `extent` elements: element i is e's element i + `by`, or what stands for it beyond the ends.
+template <place_rule Rule, class E>
+auto beyond_ends(const char* operation, const E& e, int axis, index_t by, index_t extent) {
     using node = node_of<E>;
-    constexpr word code = make_word(word_kind::unravel, node::type, static_cast<word>(place_rule::nearest));
+    constexpr word code = make_word(word_kind::unravel, node::type, static_cast<word>(Rule));
     node operand = as_node(e);
     shape_room room;
     view_room view;
@@ -27,7 +28,7 @@ auto nearest(const char* operation, const E& e, int axis, index_t by, index_t ex
 /// As many elements as e has.
 template <class E>
 auto nearest(const char* operation, const E& e, int axis, index_t by) {
-    return nearest(operation, e, axis, by, e.shape()[axis]);
+    return beyond_ends<place_rule::nearest>(operation, e, axis, by, e.shape()[axis]);
 }
 
 /// How one axis of n elements is read: element i of `extent` is element (first + i) / repeats mod n. 0 <= first.

@@ -7,7 +7,7 @@
 //   scan     folds up to a place on the bound axis: result[j...] = left fold of operand[j..., 0..=p], p = pick(j...)
 //   gather   reads at a computed place:             result[j...] = operand[j..., index[j...]]
 //   unravel  reads at the digits of a place (reshape): result[j...] = operand[j..., digits of pick(j...)], or, of one
-//            axis, at what is nearest to a place that may lie beyond its ends
+//            axis, at what stands for a place that may lie beyond its ends
 //   library  reads what a library's function makes of its operands, which all have the bound axes (libraries.def), at
 //            the place pick(j...) of the C order of its own axes
 // `pick` is a layout over the result's axes, held as an operand of its own. So a view of any node is the same affine
@@ -56,8 +56,9 @@ inline constexpr int most_arguments = 11;
 /// Kinds of random leaves; of `position` element i is i, of `bits` the generator's own words, of `integers` 0 to the
 /// operand's last.
 enum class generator_kind : std::uint16_t { uniform, normal, position, bits, integers };
-/// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it.
-enum class place_rule : std::uint16_t { digits, nearest };
+/// What an unravel reads at: the digits of its place, or on one axis the element that is nearest to it, or that which
+/// mirrors show there, at the elements at the ends or behind these.
+enum class place_rule : std::uint16_t { digits, nearest, reflect, symmetric };
 
 /// What an index outside its axis does: is an error, counts modulo the extent, or means the nearest end. `unchecked`
 /// promises that there is none.

@@ -82,7 +82,7 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     std::optional<with_device> on;  // what has no device of its own is made beside the target
     if (current_device() != target.on_device()) on.emplace(target.on_device());
     const array<deferred<index_t, T>> at(ravel(place) - all.first);
-    array<W> weights(adopted{}, contiguous_values_as<W>(ravel(broadcast_to(as_values<W>(as_values<T>(value)), shape))));
+    array<W> weights(ravel(broadcast_to(as_values<W>(as_values<T>(value)), shape)));
     const index_t k = at.size();
     if (k == 0) return;
     const auto write = [&](const auto& sums, const auto& at_numbers) {

@@ -121,7 +121,8 @@ using common_type = type_of<promote(dtype_of<typename A::value_type>, dtype_of<t
 template <ordered_array A, ordered_array B>
 auto union1d(const A& a, const B& b) {
     using T = common_type<A, B>;
-    return unique(concatenate(std::vector<array<T>>{array<T>(astype<T>(ravel(a))), array<T>(astype<T>(ravel(b)))}));
+    return unique(
+        concatenate(std::vector<array<T>>{array<T>(as_values<T>(ravel(a))), array<T>(as_values<T>(ravel(b)))}));
 }
 
 /// The different elements that both have, in order, in the type that they promote to.
@@ -131,7 +132,7 @@ auto union1d(const A& a, const B& b) {
 template <ordered_array A, ordered_array B>
 auto intersect1d(const A& a, const B& b) {
     using T = common_type<A, B>;
-    const array<T> mine = unique(astype<T>(a));
+    const array<T> mine = unique(as_values<T>(a));
     return array<T>(mine(isin(mine, b)));
 }
 
@@ -152,7 +153,7 @@ auto setdiff1d(const A& a, const B& b) {
 template <ordered_array A, ordered_array B>
 auto setxor1d(const A& a, const B& b) {
     using T = common_type<A, B>;
-    return union1d(array<T>(astype<T>(setdiff1d(a, b))), array<T>(astype<T>(setdiff1d(b, a))));
+    return union1d(array<T>(as_values<T>(setdiff1d(a, b))), array<T>(as_values<T>(setdiff1d(b, a))));
 }
 
 }  // namespace detail

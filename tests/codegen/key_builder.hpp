@@ -135,6 +135,17 @@ public:
         types_.pop_back();
         return operand(detail::word_kind::unravel, detail::operand_kind::pick, t, pick, false, false);
     }
+    /// What a library's function makes of the last values, read at a place.
+    key_builder& library(detail::library_function f, dtype t, std::string_view pick) {
+        types_.resize(types_.size() - static_cast<std::size_t>(facts(f).arity()));
+        return operand(detail::word_kind::library, detail::operand_kind::pick, t, pick, false, false,
+                       static_cast<std::uint32_t>(f));
+    }
+    /// The last operand or output lies as the library takes or writes it.
+    key_builder& as_library_has_it() {
+        (k_.outputs.empty() ? k_.operands : k_.outputs).back().head.suits_library = true;
+        return *this;
+    }
     key_builder& reference(std::uint32_t word) {
         return push(detail::word_kind::reference, detail::dtype_of_word(k_.program[word]), word);
     }

@@ -17,6 +17,41 @@ using namespace ingot::codegen;
 
 namespace {
 
+/// Sorted rows and their places behind a map, products of matrices, a transform of complex rows.
+std::vector<named_tree> library_trees() {
+    using detail::library_function, detail::target;
+    return {
+        {"sort",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, 0).leaf(dtype::f4, "s01").as_library_has_it();
+             return b.library(library_function::sort_rows, dtype::f4, "01").output(dtype::f4, "s1").done();
+         }},
+        {"argsort",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, 0).leaf(dtype::f8, "s01").scalar(dtype::f8).map("multiply");
+             b.library(library_function::argsort_rows, dtype::i8, "01").leaf(dtype::i8, "01").map("add");
+             return b.output(dtype::i8, "s1").done();
+         }},
+        {"matrix product",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, 0).bound_axis(0, 0).bound_axis(0, 0);
+             b.leaf(dtype::f4, "00s1").as_library_has_it().leaf(dtype::f4, "000s1").map("exp");
+             b.library(library_function::matrix_product, dtype::f4, "s1").map("negative");
+             return b.output(dtype::f4, "s1").done();
+         }},
+        {"transform",
+         [](target t) {
+             key_builder b(t);
+             b.axes(2).bound_axis(0, 0).leaf(dtype::c16, "s01").map("exp");
+             b.library(library_function::fft1d, dtype::c16, "01").map("absolute");
+             return b.output(dtype::f8, "s1").done();
+         }},
+    };
+}
+
 /// What programs/lower_key prints for these words.
 std::string lowered_elsewhere(const std::vector<std::uint32_t>& words) {
     const auto file = std::filesystem::temp_directory_path() / ("ingot_key_" + std::to_string(getpid()));
@@ -157,10 +192,38 @@ TEST_CASE("words that are no key are refused") {
     CHECK_THROWS_AS(decode(other), error);
 }
 
+TEST_CASE("what is read elsewhere keeps its dtype, and is read at integers along an axis") {
+    const auto gathered = [](dtype index, int axes) {
+        key_builder b(detail::target::cuda);
+        b.axes(1);
+        if (axes != 0) b.bound_axis(0, 0);
+        b.leaf(dtype::f4, axes != 0 ? "01" : "1").leaf(index, "1").gather();
+        return make_plan(b.output(dtype::f4, "1").done()).steps.size();
+    };
+    CHECK(gathered(dtype::u1, 1) == 1);
+    CHECK_THROWS_AS(gathered(dtype::c8, 1), error);
+    CHECK_THROWS_AS(gathered(dtype::i8, 0), error);
+    const auto reshaped = [](dtype as) {
+        key_builder b(detail::target::host);
+        key k = b.axes(1).bound_axis(0, 0).bound_axis(0, 1).leaf(dtype::f8, "0s1").unravel("1").output(as, "1").done();
+        k.program.back() = detail::make_word(detail::word_kind::unravel, as);
+        return make_plan(decode(encode(k))).steps.size();
+    };
+    CHECK(reshaped(dtype::f8) == 1);
+    CHECK_THROWS_AS(reshaped(dtype::c16), error);
+    CHECK_THROWS_AS(reshaped(dtype::f4), error);
+    key_builder b(detail::target::host);
+    key k = b.axes(1).bound_axis(0, 0).leaf(dtype::f8, "01").unravel("1").output(dtype::f8, "1").done();
+    k.program.back() = detail::make_word(detail::word_kind::unravel, dtype::f8, 4);
+    CHECK_THROWS_AS(decode(encode(k)), error);
+}
+
 TEST_CASE("keys with a bit flipped are refused or planned, and never read out of bounds") {
     std::mt19937 random(1);
     int planned = 0, refused = 0;
-    for (const named_tree& tree : golden_trees())
+    std::vector<named_tree> trees = golden_trees();
+    for (const named_tree& tree : library_trees()) trees.insert(trees.end(), 5, tree);
+    for (const named_tree& tree : trees)
         for (int i = 0; i < 200; ++i) {
             std::vector<std::uint32_t> words =
                 encode(tree.on(i % 2 == 0 ? detail::target::host : detail::target::cuda));

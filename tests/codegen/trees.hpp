@@ -221,6 +221,11 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).bound_axis(0, 0).bound_axis(0, 1).leaf(f4, "0s1", false).map("sqrt").unravel("1");
              return b.leaf(f4, "1").map("add").output(f4, "1").done();
          }},
+        {"gather",
+         [](target t) {
+             key_builder b(t);
+             return b.axes(1).bound_axis(0, 0).leaf(f4, "01").leaf(i4, "1").gather().output(f4, "1").done();
+         }},
         {"scatter_add",
          [](target t) {
              key_builder b(t);

@@ -1,5 +1,5 @@
-// Neighbours by roll and by pad: views of one buffer that go round, or stay at its edge. On a GPU one kernel reads each
-// row of the buffer once; the values are those of the formula with an index for each element.
+// Neighbours by roll and by pad: views of one buffer that go round, stay at its edge, or turn back there. On a GPU one
+// kernel reads each row of the buffer once; the values are those of the formula with an index for each element.
 #include <complex>
 #include <sstream>
 #include <vector>
@@ -37,6 +37,14 @@ bool same(const array<T>& a, const array<T>& b) {
 /// Where a place beyond the ends of n is read.
 index_t round_trip(index_t i, index_t n) { return (i % n + n) % n; }
 index_t at_edge(index_t i, index_t n) { return std::min(std::max(i, index_t{0}), n - 1); }
+index_t reflected(index_t i, index_t n) {
+    while (i < 0 || i >= n) i = n == 1 ? 0 : i < 0 ? -i : 2 * (n - 1) - i;
+    return i;
+}
+index_t mirrored(index_t i, index_t n) {
+    while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+    return i;
+}
 
 /// Element i of the result is f of what lies `steps` further on, for all that it asks for.
 template <class T, class F, class Border>
@@ -160,7 +168,7 @@ TEST_CASE("rolled neighbours in one and in three dimensions") {
     }
 }
 
-TEST_CASE("padded neighbours: the edge, a value, the other end") {
+TEST_CASE("padded neighbours: the edge, a value, the other end, mirrors") {
     const slice low(0, -2), middle(1, -1), high(2, none);
     for (const index_t columns : {32, 33, 36, 70, 131})
         for (const index_t rows : {1, 2, 3, 5, 11, 19}) {
@@ -179,8 +187,11 @@ TEST_CASE("padded neighbours: the edge, a value, the other end") {
             if (rows > 2) CHECK(layout_of(five(round)) == "stencil");
             const array<float> zeros_around = pad(u, 1, 7).eval();
             CHECK(same(array<float>(five(pad(u, 1, 7))), array<float>(five(zeros_around))));
-            const auto mirrored = pad(u, 1, pad_mode::symmetric);
-            CHECK(same(array<float>(five(mirrored)), array<float>(five(array<float>(mirrored)))));
+            const auto reflects = pad(u, 1, pad_mode::reflect), mirrors = pad(u, 1, pad_mode::symmetric);
+            CHECK(same(array<float>(five(reflects)), by_formula(u, formula, reflected)));
+            CHECK(same(array<float>(five(mirrors)), by_formula(u, formula, mirrored)));
+            if (rows > 2) CHECK(layout_of(five(reflects)) == "stencil");
+            if (rows > 2) CHECK(layout_of(five(mirrors)) == "stencil");
         }
     // Two wide, in one dimension.
     for (const index_t n : {1, 3, 40, 1025}) {
@@ -189,6 +200,45 @@ TEST_CASE("padded neighbours: the edge, a value, the other end") {
         CHECK(same(array<std::int32_t>(p(part(0, n)) * 2 + p(part(5, n)) - p(part(3, n))),
                    by_formula(u, [](const auto& at) { return at({-3}) * 2 + at({2}) - at({0}); }, at_edge)));
     }
+}
+
+TEST_CASE("mirrors many elements before the ends, of short axes and of long ones") {
+    const auto check = [](const auto& u, pad_mode mode, auto border) {
+        using T = typename std::remove_cvref_t<decltype(u)>::value_type;
+        const index_t n = u.shape()[0], m = u.shape()[1];
+        const auto p = pad(u, {{4, 4}, {8, 8}}, mode);
+        const auto moved = [&](index_t i, index_t j) { return p(part(4 + i, n), part(8 + j, m)); };
+        CHECK(same(array<T>(moved(-4, 8) - moved(4, -8) + moved(3, 5) * moved(0, 0) - moved(-1, -3)),
+                   by_formula(
+                       u,
+                       [](const auto& at) {
+                           return static_cast<T>(at({-4, 8}) - at({4, -8}) + at({3, 5}) * at({0, 0}) - at({-1, -3}));
+                       },
+                       border)));
+    };
+    for (const index_t rows : {1, 3, 4, 5, 19})
+        for (const index_t columns : {33, 64, 131}) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            check(mixed<float>({rows, columns}), pad_mode::reflect, reflected);
+            check(mixed<float>({rows, columns}), pad_mode::symmetric, mirrored);
+            check(mixed<std::uint8_t>({rows, columns}), pad_mode::reflect, reflected);
+        }
+    for (const index_t columns : {1, 2, 3, 7, 8, 9}) {
+        CAPTURE(columns);
+        check(mixed<float>({5, columns}), pad_mode::reflect, reflected);
+        check(mixed<float>({5, columns}), pad_mode::symmetric, mirrored);
+    }
+    const array<float> u = mixed<float>({5, 9, 39});
+    const auto seven = [](const auto& at) {
+        return at({-1, 0, 0}) + at({1, 0, 0}) * 2 + at({0, -2, 0}) * 3 - at({0, 2, 0}) + at({0, 0, -1}) * 5 -
+               at({0, 0, 1}) - at({0, 0, 0}) * 6;
+    };
+    const auto p = pad(u, 2, pad_mode::reflect);
+    const auto of_pad = seven(
+        [&](const std::vector<index_t>& by) { return p(part(2 + by[0], 5), part(2 + by[1], 9), part(2 + by[2], 39)); });
+    CHECK(layout_of(of_pad) == "stencil");
+    CHECK(same(array<float>(of_pad), by_formula(u, seven, reflected)));
 }
 
 TEST_CASE("shifts beside slices, other buffers, other operands and results") {

@@ -300,8 +300,9 @@ private:
         const formula all = points_of(axis_range(0, b_.rank));
         const std::string n = b_.count(all, "n"), each = std::to_string(each_);
         const std::string q = number_of_element();
+        const bool branches = !has_loaded_indices();
         out.line("const ", b_.linear(), " first = ", b_.thread_index(threads * each_), ";");
-        out.line("if (first >= ", n, ") return;");
+        if (!branches) out.line("if (first >= ", n, ") return;");
         for (const array_argument& in : b_.inputs)
             if (moves(in)) out.line(b_.needs.type(in.at->head.type), ' ', in.name, '[', each, "];");
         for (const array_argument& z : b_.outputs)
@@ -310,10 +311,13 @@ private:
         for (const node_id g : b_.generators) declare_random(place_of(g));
         if (b_.checks_places()) out.line("bool inside[", each, "];");
         open_unrolled_elements();
-        if (each_ == 1) {
+        if (branches) {
+            out.line("const ", b_.linear(), " q = ", q, ";");
+            out.line("if (q >= ", n, ") continue;");
+        } else if (each_ == 1) {
             out.line("const ", b_.linear(), " q = first;");
         } else {
-            // Without a branch all loads are under way together, and so are those at their indices.
+            // Without a branch all indices are under way together, and so is what is read at them.
             out.line("const ", b_.linear(), " next = ", q, ", q = next < ", n, " ? next : first;");
         }
         b_.write_digits("q", outer_axes(b_.rank));
@@ -323,15 +327,27 @@ private:
         out.close();
         compute_elements();
         open_unrolled_elements();
-        if (each_ > 1) out.open("if (", q, " < ", n, ")");
+        if (branches) out.line("if (", q, " >= ", n, ") break;");
+        if (!branches && each_ > 1) out.open("if (", q, " < ", n, ")");
         for (const array_argument& z : b_.outputs)
             if (b_.is_scattered(z))
                 b_.store_scattered(z, places_of(z) + "[e]", z.name + "[e]", b_.checks_places() ? "inside[e]" : "");
             else
                 b_.store_element(z, moves(z) ? " + " + z.name + "_offset[e]" : "", z.name + "[e]");
-        if (each_ > 1) out.close();
+        if (!branches && each_ > 1) out.close();
         out.close();
         b_.step.grid[0] = ceil_divide(all, threads * each_);
+    }
+
+    /// Whether elements are read or written where numbers say that are read themselves.
+    bool has_loaded_indices() const {
+        std::vector<node_id> indices;
+        for (const unravelling& u : b_.unravellings)
+            if (u.gathers()) indices.push_back(u.index);
+        for (const array_argument& z : b_.outputs)
+            if (b_.is_scattered(z)) indices.push_back(b_.place_of(z));
+        const std::vector<bool> beneath = nodes_below(b_.graph, indices);
+        return std::ranges::any_of(b_.inputs, [&](const array_argument& in) { return beneath[in.node]; });
     }
 
     /// Everything that is read for element e, in arrays: what an index is made of first, then what lies at its place.

@@ -20,6 +20,19 @@ bool all_are_shifts(const kernel_builder& b) {
     return b.unravellings.empty() || (!b.key.relations.empty() && names_shift(b.key.relations.front()));
 }
 
+border border_of(place_rule rule) {
+    switch (rule) {
+        case place_rule::nearest:
+            return border::nearest;
+        case place_rule::reflect:
+            return border::reflected;
+        case place_rule::symmetric:
+            return border::mirrored;
+        default:
+            return border::wrapped;
+    }
+}
+
 /// Steps along the map's axes from the relatives' base, which itself has none, that are in the views' own offsets.
 std::vector<int> steps_of(const cuda_kernel& b, const array_argument& in) {
     for (const view_relation& r : b.key.relations)
@@ -68,7 +81,7 @@ view_axis axis_of_view(const kernel_builder& b, const array_argument& in, int ax
             if (in.at->strides[own] == stride_class::broadcast) continue;
             for (const view_relation& r : b.key.relations)
                 if (names_shift(r) && r.steps[own] == axis + 1)
-                    return {a, r.steps[static_cast<std::size_t>(axis)], u.nearest ? border::nearest : border::wrapped};
+                    return {a, r.steps[static_cast<std::size_t>(axis)], border_of(u.rule)};
         }
     return {axis};
 }

@@ -12,8 +12,8 @@
 namespace ingot::codegen {
 
 /// What a view reads beyond the ends of an axis: nothing, for it lies within its buffer; what is at the other end
-/// (roll); the nearest element (pad).
-enum class border : std::uint8_t { none, wrapped, nearest };
+/// (roll); the nearest element, or what a mirror shows, at the element at the end or behind it (pad).
+enum class border : std::uint8_t { none, wrapped, nearest, reflected, mirrored };
 
 /// How a view goes along an axis of the map's: along which of the key's, that axis or one that a shift binds, how many
 /// steps further on, and what is beyond its ends. The axis has as many elements as the map's.

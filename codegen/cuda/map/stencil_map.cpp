@@ -80,10 +80,17 @@ private:
         if (beyond == border::none) return place;
         const std::string type = b_.signed_index(), n = extent(axis);
         if (beyond == border::nearest) return "min(max(" + place + ", " + type + "(0)), " + n + " - 1)";
-        b_.needs.add("wrapped", b_.function("A place less than n beyond the ends, counted from the other one.") + type +
-                                    " wrapped(" + type + " at, " + type +
-                                    " n) {\n    return at < 0 ? at + n : at < n ? at : at - n;\n}\n");
-        return "wrapped(" + place + ", " + n + ')';
+        const auto call = [&](const std::string& name, const std::string& how, const std::string& before,
+                              const std::string& behind) {
+            b_.needs.add(name, b_.function("A place less than n beyond the ends, " + how + '.') + type + ' ' + name +
+                                   '(' + type + " at, " + type + " n) {\n    return at < 0 ? " + before +
+                                   " : at < n ? at : " + behind + ";\n}\n");
+            return name + '(' + place + ", " + n + ')';
+        };
+        if (beyond == border::wrapped) return call("wrapped", "counted from the other one", "at + n", "at - n");
+        if (beyond == border::reflected)
+            return call("reflected", "mirrored at the end elements", "-at", "n - 2 - (at - n)");
+        return call("mirrored", "mirrored behind the end elements", "-1 - at", "n - 1 - (at - n)");
     }
     /// An input's offset, as the kernel's own, of which some axes may be shifted.
     std::string offset(const array_argument& in, std::uint64_t axes) {
