@@ -20,7 +20,6 @@ namespace ingot::runtime {
 struct bound_operand {
     const void* data = nullptr;
     std::uint64_t bits[2] = {0, 0};
-    std::uint64_t last = 0;
     std::int64_t offset = 0;
     const std::int64_t* strides = nullptr;
     std::uint64_t last = 0;

@@ -199,7 +199,6 @@ void run_interpreted(const executable& e, const classified& c, const statement& 
         const operand& o = s.operands[i];
         operands.push_back({o.memory ? o.memory->data : nullptr,
                             {o.bits[0], o.bits[1]},
-                            o.serial,
                             o.where ? o.where->offset : 0,
                             c.strides_of(i),
                             o.serial});

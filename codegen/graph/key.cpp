@@ -281,7 +281,8 @@ key decode(std::span<const std::uint32_t> words) {
                     code_of_word(w) <= static_cast<std::uint32_t>(index_mode::unchecked),
                 "has no such index mode");
         require(kind_of_word(w) != word_kind::generator ||
-                    code_of_word(w) <= static_cast<std::uint32_t>(generator_kind::integers),
+                    code_of_word(w) < static_cast<std::uint32_t>(generator_kind::integers) ||
+                    w == make_word(word_kind::generator, dtype::u4, static_cast<word>(generator_kind::integers)),
                 "has no such generator");
         if (is_binder(kind_of_word(w))) of_library.push_back(kind_of_word(w) == word_kind::library);
         k.program.push_back(w);
