@@ -301,3 +301,10 @@ TEST_CASE("lazies of more folds than one statement has room for") {
     CHECK(allclose(one, transpose(wanted_of_other) + x).item());
     CHECK(allclose(two, sum(wanted_of_other)).item());
 }
+
+TEST_CASE("scans along several axes, wanted along other loops, too") {
+    const array<double> x = wave({6, 6}), across = transpose(array<double>(cumsum(x, 1)));
+    const auto all_ways = cumsum(x, 1) + transpose(cumsum(x, 1)) * 2.0 + cumsum(x, 0);
+    const array<double> made = array<double>(cumsum(x, 1)) + across * 2.0 + array<double>(cumsum(x, 0));
+    CHECK(allclose(eval(max(all_ways, 1) + sum(all_ways, 0)), max(made, 1) + sum(made, 0)).item());
+}
