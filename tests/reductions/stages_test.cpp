@@ -308,3 +308,13 @@ TEST_CASE("scans along several axes, wanted along other loops, too") {
     const array<double> made = array<double>(cumsum(x, 1)) + across * 2.0 + array<double>(cumsum(x, 0));
     CHECK(allclose(eval(max(all_ways, 1) + sum(all_ways, 0)), max(made, 1) + sum(made, 0)).item());
 }
+
+TEST_CASE("values that are equal to a third along other loops, and not to each other") {
+    const array<double> x = wave({3, 7, 7}), prefixes = cumsum(x, -1);
+    const auto rows = cumsum(x, -1);
+    const auto least = min(rows + swapaxes(rows, 1, 2), 2);
+    const array<double> wanted = min(prefixes + swapaxes(prefixes, 1, 2), 2);
+    const auto [sums, values] = eval(remainder(cumsum(least, 0), 97.0), least);
+    CHECK(allclose(sums, remainder(cumsum(wanted, 0), 97.0)).item());
+    CHECK(allclose(values, wanted).item());
+}
