@@ -712,6 +712,9 @@ private:
             last = to;
             at[static_cast<std::size_t>(to)] = static_cast<int>(a);
         }
+        // Of columns that are scanned whole the key's order is not that of their run.
+        moved.head.dense =
+            moved.head.dense && last != no_axis && moved.strides[static_cast<std::size_t>(last)] == stride_class::unit;
         return moved;
     }
     /// The whole of a temporary, in the order of its axes.

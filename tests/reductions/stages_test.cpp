@@ -318,3 +318,8 @@ TEST_CASE("values that are equal to a third along other loops, and not to each o
     CHECK(allclose(sums, remainder(cumsum(wanted, 0), 97.0)).item());
     CHECK(allclose(values, wanted).item());
 }
+
+TEST_CASE("the greatest of short columns that are scanned, read from behind") {
+    const array<double> x = wave({7, 5}), greatest = max(x, 0), prefixes = cumsum(x - greatest, 0);
+    CHECK(allclose(eval(flip(cumsum(x - max(x, 0), 0), 0)), flip(prefixes, 0)).item());
+}
