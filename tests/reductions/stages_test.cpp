@@ -323,3 +323,12 @@ TEST_CASE("the greatest of short columns that are scanned, read from behind") {
     const array<double> x = wave({7, 5}), greatest = max(x, 0), prefixes = cumsum(x - greatest, 0);
     CHECK(allclose(eval(flip(cumsum(x - max(x, 0), 0), 0)), flip(prefixes, 0)).item());
 }
+
+TEST_CASE("functions of what is found at places, the same all along short rows") {
+    const array<double> x = wave({20}), y = wave({6}), taken = take(x, array<std::int64_t>{3, 1, 2});
+    const array<double> prefixes = cumsum(x);
+    const auto [of_taken, of_prefixes] =
+        eval(exp(take(x, array<std::int64_t>{3, 1, 2}))(all, newaxis) + y, exp(flip(cumsum(x)))(all, newaxis) + y);
+    CHECK(allclose(of_taken, exp(taken)(all, newaxis) + y).item());
+    CHECK(allclose(of_prefixes, exp(flip(prefixes))(all, newaxis) + y).item());
+}
