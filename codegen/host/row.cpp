@@ -114,7 +114,10 @@ private:
             }
             out.close();
         };
+        // Across rows the copies of strips end with the loop, for the outputs' loop has copies of its own.
+        if (walk_.across()) out.open();
         walk_.strips(s, "0", n, computed, scan_strip, kept);
+        if (walk_.across()) out.close();
     }
 
     /// The row with the outputs that have an element for each of its.

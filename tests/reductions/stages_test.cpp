@@ -332,3 +332,8 @@ TEST_CASE("functions of what is found at places, the same all along short rows")
     CHECK(allclose(of_taken, exp(taken)(all, newaxis) + y).item());
     CHECK(allclose(of_prefixes, exp(flip(prefixes))(all, newaxis) + y).item());
 }
+
+TEST_CASE("prefixes of functions down columns, beside functions of the same columns") {
+    const array<double> x = wave({8, 3}), centred = x - max(x, 0), prefixes = cumsum(exp(centred), 0);
+    CHECK(allclose(eval(cumsum(exp(x - max(x, 0)), 0) * sin(x)), prefixes * sin(x)).item());
+}
