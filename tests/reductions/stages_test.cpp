@@ -333,7 +333,7 @@ TEST_CASE("functions of what is found at places, the same all along short rows")
     CHECK(allclose(of_prefixes, exp(flip(prefixes))(all, newaxis) + y).item());
 }
 
-TEST_CASE("prefixes of functions down columns, beside functions of the same columns") {
+TEST_CASE("prefixes of functions along rows and columns, beside functions of the same") {
     const array<double> x = wave({8, 3}), centred = x - max(x, 0), prefixes = cumsum(exp(centred), 0);
     CHECK(allclose(eval(cumsum(exp(x - max(x, 0)), 0) * sin(x)), prefixes * sin(x)).item());
 }
