@@ -71,19 +71,21 @@ void host_map::choose_values_of_rows() {
     constexpr std::uint32_t cost_worth_keeping = 6;
     const graph& g = b_.graph;
     const auto of_rows = [&](const node& n) { return n.axes != 0 && (n.axes & ~axis_range(0, inner_)) == 0; };
-    std::vector<bool> wanted(g.nodes.size()), random(g.nodes.size());
+    // Random numbers are drawn for a strip's elements, and places found for each of them.
+    std::vector<bool> wanted(g.nodes.size()), of_each(g.nodes.size());
     for (const node_id r : g.roots) wanted[r] = true;
     for (node_id i = 0; i < g.nodes.size(); ++i) {
         const node& n = g.nodes[i];
-        random[i] = std::ranges::find(b_.generators, i) != b_.generators.end();
+        of_each[i] = n.kind == node_kind::unravel || n.kind == node_kind::gather ||
+                     std::ranges::find(b_.generators, i) != b_.generators.end();
         for (int a = 0; a < n.arity; ++a) {
-            random[i] = random[i] || random[n.arguments[a]];
+            of_each[i] = of_each[i] || of_each[n.arguments[a]];
             if (!of_rows(n)) wanted[n.arguments[a]] = true;
         }
     }
     const auto outside = b_.body.scope();
     for (node_id i = 0; i < g.nodes.size(); ++i) {
-        if (!wanted[i] || random[i] || !of_rows(g.nodes[i]) || cost_of(g, {i}) < cost_worth_keeping) continue;
+        if (!wanted[i] || of_each[i] || !of_rows(g.nodes[i]) || cost_of(g, {i}) < cost_worth_keeping) continue;
         const std::string name = "row_value" + std::to_string(values_of_rows_.size());
         values_of_rows_.push_back({i, name, b_.needs.type(g.nodes[i].type)});
         b_.body.name(i, name);

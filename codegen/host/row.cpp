@@ -114,7 +114,11 @@ private:
             }
             out.close();
         };
+        // Copies of strips end with the loop, for the outputs' loop has copies of its own.
+        const bool copies = s.axes.size() > 1 || calls_inexact(b_.graph, target::host);
+        if (copies) out.open();
         walk_.strips(s, "0", n, computed, scan_strip, kept);
+        if (copies) out.close();
     }
 
     /// The row with the outputs that have an element for each of its.

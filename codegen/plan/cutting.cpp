@@ -196,6 +196,7 @@ private:
     /// nothing is read at the digits of a place where anything folds.
     bool go_together(node_id a, node_id b) const {
         const state &one = nodes_[a], &other = nodes_[b];
+        if (one.scans != no_axis && other.scans != no_axis && one.scans != other.scans) return false;
         if (one.folds() && other.folds())
             return (one.reduces == other.reduces && one.scans == other.scans) || uses_.share_rows(a, b);
         const auto apart = [](const state& s, const state& t) { return s.folds() && (t.reshapes || t.loops); };
@@ -366,10 +367,19 @@ private:
         });
     }
 
-    /// Whether the kernel that makes a shared value holds the row of it that its user wants.
+    /// Whether the kernel that makes a shared value holds the row of it that its user wants, and makes what the user
+    /// takes beside it.
     bool is_held(node_id user, int argument) const {
-        const node_id of = graph_.nodes[user].arguments[argument];
-        return nodes_[of].shares && !is_reading(of) && uses_.of_argument(user, argument) == row_uses::use::held;
+        const node& n = graph_.nodes[user];
+        const auto may_be_held = [&](int a) {
+            const node_id of = n.arguments[a];
+            return nodes_[of].shares && !is_reading(of) && uses_.of_argument(user, a) == row_uses::use::held;
+        };
+        if (!may_be_held(argument)) return false;
+        for (int a = 0; a < n.arity; ++a)
+            if ((!is_cut(n.arguments[a]) || may_be_held(a)) && !go_together(n.arguments[argument], n.arguments[a]))
+                return false;
+        return true;
     }
 
     /// Whether an output repeats its root, in another kernel than that which makes the root.
@@ -702,6 +712,9 @@ private:
             last = to;
             at[static_cast<std::size_t>(to)] = static_cast<int>(a);
         }
+        // Of columns that are scanned whole the key's order is not that of their run.
+        moved.head.dense =
+            moved.head.dense && last != no_axis && moved.strides[static_cast<std::size_t>(last)] == stride_class::unit;
         return moved;
     }
     /// The whole of a temporary, in the order of its axes.

@@ -129,7 +129,9 @@ void share_values(const key& k, const graph& g, const row_test& holds, const std
             if (trials-- == 0) return;
             shared_value now{{{first, {}}}};
             for (const node_id n : same)
-                if (n != first) now.places.push_back({n, values.along(first, n).value()});
+                if (n != first)
+                    if (const auto loops = values.along(first, n)) now.places.push_back({n, *loops});
+            if (now.places.size() == 1) continue;
             shared.push_back(now);
             std::vector<refused_rows> more = refused;
             std::optional<staging> found = cut_without(k, g, holds, more, shared);

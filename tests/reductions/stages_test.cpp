@@ -301,3 +301,39 @@ TEST_CASE("lazies of more folds than one statement has room for") {
     CHECK(allclose(one, transpose(wanted_of_other) + x).item());
     CHECK(allclose(two, sum(wanted_of_other)).item());
 }
+
+TEST_CASE("scans along several axes, wanted along other loops, too") {
+    const array<double> x = wave({6, 6}), across = transpose(array<double>(cumsum(x, 1)));
+    const auto all_ways = cumsum(x, 1) + transpose(cumsum(x, 1)) * 2.0 + cumsum(x, 0);
+    const array<double> made = array<double>(cumsum(x, 1)) + across * 2.0 + array<double>(cumsum(x, 0));
+    CHECK(allclose(eval(max(all_ways, 1) + sum(all_ways, 0)), max(made, 1) + sum(made, 0)).item());
+}
+
+TEST_CASE("values that are equal to a third along other loops, and not to each other") {
+    const array<double> x = wave({3, 7, 7}), prefixes = cumsum(x, -1);
+    const auto rows = cumsum(x, -1);
+    const auto least = min(rows + swapaxes(rows, 1, 2), 2);
+    const array<double> wanted = min(prefixes + swapaxes(prefixes, 1, 2), 2);
+    const auto [sums, values] = eval(remainder(cumsum(least, 0), 97.0), least);
+    CHECK(allclose(sums, remainder(cumsum(wanted, 0), 97.0)).item());
+    CHECK(allclose(values, wanted).item());
+}
+
+TEST_CASE("the greatest of short columns that are scanned, read from behind") {
+    const array<double> x = wave({7, 5}), greatest = max(x, 0), prefixes = cumsum(x - greatest, 0);
+    CHECK(allclose(eval(flip(cumsum(x - max(x, 0), 0), 0)), flip(prefixes, 0)).item());
+}
+
+TEST_CASE("functions of what is found at places, the same all along short rows") {
+    const array<double> x = wave({20}), y = wave({6}), taken = take(x, array<std::int64_t>{3, 1, 2});
+    const array<double> prefixes = cumsum(x);
+    const auto [of_taken, of_prefixes] =
+        eval(exp(take(x, array<std::int64_t>{3, 1, 2}))(all, newaxis) + y, exp(flip(cumsum(x)))(all, newaxis) + y);
+    CHECK(allclose(of_taken, exp(taken)(all, newaxis) + y).item());
+    CHECK(allclose(of_prefixes, exp(flip(prefixes))(all, newaxis) + y).item());
+}
+
+TEST_CASE("prefixes of functions along rows and columns, beside functions of the same") {
+    const array<double> x = wave({8, 3}), centred = x - max(x, 0), prefixes = cumsum(exp(centred), 0);
+    CHECK(allclose(eval(cumsum(exp(x - max(x, 0)), 0) * sin(x)), prefixes * sin(x)).item());
+}
