@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "runtime/classify.hpp"
+#include "runtime/linalg/matrix_product.hpp"
 
 namespace ingot::runtime {
 
@@ -37,16 +38,20 @@ void classifier::find_libraries(const statement& s) {
     constexpr int no_leaf = -1;
     library_uses_.assign(s.operands.size(), {});
     library_owners_.assign(binder_axes_.size(), false);
-    std::vector<int> roots;            // the pick of a value that is a library's result
+    struct root {
+        int pick = no_leaf;   // of a value that is a library's result, or a product and an array
+        bool biased = false;  // the latter
+    };
+    std::vector<root> roots;
     std::vector<int> values, of_word;  // the operand that a value is, where it is a leaf
     int next_operand = 0, binder = 0;
     for (std::size_t i = 0; i < s.program.size(); ++i) {
         const word w = s.program[i];
         const word_kind kind = detail::kind_of_word(w);
         int value = kind == word_kind::leaf ? next_operand : no_leaf;
-        int root = kind == word_kind::library ? next_operand : no_leaf;
+        root now{kind == word_kind::library ? next_operand : no_leaf};
         if (kind == word_kind::reference) value = of_word[detail::code_of_word(w)];
-        if (changes_no_value(s, i, static_cast<std::size_t>(binder))) value = values.back(), root = roots.back();
+        if (changes_no_value(s, i, static_cast<std::size_t>(binder))) value = values.back(), now = roots.back();
         const auto arity = static_cast<std::size_t>(detail::arity_of_word(w));
         if (detail::is_binder(kind)) ++binder;
         if (kind == word_kind::library) {
@@ -62,17 +67,39 @@ void classifier::find_libraries(const statement& s) {
                     use(leaf, row.operands[k], false);
             use(next_operand, row.result, true);
         }
+        if (kind == word_kind::map && static_cast<detail::op>(detail::code_of_word(w)) == detail::op::add)
+            for (std::size_t k = 0; k < 2; ++k) {
+                const root& product = roots[values.size() - 1 - k];
+                const int bias = values[values.size() - 2 + k];
+                if (product.pick == no_leaf || product.biased || bias == no_leaf) continue;
+                const library_use& use = library_uses_[static_cast<std::size_t>(product.pick)];
+                if (static_cast<detail::library_function>(use.function) == detail::library_function::matrix_product &&
+                    use.type == detail::dtype_of_word(w) && use.type == s.operands[static_cast<std::size_t>(bias)].type)
+                    now = {product.pick, true};
+            }
         roots.resize(values.size() - arity);
-        roots.push_back(root);
+        roots.push_back(now);
         next_operand += detail::operands_of_word(w);
         values.resize(values.size() - arity);
         values.push_back(value);
         of_word.push_back(value);
     }
-    library_roots_.clear();
-    library_picks_ = roots;
-    for (const int pick : roots)
-        library_roots_.push_back(pick == no_leaf ? library_use{} : library_uses_[static_cast<std::size_t>(pick)]);
+    library_roots_.clear(), library_picks_.clear(), library_biased_.clear();
+    for (const root& of : roots) {
+        library_roots_.push_back(of.pick == no_leaf ? library_use{} : library_uses_[static_cast<std::size_t>(of.pick)]);
+        library_picks_.push_back(of.pick);
+        library_biased_.push_back(of.biased);
+    }
+}
+
+/// Whether cuBLAS adds a vector to each row of a product in the product's call. The sum is rounded once, so it does for
+/// halves only where the mode allows more than their own precision between two operations; of float32 it pays where
+/// tensor cores multiply.
+bool classifier::adds_bias_in_call(std::size_t output, environment_class env) const {
+    const library_use& use = library_roots_[output];
+    const bool pays = detail::is_half(use.type) ? env.math != detail::math_mode::strict
+                                                : use.type == dtype::f4 && env.math == detail::math_mode::tf32;
+    return env.where == detail::target::cuda && pays && has_cublas_lt();
 }
 
 /// The same of functions that write along any strides that are steps of each other.

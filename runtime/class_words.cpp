@@ -407,7 +407,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         head.dense =
             (short_rows_ && is_dense(row, address)) || (whole_columns_ != 0 && is_run_of_columns(row, address));
         head.wide = is_wide(s.operands.size() + k, bytes);
-        if (!library_roots_.empty()) head.suits_library = is_written_by_library(s, k);
+        if (!library_roots_.empty())
+            head.suits_library = is_written_by_library(s, k) && (!library_biased_[k] || adds_bias_in_call(k, env));
         head.few_places = few_places_of(s, o, env.where);
         head.write(out);
         out += detail::head_words;

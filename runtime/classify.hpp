@@ -232,6 +232,7 @@ private:
                gather_owners_[static_cast<std::size_t>(owner)];
     }
     std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
+    bool adds_bias_in_call(std::size_t output, environment_class) const;
     bool suits_library(std::size_t i, const library_use&, std::uintptr_t address) const;
     bool is_lattice(std::span<const std::size_t> axes, const index_t* strides) const;
     bool is_written_as_lattice(const statement&, std::size_t output) const;
@@ -289,6 +290,7 @@ private:
     std::size_t bound_axes_ = 0;              // of the key's
     std::vector<library_use> library_roots_;  // of each output that a library's result is, by its pick
     std::vector<int> library_picks_;          // and the operand that the pick is
+    std::vector<bool> library_biased_;        // and whether an array is added to it
     std::vector<library_use> library_uses_;   // of each operand, where there are libraries
     std::vector<bool> library_owners_;        // of each owner of axes; the same
     std::vector<bool> gather_owners_;         // of each owner of axes, where there are gathers

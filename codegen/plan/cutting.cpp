@@ -40,11 +40,9 @@ public:
             for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
         for (const node_id root : g.roots) ++users[root];
         written_.resize(g.roots.size());
-        for (std::size_t o = 0; o < g.roots.size(); ++o) {
-            const node& root = g.nodes[g.roots[o]];
-            written_[o] = k.outputs[o].head.suits_library && root.kind == node_kind::view && users[g.roots[o]] == 1 &&
-                          users[root.arguments[0]] == 1;
-        }
+        within_call_.resize(g.nodes.size());
+        for (std::size_t o = 0; o < g.roots.size(); ++o)
+            if (k.outputs[o].head.suits_library) written_[o] = written_by_library(g.roots[o], users);
         for (node_id i = 0; i < g.nodes.size(); ++i)
             if (g.nodes[i].kind == node_kind::view && output_of(g.nodes[i].arguments[0]) < 0) views_.push_back(i);
     }
@@ -100,6 +98,56 @@ private:
         bool is_call = false;  // of a library's function, `folds`, whose result is the temporary
     };
 
+    /// What a library's function writes into an output: its result, seen through a view, and of a product on each row a
+    /// vector, which its call adds.
+    struct written_output {
+        node_id view = no_node, bias = no_node;
+    };
+
+    written_output written_by_library(node_id root, const std::vector<int>& users) {
+        const auto alone = [&](node_id view) {
+            return users[view] == 1 && users[graph_.nodes[view].arguments[0]] == 1;
+        };
+        if (users[root] != 1) return {};
+        if (graph_.nodes[root].kind == node_kind::view) return alone(root) ? written_output{root} : written_output{};
+        const dtype type = graph_.nodes[root].type;
+        // Halves are widened, added, and rounded.
+        const auto beneath_cast = [&](node_id n) {
+            return is_half(type) && graph_.nodes[n].kind == node_kind::cast ? graph_.nodes[n].arguments[0] : n;
+        };
+        const node_id sum = beneath_cast(root);
+        const node& n = graph_.nodes[sum];
+        if (n.kind != node_kind::map || static_cast<op>(n.code) != op::add || users[sum] != 1) return {};
+        for (int a = 0; a < 2; ++a) {
+            const node_id product = n.arguments[a], vector = n.arguments[1 - a];
+            const node_id view = beneath_cast(product), bias = beneath_cast(vector);
+            if (graph_.nodes[view].kind != node_kind::view || graph_.nodes[view].type != type || users[product] != 1 ||
+                !alone(view) || graph_.nodes[bias].type != type ||
+                !lies_along_rows(graph_.nodes[bias], graph_.nodes[view]))
+                continue;
+            for (const node_id of : {root, sum, product}) within_call_[of] = true;
+            if (users[vector] == 1) within_call_[vector] = true;
+            return {view, bias};
+        }
+        return {};
+    }
+    /// Whether an array is a vector that repeats along all axes but that of a product's columns.
+    bool lies_along_rows(const node& bias, const node& product) const {
+        const node& library = graph_.nodes[product.arguments[0]];
+        if (static_cast<library_function>(library.code) != library_function::matrix_product ||
+            bias.kind != node_kind::operand)
+            return false;
+        const operand_class& vector = key_.operands[bias.index];
+        if (vector.head.kind != operand_kind::array || !vector.head.vector || vector.head.aliased) return false;
+        return axis_of_columns(vector) != no_axis &&
+               axis_of_columns(vector) == axis_of_columns(key_.operands[product.pick]) &&
+               std::ranges::count(vector.strides, stride_class::broadcast) + 1 == std::ssize(vector.strides);
+    }
+    static int axis_of_columns(const operand_class& o) {
+        const auto unit = std::ranges::find(o.strides, stride_class::unit);
+        return unit == o.strides.end() ? no_axis : static_cast<int>(unit - o.strides.begin());
+    }
+
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
@@ -151,10 +199,12 @@ private:
     static std::uint32_t own_mask(const node& n) {
         return n.kind == node_kind::store ? n.code : facts(static_cast<library_function>(n.code)).result;
     }
+    bool is_written(std::size_t output) const { return written_[output].view != no_node; }
+    node_id library_of(std::size_t output) const { return graph_.nodes[written_[output].view].arguments[0]; }
     /// The output that a library's function writes itself, else -1.
     int output_of(node_id library) const {
         for (std::size_t o = 0; o < written_.size(); ++o)
-            if (written_[o] && graph_.nodes[graph_.roots[o]].arguments[0] == library) return static_cast<int>(o);
+            if (is_written(o) && library_of(o) == library) return static_cast<int>(o);
         return -1;
     }
     /// The axes of what a library takes or gives that are not its own.
@@ -234,7 +284,7 @@ private:
         for (node_id i = 0; i <= last; ++i) {
             const node& n = graph_.nodes[i];
             const bool computed = n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user;
-            if (computed && last_user[i] > last && (n.axes & thread_loops_) == 0)
+            if (computed && !within_call_[i] && last_user[i] > last && (n.axes & thread_loops_) == 0)
                 cut(i, "one kernel would hold too many operations");
         }
     }
@@ -412,15 +462,15 @@ private:
             return nodes_[root].level + (read ? 1 : 0);
         };
         for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
-            if (written_[k]) {
-                const node_id library = graph_.nodes[graph_.roots[k]].arguments[0];
+            if (is_written(k)) {
+                const node_id library = library_of(k);
                 parts_.push_back(
                     {nodes_[library].level, axes_of(library), library, {}, {static_cast<std::uint16_t>(k)}, true});
                 continue;
             }
             std::uint32_t level = 0;
             for (std::size_t o = 0; o < graph_.roots.size(); ++o)
-                if (!written_[o] && axes_of_output(o) == axes_of_output(k) &&
+                if (!is_written(o) && axes_of_output(o) == axes_of_output(k) &&
                     uses_.are_made_together(graph_.roots[o], graph_.roots[k]))
                     level = std::max(level, level_of(o));
             part_with(level, axes_of_output(k), graph_.roots[k]).outputs.push_back(static_cast<std::uint16_t>(k));
@@ -536,7 +586,26 @@ private:
             call.attributes.push_back(static_cast<std::uint32_t>(math_mode::tf32));
             call.reason += ", rounded to TF32";
         }
+        if (const int output = output_of(id); output >= 0)
+            if (const node_id bias = written_[static_cast<std::size_t>(output)].bias; bias != no_node) {
+                call.operands.push_back(bias_of(bias, batch, own_loops(n, row.result).back()));
+                call.reason += ", the bias added in the call";
+            }
         return call;
+    }
+    /// A vector along a product's columns, the same one for all products of a batch.
+    library_array bias_of(node_id id, const std::vector<int>& batch, int columns) const {
+        const node& n = graph_.nodes[id];
+        library_array array;
+        array.type = n.type;
+        array.memory = argument_kind::operand_pointer;
+        array.index = n.index;
+        for (const int loop : batch) array.axes.push_back({static_cast<std::uint16_t>(loop)});
+        library_axis along{static_cast<std::uint16_t>(columns)};
+        along.stride = static_cast<std::uint16_t>(axis_of_columns(key_.operands[n.index]));
+        along.moves = true;
+        array.axes.push_back(along);
+        return array;
     }
     bool is_in_tf32(dtype product) const {
         return key_.header.math == math_mode::tf32 && key_.header.where == target::cuda &&
@@ -575,7 +644,7 @@ private:
     /// Of an output that a library's function writes along any strides, these loops with the strides that it has; none
     /// where they are not known from the key.
     std::vector<library_axis> axes_written(std::size_t output, const std::vector<int>& loops) const {
-        const node& view = graph_.nodes[graph_.roots[output]];
+        const node& view = graph_.nodes[written_[output].view];
         const node& library = graph_.nodes[view.arguments[0]];
         const library_facts& row = facts(static_cast<library_function>(library.code));
         if (row.wants != library_layout::lattice && row.wants != library_layout::consumed) return {};
@@ -816,7 +885,8 @@ private:
     std::vector<const char*> reasons_;        // and why it is one
     std::vector<node_id> readings_;           // nodes whose values are others' temporaries
     std::vector<node_id> views_;              // of libraries' results
-    std::vector<bool> written_;               // outputs that a library's function writes itself
+    std::vector<written_output> written_;
+    std::vector<bool> within_call_;  // nodes that the calls behind these compute as well
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;

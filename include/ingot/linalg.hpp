@@ -57,8 +57,9 @@ using product_of = lazy<type_of<product_dtype<node_of<A>, node_of<B>>>>;
 /// and a column on the right, and its axis is gone from the result. Products with a vector, those of 4 by 4 and less,
 /// integers and bools are folds, which are part of the kernel around them; integers wrap as NumPy's do. What else there
 /// is of floats and complex numbers goes to cuBLAS or BLAS, the halves with sums in float32. Transposed and strided
-/// operands are handed over as they lie. Throws shape_error where the extents differ; the evaluation throws
-/// library_error where there is no library.
+/// operands are handed over as they lie. An array that is added to each row, `matmul(a, b) + bias`, is added on a GPU
+/// in the library's call, of the halves but in `strict` and of float32 in `tf32`: the sum is then rounded once. Throws
+/// shape_error where the extents differ; the evaluation throws library_error where there is no library.
 ///
 ///     array<double> a{{1, 2}, {3, 4}}, b{{0, 1}, {1, 0}};
 ///     std::cout << matmul(a, b) << ' ' << matmul(a, array<double>{1, 1}) + 1 << '\n' << matmul(array<int>{1, 2},

@@ -17,6 +17,7 @@
 
 #include <ingot/buffer.hpp>
 
+#include "runtime/driver.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/pool.hpp"
 
@@ -67,12 +68,18 @@ stream_handle& handle_of(stream_state& stream) {
 /// Room as NVIDIA recommends for Hopper.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-struct types {
-    cudaDataType_t data;
-    cublasComputeType_t computed;
-    const void *one, *zero;
-};
-types types_of(dtype t, bool tf32) {
+}  // namespace
+
+dynamic_library open_cublas(const char* doing) {
+    const auto path = find_cuda_library("cublas", {13, 12});
+    if (!path)
+        throw library_error("[" + std::string(doing) +
+                            "] libcublas.so.13 or .12 was not found (from NVIDIA's repository: libcublas-13-0); "
+                            "CUDA_HOME can name where it is");
+    return dynamic_library(path->string());
+}
+
+cublas_types cublas_types_of(dtype t, bool tf32) {
     static const float one_f = 1, zero_f = 0;
     static const double one_d = 1, zero_d = 0;
     static const std::complex<float> one_c(1), zero_c(0);
@@ -96,17 +103,6 @@ types types_of(dtype t, bool tf32) {
     }
 }
 
-}  // namespace
-
-dynamic_library open_cublas(const char* doing) {
-    const auto path = find_cuda_library("cublas", {13, 12});
-    if (!path)
-        throw library_error("[" + std::string(doing) +
-                            "] libcublas.so.13 or .12 was not found (from NVIDIA's repository: libcublas-13-0); "
-                            "CUDA_HOME can name where it is");
-    return dynamic_library(path->string());
-}
-
 void check(cublasStatus_t status, const char* doing) {
     if (status != CUBLAS_STATUS_SUCCESS)
         throw library_error("[" + std::string(doing) + "] cuBLAS: " + cublas(doing).cublasGetStatusString(status));
@@ -115,19 +111,38 @@ void check(cublasStatus_t status, const char* doing) {
 cublas_use use_cublas(const char* doing, stream_state& stream) {
     const cublas_api& api = cublas(doing);
     stream_handle& h = handle_of(stream);
-    cublas_use use{std::unique_lock(h.mutex), nullptr};
+    cublas_use use{std::unique_lock(h.mutex), nullptr, nullptr, workspace_bytes};
     if (h.handle == nullptr) {
         h.workspace = stream.pool->allocate_lasting(workspace_bytes, stream);
         check(api.cublasCreate(&h.handle), doing);
     }
     check(api.cublasSetStream(h.handle, reinterpret_cast<cudaStream_t>(stream.native)), doing);
     check(api.cublasSetWorkspace(h.handle, h.workspace->data, workspace_bytes), doing);
-    use.handle = h.handle;
+    use.handle = h.handle, use.workspace = h.workspace->data;
     return use;
 }
 
-void call_cublas(const product_call& c, dtype type, stream_state& stream) {
-    const types t = types_of(type, c.tf32);
+namespace {
+
+/// Adds the bias to each row of a result, as the product of a column of ones and the bias.
+void add_bias(const product_call& c, dtype type, stream_state& stream) {
+    const auto of_type = static_cast<std::size_t>(c.n) * detail::size_of(type);
+    const buffer_ref ones = allocate_buffer((of_type + 3) / 4 * 4, stream.device, stream);
+    order_write(*ones, stream);
+    const std::uint32_t one = type == dtype::f4 ? 0x3f800000u : type == dtype::f2 ? 0x3c003c00u : 0x3f803f80u;
+    check(driver()->cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(ones->data), one, (of_type + 3) / 4,
+                                     reinterpret_cast<CUstream>(stream.native)),
+          "adding a bias");
+    const cublas_types t = cublas_types_of(type, false);
+    const cublas_use use = use_cublas("matmul", stream);
+    check(cublas("matmul").cublasGemmStridedBatchedEx_64(
+              use.handle, CUBLAS_OP_N, CUBLAS_OP_N, c.m, c.n, 1, t.one, c.bias, t.data, c.m, 0, ones->data, t.data, 1,
+              0, t.one, c.result, t.data, c.leading_of_result, c.strides[2], c.batch, t.computed, CUBLAS_GEMM_DEFAULT),
+          "matmul");
+}
+
+void multiply(const product_call& c, dtype type, stream_state& stream) {
+    const cublas_types t = cublas_types_of(type, c.tf32);
     const cublas_use use = use_cublas("matmul", stream);
     const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     check(cublas("matmul").cublasGemmStridedBatchedEx_64(
@@ -135,6 +150,15 @@ void call_cublas(const product_call& c, dtype type, stream_state& stream) {
               c.leading[0], c.strides[0], c.operands[1], t.data, c.leading[1], c.strides[1], t.zero, c.result, t.data,
               c.leading_of_result, c.strides[2], c.batch, t.computed, CUBLAS_GEMM_DEFAULT),
           "matmul");
+}
+
+}  // namespace
+
+void call_cublas(const product_call& c, dtype type, stream_state& stream) {
+    if (c.bias == nullptr) return multiply(c, type, stream);
+    if (call_cublas_lt(c, type, stream)) return;
+    multiply(c, type, stream);
+    add_bias(c, type, stream);
 }
 
 }  // namespace ingot::runtime

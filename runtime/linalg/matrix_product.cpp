@@ -42,6 +42,7 @@ void matrix_product(const library_arguments& given) {
                       nullptr,
                       std::max<index_t>({rows == 1 ? 0 : c.strides[batch], columns, 1})};
     call.tf32 = !given.attributes.empty() && given.attributes[0] == static_cast<std::uint32_t>(detail::math_mode::tf32);
+    if (given.operands.size() > 2) call.bias = given.operands[2].data;
     index_t outer = 1;
     for (std::size_t j = 0; j + 1 < batch; ++j) outer *= a.extents[j];
     if (batch != 0) {

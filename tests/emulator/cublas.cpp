@@ -4,12 +4,12 @@
 
 #include <complex>
 #include <cstdint>
-#include <cstring>
 
 #include <ingot/half.hpp>
 
 #include "lapack_of_host.hpp"
 #include "streams_of_libraries.hpp"
+#include "tensor_cores.hpp"
 
 struct cublasContext {
     cudaStream_t stream = nullptr;
@@ -18,15 +18,7 @@ struct cublasContext {
 
 namespace {
 
-/// A number as tensor cores take it: ten bits of the fraction are left.
-float in_tf32(float x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x1000u) & ~0x1fffu;
-    std::memcpy(&x, &bits, sizeof bits);
-    return x;
-}
-std::complex<float> in_tf32(std::complex<float> x) { return {in_tf32(x.real()), in_tf32(x.imag())}; }
+using emulator::in_tf32;
 
 /// S: what is summed in, and what the scalars are.
 template <class T, class S, bool tf32 = false>
@@ -34,8 +26,7 @@ cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t 
                         const void* alpha, const void* a, int64_t lda, int64_t of_a_stride, const void* b, int64_t ldb,
                         int64_t of_b_stride, const void* beta, void* c, int64_t ldc, int64_t of_c_stride,
                         int64_t batch) {
-    const S one = *static_cast<const S*>(alpha);
-    if (*static_cast<const S*>(beta) != S(0)) return CUBLAS_STATUS_NOT_SUPPORTED;  // nothing asks for it
+    const S one = *static_cast<const S*>(alpha), kept = *static_cast<const S*>(beta);
     if (lda < (of_a == CUBLAS_OP_N ? m : k) || ldb < (of_b == CUBLAS_OP_N ? k : n) || ldc < m)
         return CUBLAS_STATUS_INVALID_VALUE;
     for (int64_t i = 0; i < batch; ++i) {
@@ -53,7 +44,8 @@ cublasStatus_t multiply(cublasOperation_t of_a, cublasOperation_t of_b, int64_t 
                     else
                         sum += left * right;
                 }
-                z[row + column * ldc] = static_cast<T>(one * sum);
+                T& to = z[row + column * ldc];
+                to = static_cast<T>(kept == S(0) ? one * sum : one * sum + kept * static_cast<S>(to));
             }
     }
     return CUBLAS_STATUS_SUCCESS;

@@ -473,6 +473,10 @@ void put_memory(ingot::runtime::driver_api& api) {
         all_streams().add(stream_of(in), [=] { std::memset(as<void*>(to), value, bytes); });
         return CUDA_SUCCESS;
     };
+    api.cuMemsetD32Async = [](CUdeviceptr to, unsigned value, std::size_t words, CUstream in) {
+        all_streams().add(stream_of(in), [=] { std::fill_n(as<unsigned*>(to), words, value); });
+        return CUDA_SUCCESS;
+    };
 }
 
 void put_kernels(ingot::runtime::driver_api& api) {

@@ -61,6 +61,7 @@ private:
         o.type = leaf.type;
         o.device = current_device();
         std::copy_n(leaf.bits, 2, o.bits);
+        o.serial = leaf.last;
         if (leaf.kind == operand_kind::scalar) {
             o.serial = next_serial();
             return o;

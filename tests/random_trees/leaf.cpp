@@ -53,6 +53,15 @@ T uniform_number(const random_leaf& leaf, std::uint64_t element) {
     return philox::uniform(philox::word_of<T>(w, element % philox::per_block<T>));
 }
 
+std::uint32_t integer(const random_leaf& leaf, std::uint64_t element) {
+    const auto half = [&](std::uint64_t block) {
+        return philox::words(leaf.bits[0], leaf.bits[1], block)[element % 4];
+    };
+    __extension__ using wide = unsigned __int128;
+    const wide word = std::uint64_t{half(element / 4)} << 32 | half(element / 4 + (std::uint64_t{1} << 60));
+    return static_cast<std::uint32_t>(word * (std::uint64_t{leaf.last} + 1) >> 64);
+}
+
 }  // namespace
 
 index_t size_of_shape(const extents& shape) {
@@ -139,12 +148,14 @@ random_leaf random_scalar(random_engine& random, const extents& context) {
 random_leaf random_generator(random_engine& random, const extents& context) {
     random_leaf leaf;
     leaf.kind = operand_kind::generator;
-    leaf.type = chance(random, 50) ? dtype::f4 : dtype::f8;
+    constexpr dtype types[] = {dtype::f4, dtype::f8, dtype::u4};
+    leaf.type = types[random() % std::size(types)];
     leaf.context = context;
     leaf.where = random_layout(random, context, purpose::read);
     if (chance(random, 10)) leaf.where.offset += index_t{1} << 40;
     leaf.bits[0] = random();
     leaf.bits[1] = random() % 100;
+    if (leaf.type == dtype::u4) leaf.last = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
     return leaf;
 }
 
@@ -160,7 +171,11 @@ std::vector<std::byte> materialised(const random_leaf& leaf) {
             case operand_kind::generator: {
                 const float f = uniform_number<float>(leaf, element);
                 const double d = uniform_number<double>(leaf, element);
-                leaf.type == dtype::f4 ? std::memcpy(to, &f, sizeof f) : std::memcpy(to, &d, sizeof d);
+                const std::uint32_t u = integer(leaf, element);
+                if (leaf.type == dtype::u4)
+                    std::memcpy(to, &u, sizeof u);
+                else
+                    leaf.type == dtype::f4 ? std::memcpy(to, &f, sizeof f) : std::memcpy(to, &d, sizeof d);
                 break;
             }
             default:

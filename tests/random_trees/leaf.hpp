@@ -23,6 +23,7 @@ struct random_leaf {
     extents context;               // the shape of the tree that it is in, to which it is broadcast
     std::vector<std::byte> bytes;  // of the buffer
     std::uint64_t bits[2] = {};    // of a scalar; seed and call of a generator
+    std::uint32_t last = 0;        // of a generator of integers, which those of uint32 are
     bool covers = false;           // it has the whole shape, for others need not
 };
 

@@ -32,9 +32,12 @@ struct grower {
                    : k == operand_kind::generator ? word_kind::generator
                                                   : word_kind::leaf;
         };
-        // Generators: uniform is number 0. A scalar is weak, as most are: its dtype is the operand's alone.
+        // A scalar is weak, as most are: its dtype is the operand's alone.
         const dtype told = leaf.kind == operand_kind::scalar ? dtype::b1 : leaf.type;
-        tree.program.push_back(make_word(kind_of_leaf(leaf.kind), told));
+        const bool draws = leaf.kind == operand_kind::generator;
+        const generator_kind generator = leaf.type == dtype::u4 ? generator_kind::integers : generator_kind::uniform;
+        tree.program.push_back(
+            make_word(kind_of_leaf(leaf.kind), told, draws ? static_cast<std::uint32_t>(generator) : 0));
         tree.leaves.push_back(std::move(leaf));
         return tree.leaves.back().type;
     }
@@ -271,6 +274,7 @@ random_tree varied(random_engine& random, const random_tree& tree) {
                                                                      : random_generator(random, leaf.context);
         leaf.where = fresh.where;
         std::copy_n(fresh.bits, 2, leaf.bits);
+        if (leaf.type == fresh.type) leaf.last = fresh.last;
         if (leaf.kind == operand_kind::array) leaf.bytes = random_bytes(random, leaf.type, reach_of(leaf.where) + 16);
     }
     return other;
