@@ -10,6 +10,7 @@
 
 #include "codegen/graph/reduction.hpp"
 #include "codegen/plan/kernel_size.hpp"
+#include "codegen/plan/library_calls.hpp"
 #include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/kernel.hpp"
 
@@ -28,6 +29,7 @@ public:
           graph_(g),
           uses_(uses),
           shared_(shared),
+          calls_(k, g),
           nodes_(g.nodes.size()),
           known_level_(g.nodes.size()),
           outer_(outputs_axes(k)),
@@ -35,16 +37,9 @@ public:
           thread_loops_(thread_loops(k, g)) {
         for (const shared_value& v : shared)
             for (const shared_value::place& p : v.places) nodes_[p.node].shares = {&v, &p};
-        std::vector<int> users(g.nodes.size());
-        for (const node& n : g.nodes)
-            for (int a = 0; a < n.arity; ++a) ++users[n.arguments[a]];
-        for (const node_id root : g.roots) ++users[root];
-        written_.resize(g.roots.size());
-        within_call_.resize(g.nodes.size());
-        for (std::size_t o = 0; o < g.roots.size(); ++o)
-            if (k.outputs[o].head.suits_library) written_[o] = written_by_library(g.roots[o], users);
         for (node_id i = 0; i < g.nodes.size(); ++i)
-            if (g.nodes[i].kind == node_kind::view && output_of(g.nodes[i].arguments[0]) < 0) views_.push_back(i);
+            if (g.nodes[i].kind == node_kind::view && calls_.output_of(g.nodes[i].arguments[0]) < 0)
+                views_.push_back(i);
     }
 
     staging run() {
@@ -62,8 +57,8 @@ public:
         }
         for (const node_id v : views_) {
             const node_id library = graph_.nodes[v].arguments[0];
-            whole.views.push_back(
-                {static_cast<std::uint16_t>(nodes_[library].temporary), graph_.nodes[v].pick, batch_of(library)});
+            whole.views.push_back({static_cast<std::uint16_t>(nodes_[library].temporary), graph_.nodes[v].pick,
+                                   calls_.batch_of(library)});
         }
         for (const node_id n : readings_)
             whole.readings.push_back({static_cast<std::uint16_t>(nodes_[n].temporary), axes_of_temporary(n)});
@@ -97,56 +92,6 @@ private:
         std::vector<std::uint16_t> temporaries, outputs;
         bool is_call = false;  // of a library's function, `folds`, whose result is the temporary
     };
-
-    /// What a library's function writes into an output: its result, seen through a view, and of a product on each row a
-    /// vector, which its call adds.
-    struct written_output {
-        node_id view = no_node, bias = no_node;
-    };
-
-    written_output written_by_library(node_id root, const std::vector<int>& users) {
-        const auto alone = [&](node_id view) {
-            return users[view] == 1 && users[graph_.nodes[view].arguments[0]] == 1;
-        };
-        if (users[root] != 1) return {};
-        if (graph_.nodes[root].kind == node_kind::view) return alone(root) ? written_output{root} : written_output{};
-        const dtype type = graph_.nodes[root].type;
-        // Halves are widened, added, and rounded.
-        const auto beneath_cast = [&](node_id n) {
-            return is_half(type) && graph_.nodes[n].kind == node_kind::cast ? graph_.nodes[n].arguments[0] : n;
-        };
-        const node_id sum = beneath_cast(root);
-        const node& n = graph_.nodes[sum];
-        if (n.kind != node_kind::map || static_cast<op>(n.code) != op::add || users[sum] != 1) return {};
-        for (int a = 0; a < 2; ++a) {
-            const node_id product = n.arguments[a], vector = n.arguments[1 - a];
-            const node_id view = beneath_cast(product), bias = beneath_cast(vector);
-            if (graph_.nodes[view].kind != node_kind::view || graph_.nodes[view].type != type || users[product] != 1 ||
-                !alone(view) || graph_.nodes[bias].type != type ||
-                !lies_along_rows(graph_.nodes[bias], graph_.nodes[view]))
-                continue;
-            for (const node_id of : {root, sum, product}) within_call_[of] = true;
-            if (users[vector] == 1) within_call_[vector] = true;
-            return {view, bias};
-        }
-        return {};
-    }
-    /// Whether an array is a vector that repeats along all axes but that of a product's columns.
-    bool lies_along_rows(const node& bias, const node& product) const {
-        const node& library = graph_.nodes[product.arguments[0]];
-        if (static_cast<library_function>(library.code) != library_function::matrix_product ||
-            bias.kind != node_kind::operand)
-            return false;
-        const operand_class& vector = key_.operands[bias.index];
-        if (vector.head.kind != operand_kind::array || !vector.head.vector || vector.head.aliased) return false;
-        return axis_of_columns(vector) != no_axis &&
-               axis_of_columns(vector) == axis_of_columns(key_.operands[product.pick]) &&
-               std::ranges::count(vector.strides, stride_class::broadcast) + 1 == std::ssize(vector.strides);
-    }
-    static int axis_of_columns(const operand_class& o) {
-        const auto unit = std::ranges::find(o.strides, stride_class::unit);
-        return unit == o.strides.end() ? no_axis : static_cast<int>(unit - o.strides.begin());
-    }
 
     std::uint64_t axes_of(node_id n) const { return graph_.nodes[n].axes; }
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
@@ -184,36 +129,10 @@ private:
             return axes;
         }
         if (n.kind != node_kind::store && n.kind != node_kind::library) return in_order(n.axes);
-        std::vector<int> axes = axes_in(batch_of(id));
-        for (const int loop : own_loops(n, own_mask(n))) axes.push_back(loop);
+        std::vector<int> axes = axes_in(calls_.batch_of(id));
+        for (const int loop : calls_.own_loops(id)) axes.push_back(loop);
         return axes;
     }
-    /// Of the axes of a library those in a mask.
-    std::vector<int> own_loops(const node& n, std::uint32_t mask) const {
-        const std::vector<int> all = loops_of_binder(key_, graph_, n.index);
-        std::vector<int> own;
-        for (std::size_t i = 0; i < all.size(); ++i)
-            if (mask >> i & 1u) own.push_back(all[i]);
-        return own;
-    }
-    static std::uint32_t own_mask(const node& n) {
-        return n.kind == node_kind::store ? n.code : facts(static_cast<library_function>(n.code)).result;
-    }
-    bool is_written(std::size_t output) const { return written_[output].view != no_node; }
-    node_id library_of(std::size_t output) const { return graph_.nodes[written_[output].view].arguments[0]; }
-    /// The output that a library's function writes itself, else -1.
-    int output_of(node_id library) const {
-        for (std::size_t o = 0; o < written_.size(); ++o)
-            if (is_written(o) && library_of(o) == library) return static_cast<int>(o);
-        return -1;
-    }
-    /// The axes of what a library takes or gives that are not its own.
-    std::uint64_t batch_of(node_id id) const {
-        std::uint64_t axes = axes_of(id);
-        for (const int loop : own_loops(graph_.nodes[id], own_mask(graph_.nodes[id]))) axes &= ~axis_bit(loop);
-        return axes;
-    }
-
     void cut(node_id n, const char* why) {
         if (is_cut(n)) return;
         if (is_reading(n)) {
@@ -284,7 +203,7 @@ private:
         for (node_id i = 0; i <= last; ++i) {
             const node& n = graph_.nodes[i];
             const bool computed = n.kind == node_kind::map || n.kind == node_kind::cast || n.kind == node_kind::user;
-            if (computed && !within_call_[i] && last_user[i] > last && (n.axes & thread_loops_) == 0)
+            if (computed && !calls_.computes(i) && last_user[i] > last && (n.axes & thread_loops_) == 0)
                 cut(i, "one kernel would hold too many operations");
         }
     }
@@ -341,7 +260,7 @@ private:
                 now.loops = now.loops || nodes_[of].loops;
                 if (nodes_[of].scans != no_axis) now.scans = nodes_[of].scans;
             }
-            if (n.kind == node_kind::store || (n.kind == node_kind::library && output_of(i) < 0))
+            if (n.kind == node_kind::store || (n.kind == node_kind::library && calls_.output_of(i) < 0))
                 cut(i, n.kind == node_kind::store ? "a library takes it" : "a library makes it");
             if (now.shares) cut(i, "it is wanted along other loops, too");
             if (ends[i]) cut_behind(i, last_user);
@@ -462,15 +381,15 @@ private:
             return nodes_[root].level + (read ? 1 : 0);
         };
         for (std::size_t k = 0; k < graph_.roots.size(); ++k) {
-            if (is_written(k)) {
-                const node_id library = library_of(k);
+            if (calls_.writes(k)) {
+                const node_id library = calls_.writer_of(k);
                 parts_.push_back(
                     {nodes_[library].level, axes_of(library), library, {}, {static_cast<std::uint16_t>(k)}, true});
                 continue;
             }
             std::uint32_t level = 0;
             for (std::size_t o = 0; o < graph_.roots.size(); ++o)
-                if (!is_written(o) && axes_of_output(o) == axes_of_output(k) &&
+                if (!calls_.writes(o) && axes_of_output(o) == axes_of_output(k) &&
                     uses_.are_made_together(graph_.roots[o], graph_.roots[k]))
                     level = std::max(level, level_of(o));
             part_with(level, axes_of_output(k), graph_.roots[k]).outputs.push_back(static_cast<std::uint16_t>(k));
@@ -550,7 +469,9 @@ private:
         s.temporaries = p.temporaries;
         s.outputs = p.outputs;
         if (p.is_call) {
-            s.call = make_call(p.folds);
+            s.call = calls_.make(p.folds, [&](node_id n) {
+                return library_calls::placement{static_cast<std::uint16_t>(nodes_[n].temporary), axes_of_temporary(n)};
+            });
             return s;
         }
         const std::vector<bool> needed = needed_by(p);
@@ -558,116 +479,6 @@ private:
         write_key(s);
         write_graph(s, p.level, needed, roots_of(p));
         return s;
-    }
-
-    library_call make_call(node_id id) const {
-        const node& n = graph_.nodes[id];
-        const library_facts& row = facts(static_cast<library_function>(n.code));
-        const std::vector<int> batch = axes_in(batch_of(id));
-        const auto with_batch = [&](std::uint32_t mask) {
-            std::vector<int> axes = batch;
-            for (const int loop : own_loops(n, mask)) axes.push_back(loop);
-            return axes;
-        };
-        library_call call;
-        call.function = row.name;
-        call.batch_axes = static_cast<std::uint16_t>(batch.size());
-        int lie = 0;
-        for (int a = 0; a < n.arity; ++a) {
-            call.operands.push_back(array_of(n.arguments[a], with_batch(row.operands[a])));
-            lie += call.operands.back().memory == argument_kind::operand_pointer ? 1 : 0;
-        }
-        call.results.push_back(array_of(id, with_batch(row.result)));
-        std::uint64_t points = batch_of(id);
-        for (const int loop : loops_of_binder(key_, graph_, n.index)) points |= axis_bit(loop);
-        call.work.push_back({points, row.operations});
-        call.reason = lie == n.arity ? "operands as they lie" : "operands through temporaries";
-        if (static_cast<library_function>(n.code) == library_function::matrix_product && is_in_tf32(n.type)) {
-            call.attributes.push_back(static_cast<std::uint32_t>(math_mode::tf32));
-            call.reason += ", rounded to TF32";
-        }
-        if (const int output = output_of(id); output >= 0)
-            if (const node_id bias = written_[static_cast<std::size_t>(output)].bias; bias != no_node) {
-                call.operands.push_back(bias_of(bias, batch, own_loops(n, row.result).back()));
-                call.reason += ", the bias added in the call";
-            }
-        return call;
-    }
-    /// A vector along a product's columns, the same one for all products of a batch.
-    library_array bias_of(node_id id, const std::vector<int>& batch, int columns) const {
-        const node& n = graph_.nodes[id];
-        library_array array;
-        array.type = n.type;
-        array.memory = argument_kind::operand_pointer;
-        array.index = n.index;
-        for (const int loop : batch) array.axes.push_back({static_cast<std::uint16_t>(loop)});
-        library_axis along{static_cast<std::uint16_t>(columns)};
-        along.stride = static_cast<std::uint16_t>(axis_of_columns(key_.operands[n.index]));
-        along.moves = true;
-        array.axes.push_back(along);
-        return array;
-    }
-    bool is_in_tf32(dtype product) const {
-        return key_.header.math == math_mode::tf32 && key_.header.where == target::cuda &&
-               (product == dtype::f4 || product == dtype::c8);
-    }
-    /// A value in memory along these loops: an operand as it lies, or a temporary.
-    library_array array_of(node_id id, const std::vector<int>& loops) const {
-        const node& n = graph_.nodes[id];
-        library_array array;
-        array.type = n.type;
-        const bool lies = n.kind == node_kind::operand;
-        array.memory = lies ? argument_kind::operand_pointer : argument_kind::temporary_pointer;
-        array.index = lies ? n.index : static_cast<std::uint16_t>(nodes_[id].temporary);
-        if (const int output = lies ? -1 : output_of(id); output >= 0) {
-            array.memory = argument_kind::output_pointer;
-            array.index = static_cast<std::uint16_t>(output);
-            array.axes = axes_written(static_cast<std::size_t>(output), loops);
-            if (!array.axes.empty()) return array;
-        }
-        const std::vector<int> own = lies ? std::vector<int>() : axes_of_temporary(id);
-        for (const int loop : loops) {
-            library_axis axis{static_cast<std::uint16_t>(loop)};
-            for (std::size_t a = 0; lies && a < key_.axes.size(); ++a)
-                if (loop_of(static_cast<int>(a)) == loop &&
-                    key_.operands[n.index].strides[a] != stride_class::broadcast)
-                    axis.stride = static_cast<std::uint16_t>(a), axis.moves = true;
-            if (const auto at = std::ranges::find(own, loop); at != own.end()) {
-                axis.moves = true;
-                for (const int inner : std::span(at + 1, own.end())) axis.inner |= axis_bit(inner);
-            }
-            array.axes.push_back(axis);
-        }
-        return array;
-    }
-
-    /// Of an output that a library's function writes along any strides, these loops with the strides that it has; none
-    /// where they are not known from the key.
-    std::vector<library_axis> axes_written(std::size_t output, const std::vector<int>& loops) const {
-        const node& view = graph_.nodes[written_[output].view];
-        const node& library = graph_.nodes[view.arguments[0]];
-        const library_facts& row = facts(static_cast<library_function>(library.code));
-        if (row.wants != library_layout::lattice && row.wants != library_layout::consumed) return {};
-        std::vector<std::uint16_t> along;  // the key's axes that the function's own are, one each or one together
-        for (std::size_t a = 0; a < key_.axes.size(); ++a)
-            if (key_.axes[a].owner == 0 && key_.operands[view.pick].strides[a] != stride_class::broadcast)
-                along.push_back(static_cast<std::uint16_t>(a));
-        const std::size_t own = own_loops(library, row.result).size(), batch = loops.size() - own;
-        if (along.size() != own && along.size() != 1) return {};
-        std::vector<library_axis> axes;
-        for (std::size_t j = 0; j < loops.size(); ++j) {
-            library_axis axis{static_cast<std::uint16_t>(loops[j])};
-            axis.moves = true;
-            for (std::size_t a = 0; j < batch && a < key_.axes.size(); ++a)
-                if (key_.axes[a].owner == 0 && loop_of(static_cast<int>(a)) == loops[j])
-                    axis.stride = static_cast<std::uint16_t>(a);
-            if (j >= batch) axis.stride = along.size() == own ? along[j - batch] : along[0];
-            if (axis.stride == no_number) return {};
-            for (std::size_t k = j + 1; j >= batch && along.size() != own && k < loops.size(); ++k)
-                axis.inner |= axis_bit(loops[k]);
-            axes.push_back(axis);
-        }
-        return axes;
     }
 
     void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
@@ -808,7 +619,7 @@ private:
         o.head.type = view.type;
         o.head.wide = key_.header.wide_index || pick.head.wide;
         o.head.vector = pick.head.vector;
-        for (const int loop : axes_in(batch_of(view.arguments[0])))
+        for (const int loop : axes_in(calls_.batch_of(view.arguments[0])))
             if (const int to = axis_over(s, loop); to != no_axis)
                 o.strides[static_cast<std::size_t>(to)] = stride_class::strided;
         return o;
@@ -879,14 +690,13 @@ private:
     const graph& graph_;
     const row_uses& uses_;
     std::span<const shared_value> shared_;
+    const library_calls calls_;
     std::vector<state> nodes_;
     std::vector<std::uint32_t> known_level_;  // of each node, when it was last cut
     std::vector<node_id> cut_;                // the node of each temporary
     std::vector<const char*> reasons_;        // and why it is one
     std::vector<node_id> readings_;           // nodes whose values are others' temporaries
     std::vector<node_id> views_;              // of libraries' results
-    std::vector<written_output> written_;
-    std::vector<bool> within_call_;  // nodes that the calls behind these compute as well
     std::vector<part> parts_;
     std::uint64_t outer_;
     std::uint64_t short_axes_, thread_loops_;

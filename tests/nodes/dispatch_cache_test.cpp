@@ -16,7 +16,7 @@ using namespace ingot;
 namespace {
 
 using leaf = detail::leaf<float>;
-leaf leaf_of(const auto& view) { return leaf(detail::as_node(view)); }
+leaf as_leaf(const auto& view) { return leaf(detail::as_node(view)); }
 
 array<float> numbers(index_t n) { return (arange<float>(n) % 23.0f - 11.0f).eval(); }
 array<float> matrix(index_t rows, index_t columns) { return reshape(numbers(rows * columns), {rows, columns}); }
@@ -76,31 +76,31 @@ TEST_CASE("statements that look alike are classified alike") {
     const array<float> base = numbers(100), square = matrix(6, 6), other = matrix(6, 6), row = numbers(6),
                        column = matrix(6, 1), wide = matrix(10, 40);
     const std::vector<leaf> views{
-        leaf_of(square),
-        leaf_of(other),
-        leaf_of(transpose(square)),
-        leaf_of(flip(square, 0)),
+        as_leaf(square),
+        as_leaf(other),
+        as_leaf(transpose(square)),
+        as_leaf(flip(square, 0)),
         square_from(base, 0),
         square_from(base, 1),
         square_from(base, 8),
-        leaf_of(wide(slice(0, 6), slice(0, 6))),
-        leaf_of(wide(slice(0, 6), slice(3, 9))),
-        leaf_of(wide(slice(none, none, -1), slice(0, 12, 2))(slice(0, 6))),
-        leaf_of(wide(slice(0, 6), slice(0, 36, 6))),
-        leaf_of(broadcast_to(row, {6, 6})),
-        leaf_of(column),
-        leaf_of(row(newaxis, all)),
+        as_leaf(wide(slice(0, 6), slice(0, 6))),
+        as_leaf(wide(slice(0, 6), slice(3, 9))),
+        as_leaf(wide(slice(none, none, -1), slice(0, 12, 2))(slice(0, 6))),
+        as_leaf(wide(slice(0, 6), slice(0, 36, 6))),
+        as_leaf(broadcast_to(row, {6, 6})),
+        as_leaf(column),
+        as_leaf(row(newaxis, all)),
     };
     const std::vector<axes> over{{0}, {1}, {0, 1}, axes(std::vector<index_t>{})};
-    const std::vector<leaf> targets{leaf_of(numbers(6)),
-                                    leaf_of(numbers(8)(slice(1, 7))),
-                                    leaf_of(row),
-                                    leaf_of(flip(numbers(6), 0)),
-                                    leaf_of(square(0)),
-                                    leaf_of(square(3)),
-                                    leaf_of(square(all, 1)),
-                                    leaf_of(base(slice(1, 7))),
-                                    leaf_of(wide(7, slice(6))(slice(0, 6)))};
+    const std::vector<leaf> targets{as_leaf(numbers(6)),
+                                    as_leaf(numbers(8)(slice(1, 7))),
+                                    as_leaf(row),
+                                    as_leaf(flip(numbers(6), 0)),
+                                    as_leaf(square(0)),
+                                    as_leaf(square(3)),
+                                    as_leaf(square(all, 1)),
+                                    as_leaf(base(slice(1, 7))),
+                                    as_leaf(wide(7, slice(6))(slice(0, 6)))};
     const std::vector<double> exponents{2, 3, 1.5, 4};
     const auto drawn = random::uniform<float>({6, 12});
     std::mt19937 random(7);
@@ -128,8 +128,8 @@ TEST_CASE("statements that look alike are classified alike") {
 
 TEST_CASE("sums over views of every kind, again and again, are never taken for each other") {
     const array<float> base = numbers(100), square = matrix(6, 6), other = matrix(6, 6), tall = matrix(8, 6);
-    const std::vector<leaf> views{leaf_of(square),      leaf_of(other),       leaf_of(transpose(square)),
-                                  square_from(base, 1), square_from(base, 4), leaf_of(tall(slice(1, 7)))};
+    const std::vector<leaf> views{as_leaf(square),      as_leaf(other),       as_leaf(transpose(square)),
+                                  square_from(base, 1), square_from(base, 4), as_leaf(tall(slice(1, 7)))};
     const std::vector<axes> over{{0}, {1}, {0, 1}};
     array<float> into = zeros<float>(6);
     std::mt19937 random(8);

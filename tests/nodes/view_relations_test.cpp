@@ -17,7 +17,7 @@ using steps = std::vector<std::int8_t>;
 using relations = std::vector<codegen::view_relation>;
 using leaf = detail::leaf<float>;
 
-leaf leaf_of(const auto& view) { return leaf(detail::as_node(view)); }
+leaf as_leaf(const auto& view) { return leaf(detail::as_node(view)); }
 
 constexpr runtime::key_wishes with_relations{.relations = true}, with_indices{.indices = true};
 
@@ -52,7 +52,7 @@ const array<float>& grid() {
 }
 /// 32 x 34 elements, so many rows and columns from the middle.
 leaf moved(index_t rows, index_t columns) {
-    return leaf_of(grid()(slice(10 + rows, 42 + rows), slice(10 + columns, 44 + columns)));
+    return as_leaf(grid()(slice(10 + rows, 42 + rows), slice(10 + columns, 44 + columns)));
 }
 
 }  // namespace
@@ -81,20 +81,20 @@ TEST_CASE("views far apart, of other strides, or of other buffers are not relate
     const array<float> other = (grid() + 1.0f).eval();
     CHECK(key_of(moved(0, 0) + moved(0, 9), with_relations).relations.empty());
     CHECK(key_of(moved(0, 0) + moved(5, 0), with_relations).relations.empty());
-    CHECK(key_of(moved(0, 0) + leaf_of(other(slice(10, 42), slice(11, 45))), with_relations).relations.empty());
-    CHECK(key_of(moved(0, 0) + leaf_of(grid()(slice(0, 64, 2), slice(11, 45))), with_relations).relations.empty());
-    CHECK(key_of(leaf_of(grid()(slice(0, 20), slice(0, 40, 2))) + leaf_of(grid()(slice(0, 20), slice(1, 41, 2))),
+    CHECK(key_of(moved(0, 0) + as_leaf(other(slice(10, 42), slice(11, 45))), with_relations).relations.empty());
+    CHECK(key_of(moved(0, 0) + as_leaf(grid()(slice(0, 64, 2), slice(11, 45))), with_relations).relations.empty());
+    CHECK(key_of(as_leaf(grid()(slice(0, 20), slice(0, 40, 2))) + as_leaf(grid()(slice(0, 20), slice(1, 41, 2))),
                  with_relations)
               .relations.empty());
 }
 
 TEST_CASE("views with short rows are not related, and walked as one run") {
     const array<float> narrow = reshape(arange<float>(50 * 31), {50, 31}).eval();
-    const auto down = leaf_of(narrow(slice(1, 50))) + leaf_of(narrow(slice(0, 49)));
+    const auto down = as_leaf(narrow(slice(1, 50))) + as_leaf(narrow(slice(0, 49)));
     CHECK(key_of(down, with_relations).relations.empty());
     CHECK(key_of(down, with_relations).axes.size() == 1);
     const array<float> blocks = reshape(arange<float>(50 * 32), {50, 8, 4}).eval();
-    CHECK(key_of(leaf_of(blocks(slice(1, 50))) + leaf_of(blocks(slice(0, 49))), with_relations).relations ==
+    CHECK(key_of(as_leaf(blocks(slice(1, 50))) + as_leaf(blocks(slice(0, 49))), with_relations).relations ==
           relations{{1, 0, steps{-1, 0}}});
 }
 
@@ -134,29 +134,29 @@ TEST_CASE("the same view twice is no relation, and what is far from one base may
 }
 
 TEST_CASE("steps go with an axis' direction, reversed and transposed") {
-    const auto reversed = [](index_t from) { return leaf_of(grid()(all, slice(34 + from, from, -1))); };
+    const auto reversed = [](index_t from) { return as_leaf(grid()(all, slice(34 + from, from, -1))); };
     CHECK(key_of(reversed(10) + reversed(11), with_relations).relations == relations{{1, 0, steps{0, -1}}});
-    CHECK(key_of(leaf_of(transpose(moved(0, 0))) + leaf_of(transpose(moved(2, -3))), with_relations).relations ==
+    CHECK(key_of(as_leaf(transpose(moved(0, 0))) + as_leaf(transpose(moved(2, -3))), with_relations).relations ==
           relations{{1, 0, steps{-3, 2}}});
 }
 
 TEST_CASE("contiguous views that lie apart leave the fast path where relations are asked for") {
     const array<float>& x = grid();
-    const auto rows = leaf_of(x(slice(1, 40))) + leaf_of(x(slice(0, 39)));
+    const auto rows = as_leaf(x(slice(1, 40))) + as_leaf(x(slice(0, 39)));
     CHECK(key_of(rows, {}).axes.size() == 1);
     const codegen::key k = key_of(rows, with_relations);
     CHECK(k.axes.size() == 2);
     CHECK(k.relations == relations{{1, 0, steps{-1, 0}}});
 
     const array<float> v = arange<float>(100).eval();
-    const auto line = leaf_of(v(slice(0, 99))) + leaf_of(v(slice(1, 100)));
+    const auto line = as_leaf(v(slice(0, 99))) + as_leaf(v(slice(1, 100)));
     CHECK(key_of(line, with_relations).relations == relations{{1, 0, steps{1}}});
     const stated s(line);
     runtime::classifier c;
     const std::vector<std::uint32_t> words = c.classify(s.statement(), environment({})).words;
     CHECK(c.confirm_contiguous(s.statement(), environment({}), words));
     CHECK(!c.confirm_contiguous(s.statement(), environment(with_relations), words));
-    const stated same(leaf_of(v) + leaf_of(v));
+    const stated same(as_leaf(v) + as_leaf(v));
     CHECK(c.classify(same.statement(), environment(with_relations)).is_contiguous);
 }
 
