@@ -95,11 +95,10 @@ bool is_drawn(std::span<const std::uint32_t> words) {
     return (hash >> 33) % 6 == 0;
 }
 
-/// What this thread has counted; a case that counts compiles means its own statements', not these beside them, of which
-/// it depends on the draw whether they are.
+/// What this thread has counted, and those before it that had its block; a case that counts compiles means its own
+/// statements', not these beside them, of which it depends on the draw whether they are.
 std::uint64_t counted(runtime::counter which) {
-    const auto* const own = runtime::per_thread<runtime::counter_block>::own_if_any();
-    return own == nullptr ? 0 : own->values[static_cast<std::size_t>(which)].load();
+    return runtime::per_thread<runtime::counter_block>::own().values[static_cast<std::size_t>(which)].load();
 }
 
 /// Of this thread's computing, whatever else the machine does.
