@@ -2,6 +2,7 @@
 #include <ingot/iterate.hpp>
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include <ingot/error.hpp>
@@ -31,7 +32,11 @@ layout inside(index_t n, const layout& whole, extents_ref part) {
 
 std::uint64_t work_of_thread() noexcept {
     using runtime::counter;
-    const auto* const own = runtime::per_thread<runtime::counter_block>::own_if_any();
+    const runtime::counter_block* own = nullptr;
+    try {
+        own = &runtime::per_thread<runtime::counter_block>::own();  // of which an ended thread may have made use
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): such a thread's work is not counted here
+    }
     const runtime::graph_capture* const capture = runtime::capture_of_thread();
     std::uint64_t all = capture != nullptr ? capture->size : 0;  // what is recorded is not counted
     for (const counter c :
