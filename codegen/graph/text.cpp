@@ -94,9 +94,9 @@ rendered render(const graph& g, const node& n, bool scanned, const std::vector<r
         case node_kind::gather:
             return {call("take", n, values)};
         case node_kind::unravel: {
-            constexpr const char* names[] = {"reshape", "nearest", "reflect", "symmetric"};
+            constexpr const char* rules[] = {"reshape", "nearest", "reflect", "symmetric"};
             if (scanned) return values[n.arguments[0]];  // at other places
-            return {call(names[n.code], n, values)};
+            return {call(rules[n.code], n, values)};
         }
         case node_kind::user:
             return {call(g.texts[n.index].name + '.' + g.texts[n.index].function(n.code), n, values)};
