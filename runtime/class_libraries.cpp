@@ -99,7 +99,19 @@ bool classifier::adds_bias_in_call(std::size_t output, environment_class env) co
     const library_use& use = library_roots_[output];
     const bool pays = detail::is_half(use.type) ? env.math != detail::math_mode::strict
                                                 : use.type == dtype::f4 && env.math == detail::math_mode::tf32;
-    return env.where == detail::target::cuda && pays && has_cublas_lt();
+    return env.where == detail::target::cuda && pays && has_cublas_lt() && has_columns_of_product(output);
+}
+
+/// Whether the output's axis along which a product's columns lie is all of these and no more, as it is not where a
+/// reshape has put rows behind each other or has cut them.
+bool classifier::has_columns_of_product(std::size_t output) const {
+    const library_use& use = library_roots_[output];
+    const index_t* const pick = c_.strides_of(static_cast<std::size_t>(library_picks_[output]));
+    const index_t columns = c_.extents[axes_of_owner(use.owner, use.axes).back()];
+    for (std::size_t a = 0; a < c_.extents.size(); ++a)
+        if (owners_[static_cast<std::size_t>(axis_pool_[a])] == 0 && pick[a] == 1 && c_.extents[a] != columns)
+            return false;
+    return true;
 }
 
 /// The same of functions that write along any strides that are steps of each other.

@@ -233,6 +233,7 @@ private:
     }
     std::vector<std::size_t> axes_of_owner(int owner, std::uint32_t mask) const;
     bool adds_bias_in_call(std::size_t output, environment_class) const;
+    bool has_columns_of_product(std::size_t output) const;
     bool suits_library(std::size_t i, const library_use&, std::uintptr_t address) const;
     bool is_lattice(std::span<const std::size_t> axes, const index_t* strides) const;
     bool is_written_as_lattice(const statement&, std::size_t output) const;

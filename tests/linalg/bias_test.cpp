@@ -50,6 +50,7 @@ TEST_CASE_TEMPLATE("a product and a vector are one call in halves and TF32", T, 
     expect(bias + matmul(transpose(down), transpose(across)), wanted);
     const array<T> stack = small_integers<T>({3, 6, 8}, 11);
     expect(matmul(stack, b) + bias, summed_products(stack, b) + astype<int>(bias));
+    expect(reshape(matmul(a, b) + bias, {2, 3, 16}), reshape(wanted, {2, 3, 16}));
     // Into a part of an array, whose rows are further apart.
     array<T> whole = zeros<T>({6, 24});
     whole(all, slice(0, 16)) = matmul(a, b) + bias;
@@ -79,7 +80,13 @@ TEST_CASE_TEMPLATE("what is no vector along a product's rows is added by a kerne
     expect(matmul(a, b) + b(0, 0), product + astype<int>(b(0, 0)));
     expect(matmul(a, b(all, slice(0, 1))) + bias(row, newaxis), product(all, slice(0, 1)) + vector(row, newaxis));
     expect(matmul(a, b) + a(all, newaxis, 0), product + astype<int>(a(all, newaxis, 0)));
+    const array<T> matrix = small_integers<T>({16, 16}, 11);
+    expect(matmul(a, b) + matrix, product + astype<int>(matrix));
     expect(maximum(matmul(a, b) + bias(row), 0), maximum(product + vector(row), 0));
+    // Reshapes whose rows are several of the product's, or parts of these.
+    expect(reshape(matmul(a, b), {8, 32}) + bias, reshape(product, {8, 32}) + vector);
+    expect(reshape(matmul(a, b), {32, 8}) + bias(slice(0, 8)), reshape(product, {32, 8}) + vector(slice(0, 8)));
+    expect(ravel(matmul(a(slice(0, 2)), b)) + bias, reshape(product(slice(0, 2)), {32}) + vector);
     // Two users, and a result that is the vector itself.
     const auto shared = matmul(a, b);
     const auto [with, without] = eval(shared + bias(row), shared);
