@@ -99,7 +99,8 @@ bool classifier::adds_bias_in_call(std::size_t output, environment_class env) co
     const library_use& use = library_roots_[output];
     const bool pays = detail::is_half(use.type) ? env.math != detail::math_mode::strict
                                                 : use.type == dtype::f4 && env.math == detail::math_mode::tf32;
-    return env.where == detail::target::cuda && pays && has_cublas_lt() && has_columns_of_product(output);
+    // The library is large: it is opened for what it can do.
+    return env.where == detail::target::cuda && pays && has_columns_of_product(output) && has_cublas_lt();
 }
 
 /// Whether the output's axis along which a product's columns lie is all of these and no more, as it is not where a
