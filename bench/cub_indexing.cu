@@ -1,4 +1,5 @@
-// What CUB takes for the rows of indexing.cpp that it has: x(mask), nonzero and a histogram. nvcc -O3 -std=c++17
+// What CUB takes for the rows of indexing.cpp and sorting.cpp that it has: x(mask), nonzero, a histogram and unique, by
+// a sort and a selection. nvcc -O3 -std=c++17
 // -arch=native. One JSON line a row, of the median of eleven calls; each result is checked once.
 //   cub_indexing [SHRINK]
 // SHRINK divides the sizes by 2^SHRINK.
@@ -12,6 +13,7 @@
 #include <cuda_runtime.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
 
 static void check(cudaError_t status) {
@@ -121,4 +123,26 @@ int main(int argc, char** argv) {
     std::vector<int> found(256);
     check(cudaMemcpy(found.data(), bins, sizeof(int) * 256, cudaMemcpyDefault));
     require(found == wanted_bins, "histogram of 256 bins");
+
+    const std::int64_t some = n / 4;
+    int* const keys = reinterpret_cast<int*>(kept);
+    int* const sorted = reinterpret_cast<int*>(places);
+    int* const different = sorted + some;
+    std::vector<int> of_keys(some);
+    for (std::int64_t i = 0; i < some; ++i) of_keys[i] = static_cast<int>(values[i] * (1 << 20));
+    check(cudaMemcpy(keys, of_keys.data(), sizeof(int) * some, cudaMemcpyDefault));
+    std::sort(of_keys.begin(), of_keys.end());
+    wanted = std::unique(of_keys.begin(), of_keys.end()) - of_keys.begin();
+    measure("unique of 2^26 int32 below 2^20", [&](void* storage, std::size_t& bytes) {
+        std::size_t of_sort = 0, of_select = 0;
+        const cudaError_t asked = cub::DeviceRadixSort::SortKeys(nullptr, of_sort, keys, sorted, some);
+        if (asked != cudaSuccess) return asked;
+        const cudaError_t asked_too = cub::DeviceSelect::Unique(nullptr, of_select, sorted, different, count, some);
+        if (asked_too != cudaSuccess) return asked_too;
+        if (storage == nullptr) return bytes = std::max(of_sort, of_select), cudaSuccess;
+        const cudaError_t status = cub::DeviceRadixSort::SortKeys(storage, of_sort, keys, sorted, some);
+        if (status != cudaSuccess) return status;
+        return cub::DeviceSelect::Unique(storage, of_select, sorted, different, count, some);
+    });
+    require_count("unique");
 }

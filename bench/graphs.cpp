@@ -1,13 +1,16 @@
 // A graph of 20 small kernels: one by one, as Ingot records it, and as the driver records the same launches by hand.
 // And conjugate gradients' kind of loop, a sum that has to fall below a bound, with a read by the host in each turn and
-// without one. On a GPU. graphs [elements]
+// without one. On a GPU.
+//   graphs RESULTS.jsonl [ELEMENTS]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <ingot/ingot.hpp>
 
+#include "report.hpp"
 #include "runtime/driver.hpp"
 
 using namespace ingot;
@@ -43,8 +46,10 @@ CUgraphExec by_hand(const stream& s, const auto& launches) {
 
 // NOLINTNEXTLINE(bugprone-exception-escape): an error ends the program with its text
 int main(int argc, char** argv) {
+    if (argc < 2) return std::fprintf(stderr, "usage: graphs RESULTS.jsonl [ELEMENTS]\n"), 2;
     if (!current_device().is_cuda()) return std::puts("no GPU"), 0;
-    const index_t n = argc > 1 ? std::atoll(argv[1]) : 1 << 16;
+    bench::report out(argv[1]);
+    const index_t n = argc > 2 ? std::atoll(argv[2]) : 1 << 16;
     array<float> x = ones<float>(n);
     const raw_kernel step(
         "extern \"C\" __global__ void step(float* x, int n) {\n"
@@ -70,9 +75,16 @@ int main(int argc, char** argv) {
                      runtime::check(runtime::driver()->cuGraphLaunch(hand, static_cast<CUstream>(s.native_handle())),
                                     "launching a graph");
                  });
-    std::printf("%d kernels of %lld elements: one by one %.2f us, recorded %.2f us, by hand %.2f us: %.3f of it\n",
-                kernels, static_cast<long long>(n), one_by_one, graphs, hands, graphs / hands);
-
+    const std::string size = " of " + std::to_string(n) + " elements";
+    out.add({.section = "graphs",
+             .name = "a graph of " + std::to_string(kernels) + " kernels" + size,
+             .unit = "us",
+             .time = graphs,
+             .baseline = "the graph made by hand",
+             .baseline_time = hands,
+             .kind = bench::promise::share,
+             .goal = 1 / 1.1,
+             .note = "one by one " + std::to_string(one_by_one) + " us"});
     array<float> rest = ones<float>(n), total = full<float>({}, 1.0F), turns = zeros<float>({});
     const auto loop = [&] {
         rest.fill(1);
@@ -87,7 +99,13 @@ int main(int argc, char** argv) {
     };
     const graph looped = capture(loop);
     const double without = microseconds([&] { looped.launch(); }), with_reads = microseconds(loop);
-    std::printf("a loop of %.0f turns: on the device %.1f us, with reads %.1f us: %.2f times as fast\n", turns.item(),
-                without, with_reads, with_reads / without);
+    out.add({.section = "graphs",
+             .name = "a loop of " + std::to_string(static_cast<int>(turns.item())) + " turns" + size,
+             .unit = "us",
+             .time = without,
+             .baseline = "with a read in each turn",
+             .baseline_time = with_reads,
+             .kind = bench::promise::share,
+             .goal = 1.5});
     runtime::driver()->cuGraphExecDestroy(hand);
 }

@@ -62,7 +62,7 @@ def table(rows):
 
 def main():
     source, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    rows = [json.loads(line) for path in sorted(source.glob("*.jsonl")) for line in path.read_text().splitlines()]
+    rows = [json.loads(line) for path in sorted(source.rglob("*.jsonl"), key=lambda file: file.name) for line in path.read_text().splitlines()]
     facts = dict(argument.split("=", 1) for argument in sys.argv[3:])
     document = {"machine": {**machine(), **facts}, "rows": rows}
     name = re.sub(r"[^a-z0-9]+", "-", document["machine"]["gpu"].lower()).strip("-")

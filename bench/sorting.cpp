@@ -1,6 +1,6 @@
 // Sorting and selecting on a GPU: microseconds, each the median of seven calls between two events, and the results
 // checked on the host.
-//   sorting [SHRINK [PART_OF_A_NAME]]
+//   sorting RESULTS.jsonl [SHRINK [PART_OF_A_NAME]]
 // SHRINK divides the lengths by 2^SHRINK.
 #include <algorithm>
 #include <bit>
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "gpu.hpp"
 #include "host_data.hpp"
+#include "report.hpp"
 #include "runtime/sorting/radix_sort.hpp"
 
 namespace {
@@ -118,7 +120,7 @@ private:
 
 class table {
 public:
-    table(int shrink, std::string_view only) : shrink_(shrink), only_(only) {}
+    table(bench::report& out, int shrink, std::string_view only) : out_(out), shrink_(shrink), only_(only) {}
 
     int run() {
         sort_floats();
@@ -137,32 +139,45 @@ public:
 private:
     std::size_t shrunk(std::size_t n) const { return std::max<std::size_t>(n >> shrink_, 1); }
 
-    /// Prints the time of `statement`, whose result `check` has looked at.
+    /// The time of `statement`, whose result `check` has looked at, beside CUB's own kernels where there are such.
     template <class Statement, class Check>
-    void measure(const std::string& name, Statement statement, Check check) try {
+    void measure(const std::string& name, Statement statement, Check check, const bench::work& cub = {}) try {
         check(statement());
         const auto kernels = counters().kernel_launches, calls = counters().library_calls;
         statement();
         const auto launches = counters().kernel_launches - kernels, library_calls = counters().library_calls - calls;
-        std::vector<double> times = bench::time_in_turn({[&](int) { statement(); }}, 7)[0];
-        std::ranges::sort(times);
-        std::printf("%-44s %10.1f us  (least %.1f, most %.1f)  %llu kernels, %llu library calls\n", name.c_str(),
-                    times[3], times.front(), times.back(), static_cast<unsigned long long>(launches),
-                    static_cast<unsigned long long>(library_calls));
+        std::vector<bench::work> candidates{[&](int) { statement(); }};
+        if (cub) candidates.push_back(cub);
+        std::vector<std::vector<double>> times = bench::time_in_turn(candidates, 7);
+        std::ranges::sort(times[0]);
+        char note[96];
+        std::snprintf(note, sizeof note, "least %.1f, most %.1f; %llu kernels, %llu library calls", times[0].front(),
+                      times[0].back(), static_cast<unsigned long long>(launches),
+                      static_cast<unsigned long long>(library_calls));
+        out_.add({.section = "sorting",
+                  .name = name,
+                  .unit = "us",
+                  .time = times[0][3],
+                  .baseline = cub ? "CUB's own kernels" : "",
+                  .baseline_time = cub ? bench::median(times[1]) : 0,
+                  .note = note});
+        std::printf("    %s", note);
+        if (cub) std::printf("; CUB's own kernels %.1f us", bench::median(times[1]));
+        std::printf("\n");
         std::fflush(stdout);
     } catch (const std::exception& reason) {
-        std::printf("%-44s FAILED: %s\n", name.c_str(), reason.what());
+        std::fprintf(stderr, "%s FAILED: %s\n", name.c_str(), reason.what());
+        out_.add({.section = "failed", .name = name, .unit = "us", .time = std::nan(""), .note = reason.what()});
         ++failures_;
     }
-    /// The same of CUB's own kernels, where the toolkit's headers are.
-    void measure_cub(const std::string& name, const array<float>& x, bool pairs) try {
-        const cub_sort sort(static_cast<std::size_t>(x.size()), pairs);
-        std::vector<double> times = bench::time_in_turn({[&](int) { sort(x.data()); }}, 7)[0];
-        std::ranges::sort(times);
-        std::printf("    %-40s %10.1f us  (least %.1f, most %.1f)\n", name.c_str(), times[3], times.front(),
-                    times.back());
+    /// CUB's own kernels, where the toolkit's headers are.
+    static bench::work cub(const array<float>& x, bool pairs) try {
+        if (!current_device().is_cuda()) return {};
+        const auto sort = std::make_shared<cub_sort>(static_cast<std::size_t>(x.size()), pairs);
+        return [sort, x](int) { (*sort)(x.data()); };
     } catch (const std::exception& reason) {
-        std::printf("    %-40s not measured: %.300s\n", name.c_str(), reason.what());
+        std::printf("    CUB's own kernels: not measured: %.300s\n", reason.what());
+        return {};
     }
     bool wanted(std::string_view name) const { return name.find(only_) != name.npos; }
 
@@ -177,9 +192,11 @@ private:
                 const std::vector<T> got = r.to_host();
                 require("the order", n - 1, 0, [&](std::size_t i) { return unless(got[i] <= got[i + 1]); });
                 if constexpr (sizeof(T) == 4) require_same_elements(x_host, got);
-            });
-        if constexpr (std::same_as<T, float>) measure_cub("CUB's own kernels", x, false);
+            },
+            cub_beside(x));
     }
+    static bench::work cub_beside(const array<float>& x) { return cub(x, false); }
+    static bench::work cub_beside(const array<double>&) { return {}; }
     void sort_floats() { sort_values<float>("sort 2^28 float32", shrunk(std::size_t{1} << 28), 201); }
     void sort_doubles() { sort_values<double>("sort 2^26 float64", shrunk(std::size_t{1} << 26), 202); }
 
@@ -202,8 +219,8 @@ private:
                                 b = x_host[static_cast<std::size_t>(got[i + 1])];
                     return unless(a < b || (a == b && got[i] < got[i + 1]));
                 });
-            });
-        measure_cub("CUB's own kernels, pairs", x, true);
+            },
+            cub(x, true));
     }
 
     void sort_rows_of(const char* name, std::size_t rows, std::size_t length, std::uint64_t seed) {
@@ -313,16 +330,19 @@ private:
             });
     }
 
+    bench::report& out_;
     int shrink_, failures_ = 0;
     std::string_view only_;
 };
 
 int run(int argc, char** argv) {
-    const int shrink = argc > 1 ? std::atoi(argv[1]) : 0;
-    if (shrink < 0 || shrink > 20) return std::fprintf(stderr, "usage: sorting [SHRINK, 0 to 20 [PART]]\n"), 2;
+    const int shrink = argc > 2 ? std::atoi(argv[2]) : 0;
+    if (argc < 2 || shrink < 0 || shrink > 20)
+        return std::fprintf(stderr, "usage: sorting RESULTS.jsonl [SHRINK, 0 to 20 [PART]]\n"), 2;
+    bench::report out(argv[1]);
     std::printf("%s; CUB's kernels: %s\n", current_device().name().c_str(),
                 runtime::has_radix_sort(current_device()) ? "yes" : "no");
-    return table(shrink, argc > 2 ? argv[2] : "").run() == 0 ? 0 : 1;
+    return table(out, shrink, argc > 3 ? argv[3] : "").run() == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Stencils on a GPU: microseconds, each the least of so many calls between two events, beside a copy of as many bytes
 // by the driver and by Ingot, with the layout of threads that the plan has.
-//   stencils [SHRINK [PART_OF_A_NAME]]
+//   stencils RESULTS.jsonl [SHRINK [PART_OF_A_NAME]]
 // SHRINK halves the extents so often.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,6 +17,7 @@
 #include <ingot/ingot.hpp>
 
 #include "gpu.hpp"
+#include "report.hpp"
 
 namespace {
 
@@ -82,7 +84,7 @@ array<T> noise(const shape_like& shape) {
 
 class table {
 public:
-    table(int shrink, std::string_view only) : shrink_(shrink), only_(only) {}
+    table(bench::report& out, int shrink, std::string_view only) : out_(out), shrink_(shrink), only_(only) {}
 
     int run() {
         of_type<float>("float32", 16384, 640);
@@ -94,8 +96,17 @@ public:
 private:
     index_t shrunk(index_t n) const { return std::max<index_t>(n >> shrink_, 8); }
 
-    void print(const std::string& name, double time, double bytes, const std::string& note) const {
-        std::printf("%-40s %10.1f us %7.0f GB/s  %s\n", name.c_str(), time, bytes / time * 1e-3, note.c_str());
+    /// `copy`: what a copy of as many bytes takes; 0 for nothing beside.
+    void add(const std::string& name, double time, double bytes, double copy, const std::string& note) const {
+        out_.add({.section = "stencils",
+                  .name = name,
+                  .unit = "us",
+                  .time = time,
+                  .baseline = copy > 0 ? "copy by the driver" : "",
+                  .baseline_time = copy,
+                  .bytes = static_cast<std::uint64_t>(bytes),
+                  .note = note});
+        std::printf("    %.0f GB/s  %s\n", bytes / time * 1e-3, note.c_str());
         std::fflush(stdout);
     }
     /// The least time of each of some statements.
@@ -112,7 +123,8 @@ private:
     void guarded(const std::string& name, F f) try {
         if (wanted(name)) f();
     } catch (const std::exception& reason) {
-        std::printf("%-40s FAILED: %s\n", name.c_str(), reason.what());
+        std::fprintf(stderr, "%s FAILED: %s\n", name.c_str(), reason.what());
+        out_.add({.section = "failed", .name = name, .unit = "us", .time = std::nan(""), .note = reason.what()});
         ++failures_;
     }
 
@@ -132,9 +144,9 @@ private:
         };
         const std::vector<double> t = least({statement, [&] { assign(v, u); }, driver_copy});
         const double moved = 2.0 * static_cast<double>(bytes);
-        print(name, t[0], moved, layout);
-        print("    a copy by Ingot", t[1], moved, "");
-        print("    a copy by the driver", t[2], moved, "");
+        char by_ingot[48];
+        std::snprintf(by_ingot, sizeof by_ingot, "; a copy by Ingot %.1f us", t[1]);
+        add(name, t[0], moved, current_device().is_cuda() ? t[2] : 0, layout + by_ingot);
     }
 
     template <class T, class Step, class... Where>
@@ -145,7 +157,7 @@ private:
             v.mutable_data();  // written in place from now on
             beside_copy<T>(name, u, v, [&] { v(where...) = step(u); }, layout_of(step(u)));
             const std::vector<double> fresh = least({[&] { (void)eval(step(u)); }});
-            print("    into a fresh array of the inside", fresh[0], 2.0 * static_cast<double>(u.nbytes()), "");
+            add(name + ", into a fresh array", fresh[0], 2.0 * static_cast<double>(u.nbytes()), 0, "");
         });
     }
 
@@ -179,10 +191,10 @@ private:
             if (!array_equal(got, a).item()) throw std::runtime_error("other bits than statements give");
             const std::vector<double> t = least({by_hand, [&] { got = iterate(n, u, step); }});
             const double moved = 2.0 * n * static_cast<double>(u.nbytes());
-            print(name + ", 8 statements", t[0], moved, "");
+            add(name + ", 8 statements", t[0], moved, 0, "");
             char share[32];
             std::snprintf(share, sizeof share, "%.2f of the statements", t[1] / t[0]);
-            print(name + ", iterate(8)", t[1], moved, share);
+            add(name + ", iterate(8)", t[1], moved, 0, share);
         });
     }
 
@@ -207,15 +219,18 @@ private:
         step_inside<std::uint8_t>("life inside, bytes", {n, n}, life_inside, middle, middle);
     }
 
+    bench::report& out_;
     int shrink_, failures_ = 0;
     std::string_view only_;
 };
 
 int run(int argc, char** argv) {
-    const int shrink = argc > 1 ? std::atoi(argv[1]) : 0;
-    if (shrink < 0 || shrink > 20) return std::fprintf(stderr, "usage: stencils [SHRINK, 0 to 20 [PART]]\n"), 2;
+    const int shrink = argc > 2 ? std::atoi(argv[2]) : 0;
+    if (argc < 2 || shrink < 0 || shrink > 20)
+        return std::fprintf(stderr, "usage: stencils RESULTS.jsonl [SHRINK, 0 to 20 [PART]]\n"), 2;
+    bench::report out(argv[1]);
     std::printf("%s\n", current_device().name().c_str());
-    return table(shrink, argc > 2 ? argv[2] : "").run() == 0 ? 0 : 1;
+    return table(out, shrink, argc > 3 ? argv[3] : "").run() == 0 ? 0 : 1;
 }
 
 }  // namespace
