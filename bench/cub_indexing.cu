@@ -124,25 +124,25 @@ int main(int argc, char** argv) {
     check(cudaMemcpy(found.data(), bins, sizeof(int) * 256, cudaMemcpyDefault));
     require(found == wanted_bins, "histogram of 256 bins");
 
-    const std::int64_t some = n / 4;
+    const std::int64_t many = n / 4;
     int* const keys = reinterpret_cast<int*>(kept);
     int* const sorted = reinterpret_cast<int*>(places);
-    int* const different = sorted + some;
-    std::vector<int> of_keys(some);
-    for (std::int64_t i = 0; i < some; ++i) of_keys[i] = static_cast<int>(values[i] * (1 << 20));
-    check(cudaMemcpy(keys, of_keys.data(), sizeof(int) * some, cudaMemcpyDefault));
+    int* const different = sorted + many;
+    std::vector<int> of_keys(many);
+    for (std::int64_t i = 0; i < many; ++i) of_keys[i] = static_cast<int>(values[i] * (1 << 20));
+    check(cudaMemcpy(keys, of_keys.data(), sizeof(int) * many, cudaMemcpyDefault));
     std::sort(of_keys.begin(), of_keys.end());
     wanted = std::unique(of_keys.begin(), of_keys.end()) - of_keys.begin();
     measure("unique of 2^26 int32 below 2^20", [&](void* storage, std::size_t& bytes) {
         std::size_t of_sort = 0, of_select = 0;
-        const cudaError_t asked = cub::DeviceRadixSort::SortKeys(nullptr, of_sort, keys, sorted, some);
+        const cudaError_t asked = cub::DeviceRadixSort::SortKeys(nullptr, of_sort, keys, sorted, many);
         if (asked != cudaSuccess) return asked;
-        const cudaError_t asked_too = cub::DeviceSelect::Unique(nullptr, of_select, sorted, different, count, some);
+        const cudaError_t asked_too = cub::DeviceSelect::Unique(nullptr, of_select, sorted, different, count, many);
         if (asked_too != cudaSuccess) return asked_too;
         if (storage == nullptr) return bytes = std::max(of_sort, of_select), cudaSuccess;
-        const cudaError_t status = cub::DeviceRadixSort::SortKeys(storage, of_sort, keys, sorted, some);
+        const cudaError_t status = cub::DeviceRadixSort::SortKeys(storage, of_sort, keys, sorted, many);
         if (status != cudaSuccess) return status;
-        return cub::DeviceSelect::Unique(storage, of_select, sorted, different, count, some);
+        return cub::DeviceSelect::Unique(storage, of_select, sorted, different, count, many);
     });
     require_count("unique");
 }

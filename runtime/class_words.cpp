@@ -262,7 +262,8 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     index_t results = c_.size;  // of a reduction among outputs of several shapes
     for (const detail::extents_ref shape : s.shapes) results = std::min(results, shape.size());
 
-    index_t outer = 1, inner = 1, widest_bound = 1, bound = 1, scanned = 1;
+    index_t outer = 1, inner = 1, bound = 1, scanned = 1;
+    bool short_rows = false;
     int last_owner = 0;
     std::size_t outer_axes = 0;
     for (std::size_t a = 0; a < axes; ++a) {
@@ -276,8 +277,11 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
         if (is_library(owner) || is_gather(owner)) continue;
         bound = owner == last_owner ? bound * c_.extents[a] : c_.extents[a];
         last_owner = owner;
-        index_t& widest = is_scan(owner) ? scanned : widest_bound;
-        widest = std::max(widest, bound);
+        if (is_scan(owner))
+            scanned = std::max(scanned, bound);
+        else if (a + 1 == axes || owners_[static_cast<std::size_t>(kept[a + 1])] != owner)
+            short_rows = short_rows ||
+                         (bound > 1 && detail::length_class::of_length(bound) <= detail::length_class::longest_short);
     }
 
     detail::key_header header;
@@ -300,8 +304,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     bool loops_in_threads = false;
     const bool reduces = (kinds & has_reductions) != 0;
     const bool folds = reduces || (kinds & has_scans) != 0;
-    short_rows_ = reduces && widest_bound > 1 && c_.size >= few_rows &&
-                  detail::length_class::of_length(widest_bound) <= detail::length_class::longest_short;
+    short_rows_ = reduces && short_rows && c_.size >= few_rows;
     const bool gapless = reduces && (kinds & has_scans) == 0 && are_contiguous_columns(s, outer_axes);
     const auto has_eight_bytes = [&] {
         return std::ranges::any_of(

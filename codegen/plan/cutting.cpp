@@ -475,13 +475,13 @@ private:
             return s;
         }
         const std::vector<bool> needed = needed_by(p);
-        choose_axes(s, p, needed);
-        write_key(s);
+        write_key(s, choose_axes(s, p, needed) == 0);
         write_graph(s, p.level, needed, roots_of(p));
         return s;
     }
 
-    void choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
+    /// Returns the loops that the stage scans along.
+    std::uint64_t choose_axes(stage& s, const part& p, const std::vector<bool>& needed) const {
         bool reads_temporaries = false;
         for (node_id i = 0; i < needed.size(); ++i)
             reads_temporaries =
@@ -505,15 +505,17 @@ private:
             s.key.axes.push_back(axis);
         }
         const std::size_t kept = s.axes.size();
-        bool scans = false, long_rows = false;
+        bool long_rows = false;
+        std::uint64_t scanned = 0;
         for (node_id i = 0; i < needed.size(); ++i) {
             const node& n = graph_.nodes[i];
             const bool binds = n.kind == node_kind::reduce || n.kind == node_kind::scan ||
                                n.kind == node_kind::unravel || n.kind == node_kind::gather ||
                                n.kind == node_kind::thread_fold || n.kind == node_kind::thread_scan;
             if (!needed[i] || !binds || is_read(i, p.level)) continue;
-            scans = scans || n.kind == node_kind::scan;
             const auto owner = static_cast<std::uint16_t>(n.index + 1);
+            if (n.kind == node_kind::scan)
+                for (const int loop : loops_of_binder(key_, graph_, n.index)) scanned |= axis_bit(loop);
             if (std::any_of(s.key.axes.begin(), s.key.axes.end(), [&](axis_class a) { return a.owner == owner; }))
                 continue;
             for (std::size_t a = 0; a < key_.axes.size(); ++a)
@@ -528,20 +530,22 @@ private:
         // No class says how many rows a temporary has, unless something folds along what tells them apart; splitting a
         // long row among blocks costs little. Rows that are scanned the key does count.
         const bool few = !key_.axes.empty() && (key_.axes[0].flags & axis_flags::few_rows) != 0;
-        if (kept != 0 && !has_many_rows(s, kept) &&
-            (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && !scans)))
+        if (kept != 0 && !has_many_rows(s, kept, scanned) &&
+            (few || outer_ == 0 || (long_rows && !s.temporaries.empty() && scanned == 0)))
             s.key.axes[0].flags |= axis_flags::few_rows;
         for (std::size_t a = 0; a < s.axes.size(); ++a)
             s.graph.loop_axis.push_back(static_cast<std::uint8_t>(axis_over(s, loop_of(s.axes[a]))));
+        return scanned;
     }
 
-    /// Whether one of a stage's first axes is known to be long.
-    bool has_many_rows(const stage& s, std::size_t kept) const {
+    /// Whether one of a stage's first axes is known to be long, other than what is scanned along, of which rows are
+    /// made.
+    bool has_many_rows(const stage& s, std::size_t kept, std::uint64_t scanned) const {
         constexpr std::uint8_t longer_than_512 = 6;
         for (std::size_t a = 0; a < key_.axes.size(); ++a)
             if (const int axis = axis_over(s, loop_of(static_cast<int>(a)));
                 key_.axes[a].owner != 0 && key_.axes[a].length_class >= longer_than_512 && axis != no_axis &&
-                static_cast<std::size_t>(axis) < kept)
+                static_cast<std::size_t>(axis) < kept && (scanned >> loop_of(static_cast<int>(a)) & 1) == 0)
                 return true;
         return false;
     }
@@ -597,17 +601,24 @@ private:
             moved.head.dense && last != no_axis && moved.strides[static_cast<std::size_t>(last)] == stride_class::unit;
         return moved;
     }
-    /// The whole of a temporary, in the order of its axes.
-    operand_class contiguous(const stage& s, node_id n) const {
+    /// The whole of a temporary, in the order of its axes: one run, where rows are asked for and the stage walks it so.
+    operand_class contiguous(const stage& s, node_id n, bool rows) const {
         operand_class o;
         o.head.type = graph_.nodes[n].type;
         o.head.wide = key_.header.wide_index;
         o.strides.assign(s.axes.size(), stride_class::broadcast);
         const std::vector<int> axes = axes_of_temporary(n);
         o.head.vector = axes.size() <= 1;
+        int last = no_axis;
+        o.head.dense = rows;
         for (const int a : axes)
-            if (const int to = axis_over(s, a); to != no_axis)
+            if (const int to = axis_over(s, a); to != no_axis) {
                 o.strides[static_cast<std::size_t>(to)] = a == axes.back() ? stride_class::unit : stride_class::strided;
+                o.head.dense = o.head.dense && to > last;
+                last = to;
+            }
+        o.head.dense =
+            o.head.dense && last != no_axis && o.strides[static_cast<std::size_t>(last)] == stride_class::unit;
         return o;
     }
 
@@ -625,12 +636,12 @@ private:
         return o;
     }
 
-    void write_key(stage& s) const {
+    void write_key(stage& s, bool rows) const {
         s.key.header = key_.header;
         for (const operand_class& o : key_.operands)
             s.key.operands.push_back(placed(s, o, s.operand_axes.emplace_back()));
         for (const node_id n : cut_) {
-            s.key.operands.push_back(contiguous(s, n));
+            s.key.operands.push_back(contiguous(s, n, rows));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
         }
         s.operand_axes.resize(s.key.operands.size());
@@ -639,12 +650,12 @@ private:
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
         }
         for (const node_id n : readings_) {
-            s.key.operands.push_back(contiguous(s, n));
+            s.key.operands.push_back(contiguous(s, n, rows));
             s.key.operands.back().head.same_as = static_cast<std::uint16_t>(s.key.operands.size() - 1);
         }
         s.operand_axes.resize(s.key.operands.size());
         for (const std::uint16_t t : s.temporaries) {
-            s.key.outputs.push_back(contiguous(s, cut_[t]));
+            s.key.outputs.push_back(contiguous(s, cut_[t], rows));
             s.output_axes.emplace_back();
         }
         for (const std::uint16_t k : s.outputs)
