@@ -97,23 +97,29 @@ private:
     std::uint64_t axes_of_output(std::size_t k) const { return codegen::axes_of_output(key_, graph_, k); }
 
     /// Axes of a temporary, outermost first: in the key's order, but for one along which the arrays that move along
-    /// most of them lie in memory where none of these lies along the last.
-    std::vector<int> in_order(std::uint64_t bits) const {
+    /// most of them lie in memory where none of these lies along the last. The copy of an operand lies as others do.
+    std::vector<int> in_order(node_id id) const {
+        const std::uint64_t bits = axes_of(id);
         std::vector<int> axes = axes_in(bits);
         std::uint64_t by_one = 0;
         int most = 0;
-        for (const operand_class& o : key_.operands) {
-            if (o.head.kind != operand_kind::array) continue;
+        const auto count = [&](const operand_class& o) {
             std::uint64_t moves = 0, unit = 0;
             for (std::size_t a = 0; a < o.strides.size(); ++a) {
                 const std::uint64_t loop = axis_bit(loop_of(static_cast<int>(a))) & bits;
                 if (o.strides[a] != stride_class::broadcast) moves |= loop;
                 if (o.strides[a] == stride_class::unit) unit |= loop;
             }
-            if (std::popcount(moves) < most || unit == 0) continue;
+            if (std::popcount(moves) < most || unit == 0) return;
             by_one = std::popcount(moves) > most ? unit : by_one | unit;
             most = std::popcount(moves);
-        }
+        };
+        const node& n = graph_.nodes[id];
+        for (const operand_class& o : key_.operands)
+            if (o.head.kind == operand_kind::array &&
+                (n.kind != node_kind::operand || o.head.same_as != key_.operands[n.index].head.same_as))
+                count(o);
+        if (n.kind == node_kind::operand) std::ranges::for_each(key_.outputs, count);
         if (axes.empty() || (by_one & axis_bit(axes.back())) != 0) return axes;
         const auto inner = std::ranges::find_if(axes, [&](int loop) { return (by_one & axis_bit(loop)) != 0; });
         if (inner != axes.end()) std::rotate(inner, inner + 1, axes.end());
@@ -128,7 +134,7 @@ private:
             for (int& a : axes) a = nodes_[id].shares.at->loops[static_cast<std::size_t>(a)];
             return axes;
         }
-        if (n.kind != node_kind::store && n.kind != node_kind::library) return in_order(n.axes);
+        if (n.kind != node_kind::store && n.kind != node_kind::library) return in_order(id);
         std::vector<int> axes = axes_in(calls_.batch_of(id));
         for (const int loop : calls_.own_loops(id)) axes.push_back(loop);
         return axes;
@@ -262,7 +268,9 @@ private:
             }
             if (n.kind == node_kind::store || (n.kind == node_kind::library && calls_.output_of(i) < 0))
                 cut(i, n.kind == node_kind::store ? "a library takes it" : "a library makes it");
-            if (now.shares) cut(i, "it is wanted along other loops, too");
+            if (now.shares)
+                cut(i, n.kind == node_kind::operand ? "it lies across what is read beside it"
+                                                    : "it is wanted along other loops, too");
             if (ends[i]) cut_behind(i, last_user);
         }
         for (std::size_t k = 0; k < graph_.roots.size(); ++k)
@@ -327,7 +335,7 @@ private:
     /// Whether a value that others read from memory is at hand in the kernel that makes its user: what a sum is taken
     /// about, or what one pass folds beside another argument of the user.
     bool is_at_hand(node_id of, const node& user) const {
-        if (user.kind == node_kind::shifted) return true;
+        if (user.kind == node_kind::shifted) return graph_.nodes[of].kind != node_kind::operand;
         if (nodes_[of].shares || user.kind != node_kind::map || axes_of(of) != user.axes || !nodes_[of].folds())
             return false;
         return std::any_of(user.arguments, user.arguments + user.arity, [&](node_id other) {
@@ -364,6 +372,8 @@ private:
         const bool is_call = graph_.nodes[n].kind == node_kind::library;
         for (part& p : parts_) {
             if (is_call || p.is_call || p.level != level || p.axes != axes || !are_made_together(p, n)) continue;
+            if (nodes_[p.folds].folds() && graph_.nodes[n].kind == node_kind::operand && is_cut(n)) continue;
+            if (nodes_[n].folds() && graph_.nodes[p.folds].kind == node_kind::operand && is_cut(p.folds)) continue;
             if (nodes_[n].folds() || nodes_[n].reshapes || nodes_[n].loops) p.folds = n;
             return p;
         }

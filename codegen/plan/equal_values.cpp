@@ -104,20 +104,32 @@ bool equal_values::match_operands(std::uint16_t a, std::uint16_t b, loop_map& th
     return true;
 }
 
-std::vector<std::vector<node_id>> equal_values::repeated() const {
+std::vector<std::vector<node_id>> equal_values::grouped(const std::vector<bool>& asked) const {
     std::vector<std::vector<node_id>> found;
     std::unordered_map<std::uint64_t, std::vector<node_id>> of_form;
     for (node_id n = 0; n < graph_.nodes.size(); ++n)
-        if (folds_[n] && forms_[n] != 0) of_form[forms_[n]].push_back(n);
+        if (asked[n] && forms_[n] != 0) of_form[forms_[n]].push_back(n);
     std::vector<bool> known(graph_.nodes.size());
     for (node_id n = static_cast<node_id>(graph_.nodes.size()); n-- > 0;) {
-        if (!folds_[n] || forms_[n] == 0 || known[n]) continue;
-        std::vector<node_id> same;
+        if (!asked[n] || forms_[n] == 0 || known[n]) continue;
+        std::vector<node_id>& same = found.emplace_back();
         for (const node_id m : of_form[forms_[n]])
             if (!known[m] && along(n, m)) same.push_back(m), known[m] = true;
-        if (same.size() > 1) found.push_back(std::move(same));
     }
     return found;
+}
+
+std::vector<std::vector<node_id>> equal_values::repeated() const {
+    std::vector<std::vector<node_id>> found = grouped(folds_);
+    std::erase_if(found, [](const std::vector<node_id>& same) { return same.size() < 2; });
+    return found;
+}
+
+std::vector<std::vector<node_id>> equal_values::arrays() const {
+    std::vector<bool> asked;
+    for (const node& n : graph_.nodes)
+        asked.push_back(n.kind == node_kind::operand && key_.operands[n.index].head.kind == operand_kind::array);
+    return grouped(asked);
 }
 
 std::optional<loop_map> equal_values::along(node_id a, node_id b) const {

@@ -32,10 +32,14 @@ public:
     /// The values that are folds or have folds beneath them, and that several nodes have, the last of a graph first.
     /// Not of those that read at places, read whole arrays or are a library's: of these nothing is told.
     std::vector<std::vector<node_id>> repeated() const;
+    /// The nodes of each array that is an operand, as far as they are one view of it.
+    std::vector<std::vector<node_id>> arrays() const;
     /// Where the value of `a` is that of `b`, but for the loops along which they move, those of b for those of a.
     std::optional<loop_map> along(node_id a, node_id b) const;
 
 private:
+    /// Of nodes that are asked for, in groups that have one value, the last of a graph first.
+    std::vector<std::vector<node_id>> grouped(const std::vector<bool>& asked) const;
     std::uint64_t form(const node& n) const;
     /// Adds how the axes of one operand lie in another that is the same view; false where that is not known, or where
     /// it is otherwise than was found before.

@@ -4,6 +4,7 @@
 #include "codegen/plan/stages.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "codegen/graph/rows.hpp"
 #include "codegen/plan/cutting.hpp"
 #include "codegen/plan/equal_values.hpp"
+#include "codegen/plan/thread_folds.hpp"
 #include "codegen/text/kernel.hpp"
 
 namespace ingot::codegen {
@@ -105,6 +107,79 @@ std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
     return {moving.rbegin()->second, s.stages.size()};
 }
 
+/// What moves through memory along the most axes, in bytes for each place: where something folds, an array that lies
+/// across what the others lie along moves a sector of 32 bytes for each of its elements, of small ones less, for caches
+/// keep some. Maps exchange such arrays in shared memory.
+class crossing_arrays {
+public:
+    crossing_arrays(const key& k, const graph& g) : short_(short_axes(k)) {
+        for (std::size_t a = 0; a < k.axes.size(); ++a)
+            if (k.axes[a].owner != 0 && k.axes[a].length_class == 1) short_ |= axis_bit(g.loop_axis[a]);
+    }
+    /// `sectors` false: as if none crossed the others.
+    std::size_t moved(const key& k, const graph& g, const staging& s, bool sectors = true) const {
+        std::map<int, std::size_t> by_axes;
+        const auto add = [&](const key& of, const graph& in, const std::vector<std::uint8_t>& loops) {
+            const auto [axes, bytes] = moved_by(of, in, loops, sectors);
+            by_axes[axes] += bytes;
+        };
+        if (s.stages.empty()) add(k, g, g.loop_axis);
+        for (const stage& now : s.stages) {
+            std::vector<std::uint8_t> loops;
+            for (const int a : now.axes) loops.push_back(static_cast<std::uint8_t>(a));
+            if (!now.call) add(now.key, now.graph, loops);
+        }
+        return by_axes.empty() ? 0 : by_axes.rbegin()->second;
+    }
+
+private:
+    struct array {
+        std::uint64_t moves = 0, unit = 0;  // loops of the whole graph
+        std::size_t bytes = 1;
+    };
+    /// Along how many axes those of a kernel's arrays move that do along most, and the bytes of these.
+    std::pair<int, std::size_t> moved_by(const key& k, const graph& g, const std::vector<std::uint8_t>& loops,
+                                         bool sectors) const {
+        std::map<std::uint16_t, array> operands;
+        std::vector<array> arrays;
+        const auto array_of = [&](const operand_class& o) {
+            array found;
+            for (std::size_t a = 0; a < o.strides.size(); ++a) {
+                if (o.strides[a] != stride_class::broadcast) found.moves |= axis_bit(loops[a]);
+                if (o.strides[a] == stride_class::unit) found.unit |= axis_bit(loops[a]);
+            }
+            found.bytes = size_of(o.head.type);
+            return found;
+        };
+        bool folds = false;
+        for (const node& n : g.nodes) {
+            folds = folds || n.kind == node_kind::reduce || n.kind == node_kind::scan;
+            if (n.kind != node_kind::operand || k.operands[n.index].head.kind != operand_kind::array) continue;
+            operands.emplace(k.operands[n.index].head.same_as, array_of(k.operands[n.index]));
+        }
+        for (const auto& [same_as, found] : operands) arrays.push_back(found);
+        for (const operand_class& z : k.outputs) arrays.push_back(array_of(z));
+        int most = 0;
+        for (const array& one : arrays) most = std::max(most, std::popcount(one.moves));
+        std::erase_if(arrays, [&](const array& one) { return std::popcount(one.moves) < most; });
+        // The kernel walks along that axis along which they cost least.
+        std::size_t least = 0;
+        for (std::size_t i = 0; i < arrays.size(); ++i) {
+            const std::uint64_t along = arrays[i].unit;
+            std::size_t cost = 0;
+            for (const array& one : arrays) {
+                const bool across = one.unit != 0 && along != 0 && (one.unit & along) == 0 && (one.moves & along) != 0;
+                const bool moves_sectors = sectors && folds && across && ((one.unit | along) & short_) == 0;
+                cost += moves_sectors ? std::min<std::size_t>(32, 8 * one.bytes) : one.bytes;
+            }
+            least = i == 0 ? cost : std::min(least, cost);
+        }
+        return {most, least};
+    }
+
+    std::uint64_t short_;
+};
+
 /// The rows that a stage holds, told by the loops of the whole graph.
 std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
     const auto r = s.call ? std::nullopt : find_row_program(s.key, s.graph);
@@ -112,21 +187,23 @@ std::optional<refused_rows> held_by(const stage& s, const graph& whole) {
     return of_whole(s, rows_of(s.graph, *r), whole);
 }
 
+bool has(const graph& g, std::initializer_list<node_kind> kinds) {
+    return std::ranges::any_of(g.nodes, [&](const node& n) { return std::ranges::find(kinds, n.kind) != kinds.end(); });
+}
+
 /// What is folded and wanted along several loops may be one temporary; it is where that moves less, or takes fewer
-/// kernels.
-void share_values(const key& k, const graph& g, const row_test& holds, const std::vector<refused_rows>& refused,
-                  staging& best) {
-    const auto made_by_threads = [](const node& n) {
-        return n.kind == node_kind::shifted || n.kind == node_kind::thread_fold || n.kind == node_kind::thread_scan;
-    };
-    if (best.stages.empty() || std::ranges::any_of(g.nodes, made_by_threads)) return;
-    const equal_values values(k, g);
+/// kernels. Returns what is.
+std::vector<shared_value> share_values(const key& k, const graph& g, const row_test& holds,
+                                       const std::vector<refused_rows>& refused, staging& best) {
     std::vector<shared_value> shared;
+    if (best.stages.empty() || has(g, {node_kind::shifted, node_kind::thread_fold, node_kind::thread_scan}))
+        return shared;
+    const equal_values values(k, g);
     int trials = 32;
     for (const std::vector<node_id>& same : values.repeated()) {
         std::optional<shared_value> chosen;
         for (const node_id first : same) {
-            if (trials-- == 0) return;
+            if (trials-- == 0) return shared;
             shared_value now{{{first, {}}}};
             for (const node_id n : same)
                 if (n != first)
@@ -137,6 +214,39 @@ void share_values(const key& k, const graph& g, const row_test& holds, const std
             std::optional<staging> found = cut_without(k, g, holds, more, shared);
             shared.pop_back();
             if (!found || cost_of(*found) >= cost_of(best)) continue;
+            best = std::move(*found);
+            chosen = std::move(now);
+        }
+        if (chosen) shared.push_back(std::move(*chosen));
+    }
+    return shared;
+}
+
+/// Arrays that lie across the others of a kernel that folds are copied first, where that moves a quarter less.
+void turn_arrays(const key& k, const graph& g, const row_test& holds, const std::vector<refused_rows>& refused,
+                 staging& best, std::vector<shared_value> shared) {
+    if (k.header.where != target::cuda || has(g, {node_kind::thread_fold, node_kind::thread_scan})) return;
+    const crossing_arrays crossing(k, g);
+    std::size_t least = crossing.moved(k, g, best);
+    if (least == crossing.moved(k, g, best, false)) return;
+    const equal_values values(k, g);
+    int trials = 16;
+    for (const std::vector<node_id>& same : values.arrays()) {
+        std::optional<shared_value> chosen;
+        for (const node_id first : same) {
+            if (trials-- == 0) return;
+            shared_value now{{{first, {}}}};
+            for (const node_id n : same)
+                if (n != first)
+                    if (const auto loops = values.along(first, n)) now.places.push_back({n, *loops});
+            shared.push_back(now);
+            std::vector<refused_rows> more = refused;
+            std::optional<staging> found = cut_without(k, g, holds, more, shared);
+            shared.pop_back();
+            if (!found) continue;
+            const std::size_t moved = crossing.moved(k, g, *found);
+            if (4 * moved > 3 * least) continue;
+            least = moved;
             best = std::move(*found);
             chosen = std::move(now);
         }
@@ -163,7 +273,7 @@ staging cut_into_stages(const key& k, const graph& g, const row_test& holds) {
         refused = std::move(more);
         i = 0;
     }
-    share_values(k, g, holds, refused, best);
+    turn_arrays(k, g, holds, refused, best, share_values(k, g, holds, refused, best));
     return best;
 }
 

@@ -1,0 +1,57 @@
+// Arrays that lie across the others of a fold, a row program or a scan: the same values as of a copy that does not.
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+#include <ingot/ingot.hpp>
+
+using namespace ingot;
+
+namespace {
+
+/// On a GPU the array is copied first, in a kernel of its own, where `turned`.
+template <class E, class F>
+void check_same(const E& crossing, const F& straight, bool turned = true) {
+    std::ostringstream text;
+    text << explain(crossing);
+    CAPTURE(text.str());
+    if (current_device().is_cuda())
+        CHECK((text.str().find("it lies across what is read beside it") != std::string::npos) == turned);
+    const auto got = crossing.eval(), wanted = straight.eval();
+    CHECK(allclose(got, wanted, 1e-5, 1e-5).item());
+}
+
+}  // namespace
+
+TEST_CASE("transposed operands of folds, row programs and scans") {
+    random::generator draw(7);
+    const array<float> a = draw.uniform<float>({150, 230}), b = draw.uniform<float>({230, 150}).eval();
+    array<float> turned = empty<float>({150, 230});
+    turned(all, all) = transpose(b);
+    check_same(sum(a * transpose(b), 1), sum(a * turned, 1));
+    check_same(max(a - transpose(b), 0), max(a - turned, 0));
+    check_same(sum(a * transpose(b)), sum(a * turned));
+    check_same(softmax(a + transpose(b), 1), softmax(a + turned, 1));
+    check_same(a - transpose(b) - mean(a - transpose(b), 0), a - turned - mean(a - turned, 0));
+    check_same(cumsum(a * transpose(b), 1), cumsum(a * turned, 1));
+    check_same(cummax(a * transpose(b), 0), cummax(a * turned, 0));
+    check_same(var(a - transpose(b), 1), var(a - turned, 1));
+    // What is written lies across.
+    check_same(transpose(b) / max(transpose(b), 1, keepdims), turned / max(turned, 1, keepdims));
+    // Nothing crosses anything.
+    check_same(sum(transpose(b), 1), sum(turned, 1), false);
+    check_same(transpose(b) - turned, zeros_like(turned), false);
+}
+
+TEST_CASE("transposed operands in three dimensions, and of other types") {
+    random::generator draw(8);
+    const array<float> a = draw.uniform<float>({40, 50, 60}), b = draw.uniform<float>({60, 50, 40});
+    array<float> turned = empty<float>({40, 50, 60});
+    turned(all, all, all) = transpose(b);
+    check_same(max(a * transpose(b), 1), max(a * turned, 1));
+    check_same(sum(a * transpose(b), {0, 2}), sum(a * turned, {0, 2}));
+    check_same(sum(astype<double>(a) * transpose(b), 2), sum(astype<double>(a) * turned, 2));
+    const array<double> wide = astype<double>(a).eval();
+    check_same(logsumexp(wide - transpose(b), 2), logsumexp(wide - turned, 2));
+}
