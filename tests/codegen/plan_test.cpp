@@ -152,6 +152,7 @@ TEST_CASE("a scan on CUDA says how threads share its elements") {
     CHECK(says_of("cumsum") ==
           "look-back rows: blocks of 256 threads, 256 lanes a row, 8 times 4 elements a thread, "
           "staged in shared memory, joined through the scratch, 4 blocks a multiprocessor");
+    CHECK(says_of("cumsum_of_costly_values") == says_of("cumsum"));
     CHECK(says_of("cumsum_of_columns_of_17") ==
           "short columns: blocks of 256 threads, 8 elements a thread, read where they lie");
     CHECK(says_of("cumsum_of_whole_columns") ==

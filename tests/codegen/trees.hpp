@@ -494,6 +494,13 @@ inline const std::vector<named_tree>& golden_trees() {
              b.axes(1).few_rows().bound_axis(0, row(1 << 28), 1).leaf(f4, "01").again(0).map("multiply");
              return b.scan(fold::sum, f4, "1").leaf(f4, "1").map("add").output(f4, "1").done();
          }},
+        {"cumsum_of_costly_values",
+         [row](target t) {
+             key_builder b(t);
+             b.axes(1).few_rows().bound_axis(0, row(1 << 28), 1).random(detail::generator_kind::normal, f4, "01");
+             b.leaf(f4, "01").map("multiply").map("erf").map("tanh").scan(fold::sum, f4, "1");
+             return b.leaf(f4, "1").map("add").output(f4, "1").done();
+         }},
         {"cumsum_of_rows",
          [row](target t) {
              key_builder b(t);

@@ -46,6 +46,7 @@ struct scan_choice {
     bool loops = false;       // a row may have more, or a short column than a thread has on their way
 
     // Tiles that look back.
+    bool stages_values = false;       // of rows: what is scanned is in shared memory, computed chunk by chunk in a loop
     std::uint32_t run = 32;           // tiles: a multiple of a warp's lanes, or fewer where no strip has more
     std::uint32_t columns_apart = 1;  // columns of a tile for which a warp looks back at once
 

@@ -3,6 +3,10 @@
 // asynchronous copies put them.
 #include "codegen/cuda/scan/row_tiles.hpp"
 
+#include <functional>
+
+#include "codegen/text/random.hpp"
+
 namespace ingot::codegen {
 
 namespace {
@@ -38,10 +42,16 @@ private:
         out.line("const ", index, " mine = first + warp * ", chunk_stride() * choice_.chunks(), "u + lane * ", each_,
                  "u;");
         if (each_ > 1) out.line("const bool whole = first + ", choice_.tile, " <= ", scanned(), ";");
-        load_tile();
-        fold_tile();
-        look_back();
-        write_results();
+        if (choice_.stages_values) {
+            fold_values();
+            look_back();
+            write_values();
+        } else {
+            load_tile();
+            fold_tile();
+            look_back();
+            write_results();
+        }
         clear();
     }
     formula tile_count() const { return ceil_divide(points_of(s_.bit()), choice_.tile); }
@@ -66,10 +76,17 @@ private:
         }
     }
     std::string prefix(const fold_writer& f, bool staged) const { return f.name() + (staged ? "_now" : "[u]"); }
+    void declare_prefixes() {
+        for (fold_writer& f : folds_) {
+            if (choice_.stages_values)
+                declare_now(f);
+            else
+                b_.code.line(f.type(), ' ', f.name(), "_now[", each_, "];");
+        }
+    }
     void fold_vector(bool staged) {
         source_writer& out = b_.code;
-        if (staged)
-            for (fold_writer& f : folds_) out.line(f.type(), ' ', f.name(), "_now[", each_, "];");
+        if (staged) declare_prefixes();
         const auto outside = b_.body.scope();
         b_.open_unrolled("e", each_);
         for (fold_writer& f : folds_) {
@@ -99,10 +116,136 @@ private:
             out.close();
             b_.body.leave(outside);
         }
+        join_chunks();
+    }
+    void join_chunks() {
         for (fold_writer& f : folds_)
-            out.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(f, 32), f.part(), ", ", f.start(),
-                     ", lane);");
+            b_.code.line("const ", f.type(), " warp_", f.name(), " = ", scan_lanes(f, 32), f.part(), ", ", f.start(),
+                         ", lane);");
         fold_block();
+    }
+
+    // ---- values that are computed chunk by chunk, and their prefixes, in shared memory
+
+    std::uint32_t chunk_bytes(const fold_writer& f) const { return scan_bytes(b_, f.reduction()) * each_; }
+    std::string chunk(const fold_writer& f) const {
+        return f.name() + "_staged + (u * " + std::to_string(threads_) + "u + threadIdx.x) * " + std::to_string(each_);
+    }
+    void declare_now(fold_writer& f) {
+        b_.code.line("alignas(", chunk_bytes(f), ") ", f.type(), ' ', f.name(), "_now[", each_, "];");
+    }
+    void move_chunk(fold_writer& f, bool back) {
+        const std::string word(word_of(chunk_bytes(f)));
+        const std::string now = "reinterpret_cast<" + word + "&>(" + f.name() + "_now)",
+                          there = "*reinterpret_cast<" + word + "*>(" + chunk(f) + ')';
+        b_.code.line(back ? there : now, " = ", back ? now : there, ";");
+    }
+    void open_chunks() {
+        b_.code.margin("#pragma unroll ", each_ > 1 ? 1 : 2);
+        b_.code.open("for (unsigned int u = 0; u < ", shared_chunks_, "; ++u)");
+    }
+
+    /// What the results want beside the prefixes.
+    std::vector<bool> beside_scans() const {
+        std::vector<bool> wanted(b_.graph.nodes.size());
+        for (const node_id root : b_.graph.roots) wanted[root] = true;
+        for (node_id i = static_cast<node_id>(wanted.size()); i-- > 0;)
+            if (wanted[i] && b_.graph.nodes[i].kind != node_kind::scan)
+                for (int a = 0; a < b_.graph.nodes[i].arity; ++a) wanted[b_.graph.nodes[i].arguments[a]] = true;
+        return wanted;
+    }
+
+    /// Elements e of a chunk of what is wanted, x0_now[e]. What is `again` wanted stays in caches.
+    void load_now(const std::vector<bool>& wanted, const std::vector<bool>& again) {
+        source_writer& out = b_.code;
+        std::vector<const array_argument*> inputs;
+        for (const array_argument* in : inputs_)
+            if (wanted[in->node]) inputs.push_back(in);
+        for (const array_argument* in : inputs) {
+            out.line("alignas(", bytes_of(*in) * each_, ") ", b_.needs.type(in->at->head.type), ' ', in->name, "_now[",
+                     each_, "];");
+            b_.body.name(in->node, in->name + "_now[e]");
+        }
+        for (const node_id g : generators_) {
+            if (!wanted[g]) continue;
+            const std::string now = b_.leaf_of(g).name + "_now";
+            out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', now, '[', each_, "];");
+            b_.body.name(g, now + "[e]");
+        }
+        if (!inputs.empty()) {
+            out.open();
+            write_position(true);
+            if (each_ > 1) {
+                out.open("if (whole || ", is_inside(), ")");
+                for (const array_argument* in : inputs) {
+                    const std::uint32_t bytes = bytes_of(*in) * each_;
+                    const reading how = again[in->node] ? reading::again : b_.reading_of(*in, all_bits());
+                    out.line(b_.loader(how, bytes), '<', word_of(bytes), ">(", in->name, "_now, ", b_.pointer(*in),
+                             b_.offset(*in, all_bits()), ");");
+                }
+                out.otherwise();
+                b_.open_unrolled("e", each_);
+                write_position(true, " + e");
+            }
+            for (const array_argument* in : inputs)
+                out.line(in->name, each_ > 1 ? "_now[e]" : "_now[0]", " = at < ", scanned(), " ? ",
+                         b_.element(*in, b_.offset(*in, all_bits())), " : ",
+                         spell_constant(in->at->head.type, 0, b_.needs), ";");
+            for (int blocks = each_ > 1 ? 3 : 1; blocks > 0; --blocks) out.close();
+        }
+        for (const node_id g : generators_)
+            if (wanted[g]) draw_random_chunk(g, b_.leaf_of(g).name + "_now", true);
+    }
+
+    void fold_values() {
+        source_writer& out = b_.code;
+        out.line("extern __shared__ uint4 staged[];");
+        std::uint32_t offset = 0;
+        for (fold_writer& f : folds_) {
+            out.line(f.type(), "* const ", f.name(), "_staged = reinterpret_cast<", f.type(), "*>(staged",
+                     offset == 0 ? "" : " + " + std::to_string(offset / 16), ");");
+            offset += shared_chunks_ * threads_ * chunk_bytes(f);
+        }
+        const std::vector<bool> wanted = nodes_below(b_.graph, s_.values), again = beside_scans();
+        const auto outside = b_.body.scope();
+        open_chunks();
+        load_now(wanted, again);
+        fold_vector(true);
+        for (fold_writer& f : folds_) move_chunk(f, true);
+        out.close();
+        b_.body.leave(outside);
+        for (fold_writer& f : folds_) out.line(f.type(), ' ', f.part(), '[', shared_chunks_, "];");
+        b_.open_unrolled("u", shared_chunks_);
+        for (fold_writer& f : folds_) out.line(f.part(), "[u] = (", chunk(f), ")[", each_ - 1, "];");
+        out.close();
+        join_chunks();
+    }
+
+    void write_values() {
+        source_writer& out = b_.code;
+        b_.open_unrolled("u", shared_chunks_);
+        for (fold_writer& f : folds_) {
+            declare_now(f);
+            move_chunk(f, false);
+            out.line("const ", f.type(), " base_", f.name(), " = ",
+                     behind(f, before(f), f.joined("ahead_" + f.name(), f.part() + "[u]")), ";");
+            b_.open_unrolled("e", each_);
+            out.line(prefix(f, true), "[e] = ", f.joined("base_" + f.name(), prefix(f, true) + "[e]"), ";");
+            out.close();
+            move_chunk(f, true);
+        }
+        out.close();
+        const auto outside = b_.body.scope();
+        open_chunks();
+        load_now(beside_scans(), std::vector<bool>(b_.graph.nodes.size()));
+        for (fold_writer& f : folds_) {
+            declare_now(f);
+            move_chunk(f, false);
+            b_.body.name(f.reduction(), prefix(f, true) + "[e]");
+        }
+        store_results(true);
+        out.close();
+        b_.body.leave(outside);
     }
 
     // ---- look-back
@@ -164,15 +307,22 @@ private:
         for (fold_writer& f : folds_)
             out.line("const ", f.type(), " base_", f.name(), " = ",
                      behind(f, before(f), f.joined("ahead_" + f.name(), f.part() + part)), ";");
+        store_results(staged, [&] {
+            for (fold_writer& f : folds_) {
+                out.line("const ", f.type(), " all_", f.name(), " = ",
+                         f.joined("base_" + f.name(), prefix(f, staged) + "[e]"), ";");
+                b_.body.name(f.reduction(), "all_" + f.name());
+            }
+        });
+    }
+    /// Of a chunk, once `name_prefixes` has named those of its element e.
+    void store_results(bool staged, const std::function<void()>& name_prefixes = [] {}) {
+        source_writer& out = b_.code;
         const bool packed = each_ > 1;
         if (packed) declare_results();
         const auto outside = b_.body.scope();
         b_.open_unrolled("e", each_);
-        for (fold_writer& f : folds_) {
-            out.line("const ", f.type(), " all_", f.name(), " = ",
-                     f.joined("base_" + f.name(), prefix(f, staged) + "[e]"), ";");
-            b_.body.name(f.reduction(), "all_" + f.name());
-        }
+        name_prefixes();
         std::vector<std::string> values;
         for (const node_id root : b_.graph.roots) values.push_back(b_.body.value(root, out));
         if (packed)

@@ -41,8 +41,9 @@ std::uint32_t bytes_of_chunks(const cuda_kernel& b, const scanning& s, std::uint
 std::uint32_t chunks_in_registers(const cuda_kernel& b, const scanning& s, std::uint32_t each, std::uint64_t longest) {
     constexpr std::uint32_t most_bytes = 128;  // of one array
     const std::size_t arrays = std::max(s.scans.size(), inputs_along(b, s).size());
-    const std::uint32_t widest = widest_element(b, s), cost = element_cost(b, s);
-    std::uint32_t chunks = 1;
+    std::uint32_t widest = widest_element(b, s), chunks = 1;
+    for (const node_id scan : s.scans) widest = std::max(widest, scan_bytes(b, scan));
+    const std::uint32_t cost = element_cost(b, s);
     while (chunks * each < longest && 2 * chunks * each * widest * arrays <= most_bytes &&
            2 * chunks * each * cost <= statement_budget)
         chunks *= 2;
@@ -91,11 +92,31 @@ scan_choice choose_rows(const cuda_kernel& b, const scanning& s) {
     return c;
 }
 
+/// Values that cost so much that their text stands once, in a loop; of which a thread has no more than `most` chunks.
+void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, scan_choice& c) {
+    constexpr std::uint32_t staged_bytes = 128, widest_chunk = 16;  // of a thread, of one scan
+    if (std::ranges::any_of(inputs_along(b, s), [](const array_argument* in) { return in->at->head.aliased; })) return;
+    std::uint32_t widest = 1, bytes = 0;
+    for (const node_id scan : s.scans) widest = std::max(widest, scan_bytes(b, scan)), bytes += scan_bytes(b, scan);
+    std::uint32_t each = c.each;
+    while (each > 1 && each * widest > widest_chunk) each /= 2;
+    const std::uint32_t chunks = std::min(staged_bytes / (bytes * each), most);
+    if (chunks * each <= c.register_chunks * c.each) return;
+    c.stages_values = true;
+    c.threads = 256;
+    c.resident_blocks = 4;
+    c.each = each;
+    c.register_chunks = 0;
+    c.shared_chunks = chunks;
+    c.shared_bytes = chunks * c.threads * bytes * each;
+}
+
 /// The larger the tiles that a multiprocessor holds, the longer may they wait for each other while memory stays busy: a
 /// thread has three times as much in shared memory as in registers.
 scan_choice choose_long_rows(const cuda_kernel& b, const scanning& s) {
     constexpr std::uint32_t register_bytes = 64, staged_bytes = 192;  // of a thread's inputs
     constexpr std::uint32_t cost_worth_keeping = 24;  // of values not to be computed twice, as staged ones are
+    constexpr std::uint32_t enough_elements = 16;     // of a thread
     scan_choice c;
     c.how = layout::long_rows;
     c.run = 64;  // one tile of a run waits for one of the run before it, which with 32 takes as long as memory does
@@ -122,9 +143,10 @@ scan_choice choose_long_rows(const cuda_kernel& b, const scanning& s) {
         c.resident_blocks = 2;
         c.register_chunks = chunks_in_registers(b, s, c.each, longest_of(length_class::looped));
     }
+    c.shared_bytes = c.shared_chunks * c.threads * bytes;
+    if (!stages && c.register_chunks * c.each < enough_elements) stage_values(b, s, most, c);
     c.lanes = c.threads;
     c.tile = c.threads * c.each * c.chunks();
-    c.shared_bytes = c.shared_chunks * c.threads * bytes;
     return c;
 }
 

@@ -104,24 +104,30 @@ void row_tiles::load_elements(bool staged) {
 
 void row_tiles::draw_random(node_id g) {
     source_writer& out = b_.code;
-    const array_argument leaf = b_.leaf_of(g);
-    const std::string& name = leaf.name;
+    const std::string name = b_.leaf_of(g).name;
     out.line(b_.needs.type(b_.graph.nodes[g].type), ' ', name, '[', register_chunks_, "][", each_, "];");
     b_.open_unrolled("u", register_chunks_);
+    draw_random_chunk(g, name + "[u]", false);
+    out.close();
+    b_.body.name(g, name + "[u][e]");
+}
+
+void row_tiles::draw_random_chunk(node_id g, const std::string& to, bool staged) {
+    const array_argument leaf = b_.leaf_of(g);
     bool is_unit = false;
     for (std::size_t a = 0; a < leaf.at->strides.size(); ++a)
         is_unit = is_unit || (b_.graph.loop_axis[a] == s_.axis && leaf.at->strides[a] == stride_class::unit);
-    if (is_unit && each_ > 1) {
-        write_position(false);
-        b_.draw_groups(g, name + "[u]", each_, b_.generator_index(g, all_bits()));
-    } else {
+    const bool in_groups = is_unit && each_ > 1;
+    if (in_groups)
+        b_.code.open();
+    else
         b_.open_unrolled("e", each_);
-        write_position(false, " + e");
-        out.line(name, "[u][e] = ", random_element(g, all_bits()), ";");
-        out.close();
-    }
-    out.close();
-    b_.body.name(g, name + "[u][e]");
+    write_position(staged, in_groups ? "" : " + e");
+    if (in_groups)
+        b_.draw_groups(g, to, each_, b_.generator_index(g, all_bits()));
+    else
+        b_.code.line(to, "[e] = ", random_element(g, all_bits()), ";");
+    b_.code.close();
 }
 
 void row_tiles::declare_results() {

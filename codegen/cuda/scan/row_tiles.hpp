@@ -24,6 +24,8 @@ protected:
     std::string staged_chunk(const array_argument& in) const;
 
     void load_tile();
+    /// Random numbers of chunk u, to[e].
+    void draw_random_chunk(node_id g, const std::string& to, bool staged);
 
     /// Results of a chunk, r0[e], and their way to the row: as vectors where it has all of them.
     void declare_results();

@@ -1,0 +1,400 @@
+// cumsum(tanh(erf(g0 * x0))) + x1
+using int32 = int;
+using uint32 = unsigned int;
+using int64 = long long;
+using uint64 = unsigned long long;
+
+template <class word>
+__device__ word stream(const word* from);
+
+template <>
+__device__ __forceinline__ uint4 stream(const uint4* from) {
+    uint4 w;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from));
+    return w;
+}
+
+/// Elements that nothing reads again: past the first-level cache.
+template <class word, class type, int n>
+__device__ __forceinline__ void load_stream(type (&to)[n], const type* from) {
+    reinterpret_cast<word&>(to) = stream(reinterpret_cast<const word*>(from));
+}
+
+/// The call's number, and what Philox's rounds mix in: two words each, of the seed.
+struct generator_key { uint64 call; uint32 rounds[20]; };
+
+struct philox_words { uint32 w[4]; };
+
+/// Of two 64-bit words ptxas would add up the products of the upper halves too, though it knows that they are 0.
+__device__ __forceinline__ uint64 wide_product(uint32 a, uint32 b) { return uint64(__umulhi(a, b)) << 32 | a * b; }
+
+/// Philox4x32-10.
+__device__ __forceinline__ philox_words philox(const generator_key& key, uint64 counter) {
+    uint32 c0 = uint32(counter), c1 = uint32(counter >> 32), c2 = uint32(key.call), c3 = uint32(key.call >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const uint64 a = wide_product(c0, 0xd2511f53u), b = wide_product(c2, 0xcd9e8d57u);
+        c0 = uint32(b >> 32) ^ c1 ^ key.rounds[2 * round];
+        c2 = uint32(a >> 32) ^ c3 ^ key.rounds[2 * round + 1];
+        c1 = uint32(b);
+        c3 = uint32(a);
+    }
+    return {{c0, c1, c2, c3}};
+}
+
+__device__ __forceinline__ uint32 bits_of(float a) { return __float_as_uint(a); }
+
+__device__ __forceinline__ float from_bits(uint32 a) { return __uint_as_float(a); }
+
+__device__ __forceinline__ float rsqrt_approx(float a) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    return y;
+}
+
+/// log(x), 2^-33 <= x <= 1, within 1 ulp: a polynomial of f, with x = 2^k (1 + f), 1 + f from 2/3 to 4/3.
+__device__ __forceinline__ float logarithm(float x) {
+    const uint32 exponent = (bits_of(x) - 0x3f2aaaabu) & 0xff800000u;
+    const float f = from_bits(bits_of(x) - exponent) - 1.0f;
+    float t = fma(-0.130310059f, f, 0.140869141f);
+    t = fma(fma(fma(t, f, -0.121483512f), f, 0.139814854f), f, -0.166846126f);
+    t = fma(fma(fma(t, f, 0.200120345f), f, -0.249996200f), f, 0.333331972f);
+    t = fma(fma(t, f, -0.5f) * f, f, f);
+    return fma(float(int(exponent)), 0x1p-23f * 0.693147182f, t);
+}
+
+/// sqrt(x), 0 or 2^-24 <= x < 64, within 1 ulp: an approximate one, and what its square is off.
+__device__ __forceinline__ float root(float x) {
+    const float y = rsqrt_approx(fmaxf(x, 0x1p-30f)), s = x * y;
+    return fma(fma(-s, s, x), 0.5f * y, s);
+}
+
+/// cos(x) and sin(x), 0 <= x < 6.3, within 1.5 ulp: both of what x is off the nearest quarter of the circle.
+__device__ __forceinline__ void circle(float x, float& cosine, float& sine) {
+    const float counted = fma(x, 0.636619772f, 0x1.8p23f), quarters = counted - 0x1.8p23f;
+    float r = fma(quarters, -1.57079601f, x);
+    r = fma(quarters, -3.13916473e-07f, r);
+    r = fma(quarters, -5.39030253e-15f, r);
+    const float s = r * r;
+    float c = fma(2.44331571e-5f, s, -1.38873162e-3f), t = fma(-1.95152959e-4f, s, 8.33216087e-3f);
+    c = fma(fma(fma(c, s, 4.16666456e-2f), s, -0.5f), s, 1.0f);
+    t = fma(fma(t, s, -1.66666546e-1f) * s, r, r);
+    const uint32 k = bits_of(counted);
+    cosine = from_bits(bits_of(k & 1 ? t : c) ^ ((k + 1) & 2) << 30);
+    sine = from_bits(bits_of(k & 1 ? c : t) ^ (k & 2) << 30);
+}
+
+/// Box-Muller: a radius from the word p, an angle from q.
+__device__ __forceinline__ void polar(float* to, uint32 p, uint32 q) {
+    const float radius = root(-2.0f * logarithm(float(p) * 0x1p-32f + 0x1p-33f));
+    float cosine, sine;
+    circle(6.28318530717958647692f * 0x1p-24f * float(q >> 8), cosine, sine);
+    to[0] = radius * cosine;
+    to[1] = radius * sine;
+}
+
+__device__ __forceinline__ void normal_float(float* to, const generator_key& key, uint64 group) {
+    const philox_words r = philox(key, group);
+    polar(to, r.w[0], r.w[1]);
+    polar(to + 2, r.w[2], r.w[3]);
+}
+
+__device__ __forceinline__ float normal_float(const generator_key& key, uint64 i) {
+    float group[4];
+    normal_float(group, key, i / 4);
+    return i & 2 ? (i & 1 ? group[3] : group[2]) : i & 1 ? group[1] : group[0];
+}
+
+struct sum_float {
+    static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+};
+
+/// Makes of each v what lies before it in a group of lanes, v[0] of all lanes coming first; returns what all of
+/// the group fold to.
+template <class fold, int lanes, class type, int n>
+__device__ __forceinline__ type scan_lanes(type (&v)[n], type start, unsigned int lane) {
+#pragma unroll
+    for (unsigned int far = 1; far < lanes; far *= 2)
+#pragma unroll
+        for (int u = 0; u < n; ++u) {
+            const type left = __shfl_up_sync(0xffffffffu, v[u], far, lanes);
+            if (lane >= far) v[u] = fold::join(left, v[u]);
+        }
+    type so_far = start;
+#pragma unroll
+    for (int u = 0; u < n; ++u) {
+        const type all = __shfl_sync(0xffffffffu, v[u], lanes - 1, lanes);
+        const type left = __shfl_up_sync(0xffffffffu, v[u], 1, lanes);
+        v[u] = lane == 0 ? so_far : u == 0 ? left : fold::join(so_far, left);
+        so_far = u == 0 ? all : fold::join(so_far, all);
+    }
+    return so_far;
+}
+
+/// What lies before a warp; `all`: what the block folds to.
+template <class fold, int warps, class type>
+__device__ __forceinline__ type scan_warps(const type* parts, type start, unsigned int warp, type& all) {
+    type before = start;
+    all = start;
+#pragma unroll
+    for (unsigned int w = 0; w < warps; ++w) {
+        if (w == warp) before = all;
+        all = fold::join(all, parts[w]);
+    }
+    return before;
+}
+
+/// A slot holds a value's halves, each beside a sign that it is there, so that they are known to belong
+/// together.
+template <class type>
+__device__ __forceinline__ void tell(uint64* slot, type v) {
+    uint64 bits = 0;
+    reinterpret_cast<type&>(bits) = v;
+    const uint64 low = bits << 32 | 1, high = (bits >> 32) << 32 | 1;
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(low), "l"(high) : "memory");
+}
+
+template <class type>
+__device__ __forceinline__ bool ask(const uint64* slot, type& v) {
+    uint64 low, high;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
+    const uint64 bits = low >> 32 | (high >> 32) << 32;
+    v = reinterpret_cast<const type&>(bits);
+    return (low & high & 1) != 0;
+}
+
+/// The same slot of n columns; whether all are told.
+template <class type, int n>
+__device__ __forceinline__ bool ask_all(uint64* const (&slots)[n], uint64 back, type (&v)[n]) {
+    bool told = true;
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (slots[e] != nullptr) told = ask(slots[e] - back, v[e]) && told;
+    return told;
+}
+
+/// Of n columns, of which some may have no slot: makes of what a tile itself folds to what lies before it, and
+/// tells what others wait for. Lanes ask for the tiles of the run that are before this one, the last lane in
+/// the end for all that is before the run.
+template <class fold, int words, class type, int n>
+__device__ __forceinline__ void before_tile(uint64* const (&slots)[n], uint64 all, uint64 tile, type (&own)[n],
+                                            type start) {
+    const uint32 lane = threadIdx.x % 32u, number = uint32(tile % 64u);
+    type v[2][n], near[n];
+    uint64 back[2];
+    bool told[2];
+#pragma unroll
+    for (int e = 0; e < n; ++e)
+        if (lane == e && slots[e] != nullptr && number != 64u - 1) tell(slots[e], own[e]);
+#pragma unroll
+    for (uint32 i = 0; i < 2; ++i) {
+        const bool of_run = i * 32 + lane != 64u - 1;
+        back[i] = words * (of_run ? uint64(number - i * 32 - lane) : number + 1 + (all - 1) * 64u);
+#pragma unroll
+        for (int e = 0; e < n; ++e) v[i][e] = start;
+        told[i] = of_run ? i * 32 + lane >= number : tile < 64u;
+    }
+    bool waits;
+    do {
+        waits = false;
+#pragma unroll
+        for (uint32 i = 0; i < 2; ++i)
+            if (!told[i]) told[i] = ask_all(slots, back[i], v[i]);
+#pragma unroll
+        for (uint32 i = 0; i < 2; ++i) waits = waits || (i * 32 + lane != 64u - 1 && !told[i]);
+    } while (waits);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+        near[e] = start;
+#pragma unroll
+        for (uint32 i = 0; i < 2; ++i) {
+            type here = i * 32 + lane == 64u - 1 ? start : v[i][e];
+#pragma unroll
+            for (int to = 1; to < 32; to *= 2)
+                here = fold::join(here, __shfl_down_sync(0xffffffffu, here, to));
+            near[e] = i == 0 ? here : fold::join(near[e], here);
+        }
+    }
+    while (!told[2 - 1]) told[2 - 1] = ask_all(slots, back[2 - 1], v[2 - 1]);
+    __syncwarp();
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+        const type before = fold::join(__shfl_sync(0xffffffffu, v[2 - 1][e], 31),
+                                       __shfl_sync(0xffffffffu, near[e], 0));
+        if (lane == e && slots[e] != nullptr && number == 64u - 1) tell(slots[e], fold::join(before, own[e]));
+        own[e] = before;
+    }
+}
+
+/// Clears a slot of a run that nothing reads any more: the last one of the run before in place of its own, which
+/// the next run reads, if there is one.
+template <int words>
+__device__ __forceinline__ void forget(uint64* slots, uint64 all, uint64 run, uint64 column, uint32 number, bool ends) {
+    uint64* const slot = slots + ((run * all + column) * 64u + number) * words;
+    for (int i = 0; i < words; ++i) {
+        if (number != 64u - 1 || ends) slot[i] = 0;
+        if (number == 64u - 1 && run > 0) (slot - all * 64u * words)[i] = 0;
+    }
+}
+
+struct sum_double {
+    static __device__ __forceinline__ double join(double a, double b) { return a + b; }
+};
+
+/// Elements that are not read soon: first out of the caches.
+template <class word, class type, int n>
+__device__ __forceinline__ void store(type* to, const type (&from)[n]) {
+    __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
+}
+
+struct arguments {
+    const float* x0;
+    const float* x1;
+    float* z0;
+    uint32* scratch;
+    int64 g0_first;
+    generator_key g0_key;
+    uint32 scanned;
+    uint32 tiles;
+};
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+scan(const __grid_constant__ arguments p) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
+    __shared__ uint32 taken;
+    if (threadIdx.x == 0) taken = atomicAdd(p.scratch, 1u);
+    __syncthreads();
+    const uint32 ticket = taken;
+    const uint32 lane = threadIdx.x % 32u, warp = threadIdx.x / 32u;
+    const uint32 tile = ticket;
+    const uint32 first = tile * 8192u;
+    const uint32 mine = first + warp * 1024u + lane * 4u;
+    const bool whole = first + 8192 <= p.scanned;
+    extern __shared__ uint4 staged[];
+    float* const sum0_staged = reinterpret_cast<float*>(staged);
+#pragma unroll 1
+    for (unsigned int u = 0; u < 8; ++u) {
+        alignas(16) float x0_now[4];
+        float g0_now[4];
+        {
+            const uint32 at = mine + (u + 0) * 128u;
+            const int32 i0 = int32(at);
+            if (whole || at + 4 <= p.scanned) {
+                load_stream<uint4>(x0_now, p.x0 + i0);
+            } else {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 at = mine + (u + 0) * 128u + e;
+                    const int32 i0 = int32(at);
+                    x0_now[e] = at < p.scanned ? __ldg(p.x0 + i0) : 0.0f;
+                }
+            }
+        }
+        {
+            const uint32 at = mine + (u + 0) * 128u;
+            const int32 i0 = int32(at);
+            normal_float(g0_now, p.g0_key, uint64(p.g0_first + i0) / 4);
+        }
+        alignas(16) float sum0_now[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            const float t0 = g0_now[e] * x0_now[e];
+            const float t1 = erf(t0);
+            sum0_now[e] = tanh(t1);
+            if (e > 0) sum0_now[e] = sum_float::join(sum0_now[e - 1], sum0_now[e]);
+        }
+        *reinterpret_cast<uint4*>(sum0_staged + (u * 256u + threadIdx.x) * 4) = reinterpret_cast<uint4&>(sum0_now);
+    }
+    float part0[8];
+#pragma unroll
+    for (unsigned int u = 0; u < 8; ++u) {
+        part0[u] = (sum0_staged + (u * 256u + threadIdx.x) * 4)[3];
+    }
+    const float warp_sum0 = scan_lanes<sum_float, 32>(part0, -0.0f, lane);
+    __shared__ float warps_sum0[8];
+    if (lane == 0) warps_sum0[warp] = warp_sum0;
+    __syncthreads();
+    float whole0;
+    const float ahead_sum0 = scan_warps<sum_float, 8>(warps_sum0, -0.0f, warp, whole0);
+    const uint32 runs = (p.tiles + 63) / 64 * 1, own_run = tile / 64 * 1 + 0;
+    uint64* const slots = reinterpret_cast<uint64*>(p.scratch) + (runs + 5) / 4 * 2;
+    __shared__ double told_sum0;
+    if (warp == 0) {
+        const uint64 all = 1;
+        uint64* const slot = slots + ((tile / 64 * all + 0) * 64 + tile % 64) * 2;
+        uint64* const slot_sum0[1] = {slot};
+        double found_sum0[1] = {double(whole0)};
+        before_tile<sum_double, 2>(slot_sum0, all, tile, found_sum0, -0.0);
+        if (lane == 0) told_sum0 = found_sum0[0];
+    }
+    __syncthreads();
+    unsigned int arrived = 0;  // of this run of tiles, before this one
+    if (threadIdx.x == 255) {
+        __threadfence();
+        arrived = atomicAdd(p.scratch + 2 + own_run, 1u);
+    }
+    const double before_sum0 = told_sum0;
+#pragma unroll
+    for (unsigned int u = 0; u < 8; ++u) {
+        alignas(16) float sum0_now[4];
+        reinterpret_cast<uint4&>(sum0_now) = *reinterpret_cast<uint4*>(sum0_staged + (u * 256u + threadIdx.x) * 4);
+        const float base_sum0 = float(sum_double::join(before_sum0, sum_float::join(ahead_sum0, part0[u])));
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            sum0_now[e] = sum_float::join(base_sum0, sum0_now[e]);
+        }
+        *reinterpret_cast<uint4*>(sum0_staged + (u * 256u + threadIdx.x) * 4) = reinterpret_cast<uint4&>(sum0_now);
+    }
+#pragma unroll 1
+    for (unsigned int u = 0; u < 8; ++u) {
+        alignas(16) float x1_now[4];
+        {
+            const uint32 at = mine + (u + 0) * 128u;
+            const int32 i0 = int32(at);
+            if (whole || at + 4 <= p.scanned) {
+                load_stream<uint4>(x1_now, p.x1 + i0);
+            } else {
+#pragma unroll
+                for (unsigned int e = 0; e < 4; ++e) {
+                    const uint32 at = mine + (u + 0) * 128u + e;
+                    const int32 i0 = int32(at);
+                    x1_now[e] = at < p.scanned ? __ldg(p.x1 + i0) : 0.0f;
+                }
+            }
+        }
+        alignas(16) float sum0_now[4];
+        reinterpret_cast<uint4&>(sum0_now) = *reinterpret_cast<uint4*>(sum0_staged + (u * 256u + threadIdx.x) * 4);
+        alignas(16) float r0[4];
+#pragma unroll
+        for (unsigned int e = 0; e < 4; ++e) {
+            r0[e] = sum0_now[e] + x1_now[e];
+        }
+        const uint32 at = mine + (u + 0) * 128u;
+        const int32 i0 = int32(at);
+        if (whole || at + 4 <= p.scanned) {
+            store<uint4>(p.z0 + i0, r0);
+        } else {
+#pragma unroll
+            for (unsigned int e = 0; e < 4; ++e) {
+                const uint32 at = mine + (u + 0) * 128u + e;
+                const int32 i0 = int32(at);
+                if (at < p.scanned) {
+                    __stcs(p.z0 + i0, r0[e]);
+                }
+            }
+        }
+    }
+    __shared__ bool last;  // nothing reads the slots of this run any more
+    if (threadIdx.x == 255) last = arrived == min(63u, uint32(p.tiles - 1 - tile / 64 * 64));
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    const uint32 run = tile / 64;
+    const bool ends = p.tiles - run * 64 <= 64;
+    for (uint32 i = threadIdx.x; i < 64; i += 256)
+        forget<2>(slots, 1, run, 0, i, ends);
+    if (threadIdx.x != 0) return;
+    p.scratch[2 + own_run] = 0;
+    if (atomicAdd(p.scratch + 1, 1u) == runs - 1) p.scratch[0] = p.scratch[1] = 0;
+}
