@@ -113,8 +113,10 @@ std::pair<std::size_t, std::size_t> cost_of(const staging& s) {
 class crossing_arrays {
 public:
     crossing_arrays(const key& k, const graph& g) : short_(short_axes(k)) {
+        // Blocks of few rows come by the same sectors at once.
+        const bool few = !k.axes.empty() && (k.axes[0].flags & axis_flags::few_rows) != 0;
         for (std::size_t a = 0; a < k.axes.size(); ++a)
-            if (k.axes[a].owner != 0 && k.axes[a].length_class == 1) short_ |= axis_bit(g.loop_axis[a]);
+            if (k.axes[a].owner == 0 ? few : k.axes[a].length_class == 1) short_ |= axis_bit(g.loop_axis[a]);
     }
     /// `sectors` false: as if none crossed the others.
     std::size_t moved(const key& k, const graph& g, const staging& s, bool sectors = true) const {

@@ -101,7 +101,7 @@ void stage_values(const cuda_kernel& b, const scanning& s, std::uint32_t most, s
     std::uint32_t each = c.each;
     while (each > 1 && each * widest > widest_chunk) each /= 2;
     const std::uint32_t chunks = std::min(staged_bytes / (bytes * each), most);
-    if (chunks * each <= c.register_chunks * c.each) return;
+    if (chunks * each < 2 * c.register_chunks * c.each) return;  // what it takes to move them there
     c.stages_values = true;
     c.threads = 256;
     c.resident_blocks = 4;
