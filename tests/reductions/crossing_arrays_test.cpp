@@ -26,8 +26,8 @@ void check_same(const E& crossing, const F& straight, bool turned = true) {
 
 TEST_CASE("transposed operands of folds, row programs and scans") {
     random::generator draw(7);
-    const array<float> a = draw.uniform<float>({150, 230}), b = draw.uniform<float>({230, 150}).eval();
-    array<float> turned = empty<float>({150, 230});
+    const array<float> a = draw.uniform<float>({300, 430}), b = draw.uniform<float>({430, 300}).eval();
+    array<float> turned = empty<float>({300, 430});
     turned(all, all) = transpose(b);
     check_same(sum(a * transpose(b), 1), sum(a * turned, 1));
     check_same(max(a - transpose(b), 0), max(a - turned, 0));
@@ -41,6 +41,8 @@ TEST_CASE("transposed operands of folds, row programs and scans") {
     check_same(transpose(b) / max(transpose(b), 1, keepdims), turned / max(turned, 1, keepdims));
     // Nothing crosses anything.
     check_same(sum(transpose(b), 1), sum(turned, 1), false);
+    // Of few rows blocks come by the same sectors at once.
+    check_same(sum(a(slice(0, 8)) * transpose(b)(slice(0, 8)), 1), sum(a(slice(0, 8)) * turned(slice(0, 8)), 1), false);
     check_same(transpose(b) - turned, zeros_like(turned), false);
 }
 
