@@ -77,6 +77,17 @@ bool classifier::is_dense(std::size_t row, std::uintptr_t address) const {
     return run > 1 && address % vector_bytes == 0;
 }
 
+bool classifier::repeats_elements(std::size_t row) const {
+    index_t places = 1, reach = 1;
+    for (std::size_t a = 0; a < c_.extents.size(); ++a) {
+        const index_t stride = c_.strides_of(row)[a];
+        if (stride == 0 || c_.extents[a] <= 1) continue;
+        places *= c_.extents[a];
+        reach += (c_.extents[a] - 1) * std::abs(stride);
+    }
+    return places > reach;
+}
+
 /// Is everything that is folded one run of memory, in which the innermost of these axes of the outputs lies innermost,
 /// then one that is bound, then the others?
 bool classifier::are_contiguous_columns(const statement& s, std::size_t outer_axes) const {

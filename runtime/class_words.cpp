@@ -158,6 +158,7 @@ detail::operand_head classifier::head_of_operand(const statement& s, std::size_t
             head.dense =
                 (short_rows_ && is_dense(i, address)) || (whole_columns_ != 0 && is_run_of_columns(i, address));
             head.wide = is_wide(i, bytes);
+            head.repeats = folds_ && repeats_elements(i);
             if (!library_uses_.empty() && library_uses_[i].owner != 0)
                 head.suits_library = suits_library(i, library_uses_[i], address);
             for (const output& out : s.outputs) head.aliased |= *out.memory && share_bytes(**out.memory, *o.memory);
@@ -304,6 +305,7 @@ void classifier::write_words(const statement& s, environment_class env, std::uin
     bool loops_in_threads = false;
     const bool reduces = (kinds & has_reductions) != 0;
     const bool folds = reduces || (kinds & has_scans) != 0;
+    folds_ = folds && env.where == detail::target::cuda;
     short_rows_ = reduces && short_rows && c_.size >= few_rows;
     const bool gapless = reduces && (kinds & has_scans) == 0 && are_contiguous_columns(s, outer_axes);
     const auto has_eight_bytes = [&] {

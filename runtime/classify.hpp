@@ -203,6 +203,7 @@ private:
     detail::operand_head head_of_operand(const statement&, std::size_t i);
     bool is_vector(std::size_t row, std::uintptr_t address, std::size_t element_bytes, std::size_t grain) const;
     bool is_dense(std::size_t row, std::uintptr_t address) const;
+    bool repeats_elements(std::size_t row) const;
     /// Of columns that are scanned whole.
     bool is_run_of_columns(std::size_t row, std::uintptr_t address) const;
     bool are_contiguous_columns(const statement& s, std::size_t outer_axes) const;
@@ -278,6 +279,7 @@ private:
     std::vector<std::int8_t> room_for_steps_;
     std::vector<std::uint8_t> index_use_;  // of each operand, where that was asked for
     std::vector<int> word_operands_;
+    bool folds_ = false;                   // on a GPU
     bool short_rows_ = false;              // worth asking whether operands are dense
     std::size_t whole_columns_ = 0;        // axes of the outputs, where a block scans the columns of the last one whole
     std::vector<std::uint16_t> distinct_;  // operands unlike all before them

@@ -246,6 +246,7 @@ void describe_operand(const operand_class& o, std::string& out) {
     if (o.head.vector) out += " vector";
     if (o.head.dense) out += " dense";
     if (o.head.wide) out += " wide";
+    if (o.head.repeats) out += " repeating";
     if (o.head.aliased) out += " in place";
     constexpr const char* uses[] = {"", " index", " index wrapped", " index clipped", " index unchecked"};
     out += uses[static_cast<std::size_t>(o.head.index)];

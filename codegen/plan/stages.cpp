@@ -232,11 +232,14 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
     std::size_t least = crossing.moved(k, g, best);
     if (least == crossing.moved(k, g, best, false)) return;
     const equal_values values(k, g);
+    const std::size_t before = least;
+    staging turned = best;
     int trials = 16;
     for (const std::vector<node_id>& same : values.arrays()) {
+        if (k.operands[g.nodes[same[0]].index].head.repeats) continue;  // a copy is larger than what it copies
         std::optional<shared_value> chosen;
         for (const node_id first : same) {
-            if (trials-- == 0) return;
+            if (--trials < 0) break;
             shared_value now{{{first, {}}}};
             for (const node_id n : same)
                 if (n != first)
@@ -247,13 +250,14 @@ void turn_arrays(const key& k, const graph& g, const row_test& holds, const std:
             shared.pop_back();
             if (!found) continue;
             const std::size_t moved = crossing.moved(k, g, *found);
-            if (4 * moved > 3 * least) continue;
+            if (moved >= least) continue;
             least = moved;
-            best = std::move(*found);
+            turned = std::move(*found);
             chosen = std::move(now);
         }
         if (chosen) shared.push_back(std::move(*chosen));
     }
+    if (4 * least <= 3 * before) best = std::move(turned);
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ struct operand_head {
     bool dense = false;    // beside short rows: along the axes it moves on one gapless run, from a multiple of 16 bytes
     // Of a library: an operand that lies as its function takes it, an output as the function writes its result.
     bool suits_library = false;
+    bool repeats = false;  // operand beneath a fold: of its places, some are of one element, as those of windows are
     exponent_class exponent = exponent_class::none;
     index_use index = index_use::none;
     // Of an output of integers that one value is added to at scattered places, in an array of at most 2^14 elements: 8,
@@ -108,8 +109,8 @@ struct operand_head {
                static_cast<std::uint64_t>(exponent) << 16 | static_cast<std::uint64_t>(vector) << 24 |
                static_cast<std::uint64_t>(wide) << 25 | static_cast<std::uint64_t>(aliased) << 26 |
                static_cast<std::uint64_t>(dense) << 27 | static_cast<std::uint64_t>(suits_library) << 28 |
-               static_cast<std::uint64_t>(index) << 32 | static_cast<std::uint64_t>(few_places) << 36 |
-               static_cast<std::uint64_t>(same_as) << 48;
+               static_cast<std::uint64_t>(repeats) << 29 | static_cast<std::uint64_t>(index) << 32 |
+               static_cast<std::uint64_t>(few_places) << 36 | static_cast<std::uint64_t>(same_as) << 48;
     }
     static constexpr operand_head decode(std::uint64_t w) {
         const auto flag = [w](int bit) { return (w >> bit & 1u) != 0; };
@@ -120,6 +121,7 @@ struct operand_head {
                 flag(26),
                 flag(27),
                 flag(28),
+                flag(29),
                 static_cast<exponent_class>(w >> 16 & 0xffu),
                 static_cast<index_use>(w >> 32 & 15u),
                 static_cast<std::uint8_t>(w >> 36 & 15u),

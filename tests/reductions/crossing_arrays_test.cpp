@@ -46,6 +46,24 @@ TEST_CASE("transposed operands of folds, row programs and scans") {
     check_same(transpose(b) - turned, zeros_like(turned), false);
 }
 
+TEST_CASE("windows of a transposed array are not copied, for they have more elements than it") {
+    random::generator draw(6);
+    const array<float> a = draw.uniform<float>({300, 310}), b = draw.uniform<float>({310, 300});
+    array<float> turned = empty<float>({300, 310});
+    turned(all, all) = transpose(b);
+    const auto windows = [](const auto& x) { return sliding_window_view(x, {9}, {1}); };
+    check_same(max(windows(a) * windows(transpose(b)), 2), max(windows(a) * windows(turned), 2), false);
+}
+
+TEST_CASE("several transposed operands beside several") {
+    random::generator draw(5);
+    const auto both = [&] { return draw.uniform<float>({300, 310}).eval(); };
+    const array<float> a = both(), b = both(), c = both(), d = both(), e = both(), f = both();
+    const auto copy = [](const array<float>& x) { return array<float>(transpose(x) + 0.0F); };
+    const array<float> s = copy(d), t = copy(e), u = copy(f);
+    check_same(sum(a * b * c * transpose(s) * transpose(t) * transpose(u), 1), sum(a * b * c * d * e * f, 1));
+}
+
 TEST_CASE("transposed operands in three dimensions, and of other types") {
     random::generator draw(8);
     const array<float> a = draw.uniform<float>({40, 50, 60}), b = draw.uniform<float>({60, 50, 40});
