@@ -46,12 +46,6 @@ private:
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     bool rolls() const { return axes_.down >= 0; }
     bool has_side() const { return axes_.side >= 0; }
-    /// Whether a block has 32 columns of vectors of neighbouring rows, where these are long.
-    bool in_bands() const {
-        return has_side() && rolls() &&
-               (b_.key.axes[static_cast<std::size_t>(inner_)].flags & axis_flags::short_inner) == 0;
-    }
-    static constexpr std::uint32_t warp_lanes = 32;
     std::string extent(int axis) {
         return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
     }
@@ -137,8 +131,7 @@ private:
         const formula row_vectors =
             ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), choice_.each);
         std::uint64_t others = axis_range(0, inner_);
-        const formula bands = ceil_divide(row_vectors, warp_lanes);
-        formula all = in_bands() ? bands : row_vectors;
+        formula all = row_vectors;
         formula strips, sides;
         if (rolls()) {
             others &= ~axis_bit(axes_.down);
@@ -147,26 +140,16 @@ private:
         }
         if (has_side()) {
             others &= ~axis_bit(axes_.side);
-            const std::uint32_t warps = in_bands() ? threads / warp_lanes : 1;
-            sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside * warps);
+            sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside);
             all = all * sides;
         }
         all = all * points_of(others);
-        b_.step.grid[0] = in_bands() ? all : ceil_divide(all, threads);
+        b_.step.grid[0] = ceil_divide(all, threads);
         // No thread ends before its warp does, for a warp stores together.
-        std::string rest = "q", there;
-        if (in_bands()) {
-            out.line("// A block's warps have the same columns of neighbouring rows, which its cache holds for all.");
-            out.line("const ", type, " q = ", b_.block_index(), ", line = quotient(q, ", b_.divisor(bands, "by_bands"),
-                     ");");
-            rest = "line";
-            there = "side < " + extent(axes_.side);
-        } else {
-            const std::string vectors = b_.count(all, "vectors");
-            out.line("const ", type, " index = ", b_.thread_index(threads), ", q = min(index, ", vectors, " - 1);");
-            there = "index < " + vectors;
-        }
-        if (b_.rank > 1 && !in_bands()) {
+        const std::string vectors = b_.count(all, "vectors");
+        out.line("const ", type, " index = ", b_.thread_index(threads), ", q = min(index, ", vectors, " - 1);");
+        std::string rest = "q";
+        if (b_.rank > 1) {
             out.line("const ", type, " line = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
             rest = "line";
         }
@@ -179,8 +162,6 @@ private:
                 at = '(' + rest + " - " + above + " * " + b_.count(of, by) + ')';
                 rest = above;
             }
-            const bool by_warps = in_bands() && name == "side";
-            if (by_warps) at = at + " * " + std::to_string(threads / warp_lanes) + "u + threadIdx.x / 32u";
             out.line("const ", number, ' ', name, " = ", number, '(', at, ") * ", each, ";");
         };
         if (has_side()) take("side", sides, "sides", choice_.aside, !rolls() && others == 0);
@@ -198,15 +179,13 @@ private:
         }
         out.line("// Columns begin where the buffer is aligned; the first may lie before a row.");
         const array_argument& anchor = widest().family.first();
-        const std::string first = in_bands() ? "(q - line * " + b_.count(bands, "bands") + ") * 32u + threadIdx.x % 32u"
-                                  : b_.rank > 1 ? "q - line * " + b_.count(row_vectors, "row_vectors")
-                                                : "q";
+        const std::string first = b_.rank > 1 ? "q - line * " + b_.count(row_vectors, "row_vectors") : "q";
         const std::string shift = each_ == 1 ? ""
                                              : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" +
                                                    anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
                                                    each() + ')';
         out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
-        out.line("const bool here = ", there, " && column < ", extent(inner_), ";");
+        out.line("const bool here = index < ", vectors, " && column < ", extent(inner_), ";");
         if (rolls())
             out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down),
                      " - row) : 0;");

@@ -70,13 +70,14 @@ struct arguments {
     const double* x6;
     const double* x7;
     double* z0;
-    divisor by_bands;
-    uint32 n1;
+    uint32 vectors;
+    divisor by_row;
     divisor by_sides;
     uint32 sides;
+    uint32 n1;
     int32 x0_stride0;
     int32 x0_stride1;
-    uint32 bands;
+    uint32 row_vectors;
     uint32 n2;
     uint32 n0;
     int32 z0_stride0;
@@ -86,16 +87,16 @@ struct arguments {
 extern "C" __global__ void __launch_bounds__(256)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    // A block's warps have the same columns of neighbouring rows, which its cache holds for all.
-    const uint32 q = blockIdx.x, line = quotient(q, p.by_bands);
+    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
+    const uint32 line = quotient(q, p.by_row);
     const uint32 side_above = quotient(line, p.by_sides);
-    const int32 side = int32((line - side_above * p.sides) * 8u + threadIdx.x / 32u) * 2;
+    const int32 side = int32((line - side_above * p.sides)) * 2;
     const int32 row = int32(side_above) * 16;
     const int32 sides = min(int32(2), int32(p.n1) - side);
     const double* const x0_at = p.x0 + int64(row) * p.x0_stride0 + int64(side) * p.x0_stride1;
     // Columns begin where the buffer is aligned; the first may lie before a row.
-    const int32 column = int32((q - line * p.bands) * 32u + threadIdx.x % 32u) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
-    const bool here = side < int32(p.n1) && column < int32(p.n2);
+    const int32 column = int32(q - line * p.row_vectors) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
+    const bool here = index < p.vectors && column < int32(p.n2);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
     const bool whole = column >= 1 && column + 3 <= int32(p.n2) && rows == 16 && sides == 2;
     double x0_rows[4][4][4] = {};
