@@ -228,11 +228,15 @@ int cuda_kernel::folded_axis() const {
     return -1;
 }
 
-std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
+std::string cuda_kernel::block_index() {
     const std::string block = key.folded_before != 0 ? "(gridDim.x - 1 - blockIdx.x)"
                               : wide()               ? "(blockIdx.x)"
                                                      : "blockIdx.x";
-    return (wide() ? linear() : "") + block + " * " + std::to_string(block_elements) + "u + threadIdx.x";
+    return (wide() ? linear() : "") + block;
+}
+
+std::string cuda_kernel::thread_index(std::uint32_t block_elements) {
+    return block_index() + " * " + std::to_string(block_elements) + "u + threadIdx.x";
 }
 
 }  // namespace ingot::codegen

@@ -59,6 +59,7 @@ struct cuda_kernel : kernel_builder {
     void write_digits(std::string linear, const std::vector<int>& axes);
     /// "blockIdx.x * 256u + threadIdx.x". The blocks of what an earlier step has folded begin at its end, which a cache
     /// has still.
+    std::string block_index();
     std::string thread_index(std::uint32_t block_elements);
 
     /// Opens an unrolled loop, over `variable` from 0 to n.

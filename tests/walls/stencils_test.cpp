@@ -2,9 +2,13 @@
 // are those of the same expression over copies of the views.
 #include <array>
 #include <complex>
+#include <memory>
+#include <random>
 #include <sstream>
 
+#include "runtime/driver.hpp"
 #include "tests/arrays/expect.hpp"
+#include "tests/drawn.hpp"
 
 using namespace ingot;
 
@@ -32,6 +36,25 @@ std::string layout_of(const E& e) {
 template <class T>
 array<T> copy(const array<T>& view) {
     return asarray(view.to_host(), view.shape());
+}
+
+/// The same elements where nothing lies before the first or behind the last: a GPU that watches its memory refuses what
+/// is read there.
+array<float> alone(const array<float>& x) {
+#ifdef INGOT_HAS_CUDA_HEADERS
+    if (current_device().is_cuda()) {
+        const auto bytes = static_cast<std::size_t>(x.nbytes());
+        CUdeviceptr at = 0;
+        runtime::check(runtime::driver()->cuMemAlloc(&at, bytes), "an allocation of a test's own");
+        void* const data = reinterpret_cast<void*>(at);
+        const std::shared_ptr<void> owner(
+            data, [](void* end) { runtime::driver()->cuMemFree(reinterpret_cast<CUdeviceptr>(end)); });
+        array<float> u = asarray<float>(unowned_memory(data, bytes, current_device(), owner), x.shape());
+        u(ellipsis) = x;
+        return u;
+    }
+#endif
+    return x;
 }
 
 /// Whether two hold the same bits; NaN and the sign of 0 are among these.
@@ -154,6 +177,27 @@ TEST_CASE("three dimensions, and images side by side") {
     }
 }
 
+TEST_CASE("rows end where their buffer does, whichever way it is read") {
+    std::mt19937_64 draw(ingot::test::drawing_seed());
+    const auto upto = [&](index_t most) { return std::uniform_int_distribution<index_t>(1, most)(draw); };
+    // Between the first element of a buffer and its last, the ends of most rows lie outside of all views.
+    const auto corners = [](const auto& v) { return v(0, 0, 0) - v(1, 1, 1) * v(2, 2, 2) + v(1, 2, 0); };
+    const auto cross = [](const auto& v) { return v(1, 1, 1) * 2 - v(0, 1, 1) + v(2, 1, 1) + v(1, 0, 1) - v(1, 1, 2); };
+    for (int n = 0; n < 16; ++n) {
+        const index_t images = n % 2 == 0 ? 1 : upto(3), planes = upto(36), rows = upto(20), columns = 31 + upto(140);
+        INFO(images, " images of ", planes, " planes, ", rows, " rows, ", columns, " columns");
+        const array<float> u = alone(steps<float>({images, planes + 2, rows + 2, columns + 2}));
+        const slice up(none, none, n % 3 == 1 ? -1 : 1), aside(none, none, n % 4 > 1 ? -1 : 1);
+        const auto at = [&](index_t i, index_t j, index_t k) {
+            return u(all, up, aside, all)(all, part(i, planes), part(j, rows), part(k, columns));
+        };
+        const auto copied = [&](index_t i, index_t j, index_t k) { return copy(array<float>(at(i, j, k))); };
+        CHECK(layout_of(corners(at)) == "stencil");
+        CHECK(same(array<float>(corners(at)), array<float>(corners(copied))));
+        CHECK(same(array<float>(cross(at)), array<float>(cross(copied))));
+    }
+}
+
 TEST_CASE("several buffers, dtypes, results and other operands are in it") {
     constexpr index_t n = 21, m = 53;
     const array<float> u = steps<float>({n + 2, m + 2}), w = steps<float>({n + 2, m + 5});
@@ -213,6 +257,14 @@ TEST_CASE("what is written lies in the buffer that is read, elsewhere or at the 
                              copy(array<float>(wanted(part(2, 30), part(0, 60))));
     wanted(part(1, 30), part(1, 60)) = sum;
     CHECK(same(u, wanted));
+    // What other threads write lies right beside what one reads.
+    array<float> wide = steps<float>({300, 128});
+    const auto copied = [&, whole = copy(wide)](index_t from) {
+        return copy(array<float>(whole(all, part(from, 45))));
+    };
+    const array<float> sum_of_copies = copied(32) + copied(33) - copied(34);
+    wide(all, part(79, 45)) = wide(all, part(32, 45)) + wide(all, part(33, 45)) - wide(all, part(34, 45));
+    CHECK(same(array<float>(wide(all, part(79, 45))), sum_of_copies));
 }
 
 TEST_CASE("a stencil is one kernel, and others' shapes need no new one") {

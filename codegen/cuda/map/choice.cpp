@@ -127,6 +127,9 @@ void choose_tile(const cuda_kernel& b, map_choice& c) {
 /// Rows for views of one buffer that lie a few elements apart, where there are such and a thread has room for them.
 void choose_stencil(const cuda_kernel& b, map_choice& c) {
     constexpr std::uint32_t most_registers = 96;
+    // In three dimensions warps of 96 registers each are as many as keep the memory at work; a window of more than this
+    // would not fit them.
+    constexpr std::uint32_t side_threads = 128, side_blocks = 5, side_registers = 72;
     const auto axes = find_stencil(b);
     if (!axes) return;
     const int inner = b.rank - 1;
@@ -159,6 +162,10 @@ void choose_stencil(const cuda_kernel& b, map_choice& c) {
     c.along = axes->down, c.side = axes->side;
     c.each = size.each, c.aside = size.aside, c.ahead = size.ahead;
     c.chunks = rows;
+    if (has_side) {
+        c.block_threads = side_threads;
+        if (registers_of(windows_of(b, *axes, size), size) <= side_registers) c.least_blocks = side_blocks;
+    }
     c.pairs = size.each % 8 == 0 && computes_byte_pairs(b, *axes);
 }
 
@@ -243,7 +250,7 @@ kernel_shape map_choice::shape() const {
              : how == layout::counted ? "counted"
              : how == layout::joint   ? "joint"
                                       : "spread";
-    s.threads = threads;
+    s.threads = block_threads;
     s.each = vectors ? each : 1;
     s.chunks = how == layout::stencil ? chunks * aside : vectors ? chunks : each;
     s.read_ahead = ahead;

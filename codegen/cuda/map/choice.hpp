@@ -25,10 +25,12 @@ struct map_choice {
     static constexpr std::uint32_t threads = 256;
 
     layout how = layout::spread;
-    std::uint32_t each = 1;    // elements of a thread; flat: of a vector
-    std::uint32_t chunks = 1;  // packed, flat: vectors of a thread; stencil: rows of a thread down `along`
-    std::uint32_t apart = 1;   // along: how far a thread's elements lie from each other
-    int along = -1;            // the axis that earlier steps have folded, or -1; stencil: that a thread rolls down
+    std::uint32_t block_threads = threads;
+    std::uint32_t least_blocks = 0;  // that a multiprocessor is to have registers for; 0: as the compiler likes
+    std::uint32_t each = 1;          // elements of a thread; flat: of a vector
+    std::uint32_t chunks = 1;        // packed, flat: vectors of a thread; stencil: rows of a thread down `along`
+    std::uint32_t apart = 1;         // along: how far a thread's elements lie from each other
+    int along = -1;           // the axis that earlier steps have folded, or -1; stencil: that a thread rolls down
     int side = -1;            // tiled: the axis along which the transposed operands are contiguous; stencil: of a third
                               // dimension
     std::uint32_t aside = 1;  // stencil: places of a thread on `side`

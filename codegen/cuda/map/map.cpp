@@ -684,12 +684,14 @@ private:
 
 void finish_map(cuda_kernel& b, const map_choice& c, plan& p) {
     b.step.kernel = "map";
-    b.step.threads = threads;
+    b.step.threads = c.block_threads;
     b.step.pattern = "map";
     b.step.work.push_back({axis_range(0, b.rank), cost_of(b.graph, b.graph.roots)});
     b.step.shape = c.shape();
     b.step.reason = c.reason();
-    p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+    std::string bounds = std::to_string(c.block_threads);
+    if (c.least_blocks > 0) bounds += ", " + std::to_string(c.least_blocks);
+    p.source = b.assemble(p.expression, "extern \"C\" __global__ void __launch_bounds__(" + bounds +
                                             ")\nmap(const __grid_constant__ arguments p)");
     p.steps.push_back(std::move(b.step));
 }

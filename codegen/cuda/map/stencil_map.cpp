@@ -4,10 +4,11 @@
 // before and behind it, into a ring of as many rows as the views span and some that are under way. Views that begin
 // anywhere share these, for a thread's columns begin where the buffer is aligned.
 //
-// Nothing outside the views is read. A thread all of whose rows and columns there are reads by vectors what lies
-// between elements of theirs; another, at an end, asks of each element whether a view has it.
+// Nothing outside the buffer is read. A thread whose rows, with the columns beside them, lie between the views' first
+// and last element reads them by vectors, whether a view has all of it or not; another asks this of each element.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "codegen/cuda/map/byte_pairs.hpp"
 #include "codegen/cuda/map/choice.hpp"
@@ -41,11 +42,12 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t threads = map_choice::threads;
+    static constexpr std::uint32_t warp_lanes = 32;
 
     std::uint64_t all_axes() const { return axis_range(0, b_.rank); }
     bool rolls() const { return axes_.down >= 0; }
     bool has_side() const { return axes_.side >= 0; }
+    std::uint32_t warps() const { return choice_.block_threads / warp_lanes; }
     std::string extent(int axis) {
         return b_.signed_index() + '(' + b_.count(points_of(axis_bit(axis)), "n" + std::to_string(axis)) + ')';
     }
@@ -131,7 +133,8 @@ private:
         const formula row_vectors =
             ceil_divide(points_of(axis_bit(inner_)) + static_cast<std::uint64_t>(each_ - 1), choice_.each);
         std::uint64_t others = axis_range(0, inner_);
-        formula all = row_vectors;
+        const formula bands = ceil_divide(row_vectors, warp_lanes);
+        formula all = has_side() ? bands : row_vectors;
         formula strips, sides;
         if (rolls()) {
             others &= ~axis_bit(axes_.down);
@@ -140,21 +143,33 @@ private:
         }
         if (has_side()) {
             others &= ~axis_bit(axes_.side);
-            sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside);
+            sides = ceil_divide(points_of(axis_bit(axes_.side)), choice_.aside * warps());
             all = all * sides;
         }
         all = all * points_of(others);
-        b_.step.grid[0] = ceil_divide(all, threads);
+        b_.step.grid[0] = has_side() ? all : ceil_divide(all, choice_.block_threads);
         // No thread ends before its warp does, for a warp stores together.
-        const std::string vectors = b_.count(all, "vectors");
-        out.line("const ", type, " index = ", b_.thread_index(threads), ", q = min(index, ", vectors, " - 1);");
-        std::string rest = "q";
-        if (b_.rank > 1) {
-            out.line("const ", type, " line = quotient(q, ", b_.divisor(row_vectors, "by_row"), ");");
-            rest = "line";
+        std::string rest = "q", there, first = "q";
+        if (has_side()) {
+            out.line("// A block's warps have the same columns of neighbouring rows: its cache has what they share.");
+            out.line("const ", type, " q = ", b_.block_index(), ';');
+            there = "side < " + extent(axes_.side);
+        } else {
+            const std::string vectors = b_.count(all, "vectors");
+            out.line("const ", type, " index = ", b_.thread_index(choice_.block_threads), ", q = min(index, ", vectors,
+                     " - 1);");
+            there = "index < " + vectors;
         }
+        if (b_.rank > 1) {
+            const formula& of = has_side() ? bands : row_vectors;
+            const std::string by = b_.divisor(of, has_side() ? "by_bands" : "by_row");
+            out.line("const ", type, " line = quotient(q, ", by, ");");
+            rest = "line";
+            first = "q - line * " + b_.count(of, has_side() ? "bands" : "row_vectors");
+        }
+        if (has_side()) first = '(' + first + ") * 32u + threadIdx.x % 32u";
         const auto take = [&](const std::string& name, const formula& of, const std::string& by, std::uint32_t each,
-                              bool last) {
+                              bool last, const std::string& within) {
             std::string at = rest;
             if (!last) {
                 const std::string above = name + "_above";
@@ -162,10 +177,12 @@ private:
                 at = '(' + rest + " - " + above + " * " + b_.count(of, by) + ')';
                 rest = above;
             }
-            out.line("const ", number, ' ', name, " = ", number, '(', at, ") * ", each, ";");
+            out.line("const ", number, ' ', name, " = ", number, '(', at, within, ") * ", each, ";");
         };
-        if (has_side()) take("side", sides, "sides", choice_.aside, !rolls() && others == 0);
-        if (rolls()) take("row", strips, "strips", rows, others == 0);
+        if (has_side())
+            take("side", sides, "sides", choice_.aside, !rolls() && others == 0,
+                 " * " + std::to_string(warps()) + "u + threadIdx.x / 32u");
+        if (rolls()) take("row", strips, "strips", rows, others == 0, "");
         if (others != 0) b_.write_digits(rest, axes_in(others));
         if (has_side())
             out.line("const ", number, " sides = min(", number, '(', choice_.aside, "), ", extent(axes_.side),
@@ -179,13 +196,12 @@ private:
         }
         out.line("// Columns begin where the buffer is aligned; the first may lie before a row.");
         const array_argument& anchor = widest().family.first();
-        const std::string first = b_.rank > 1 ? "q - line * " + b_.count(row_vectors, "row_vectors") : "q";
         const std::string shift = each_ == 1 ? ""
                                              : " - " + number + "(reinterpret_cast<" + b_.needs.type(dtype::u8) + ">(" +
                                                    anchor.name + "_at) / " + std::to_string(bytes_of(anchor)) + " % " +
                                                    each() + ')';
         out.line("const ", number, " column = ", number, '(', first, ") * ", each_, shift, ";");
-        out.line("const bool here = index < ", vectors, " && column < ", extent(inner_), ";");
+        out.line("const bool here = ", there, " && column < ", extent(inner_), ";");
         if (rolls())
             out.line("const ", number, " rows = here ? min(", number, '(', rows, "), ", extent(axes_.down),
                      " - row) : 0;");
@@ -195,13 +211,21 @@ private:
             out.line("const bool inside = here && column >= 0 && column + ", each_, " <= ", extent(inner_), ";");
     }
 
-    /// Whether all of a thread's elements are there, and all views' columns lie around them.
+    /// Whether a thread reads its rows by vectors.
     void write_whole() {
         // Columns that all rows of a line have, for it is read alike all the way down: what lies between two elements
         // of one column or one row is in the buffer.
         int before = 0, behind = 0;
+        bool strict = false;
+        std::string within;
         for (const view_window& w : windows_) {
             if (w.border_along != border::none) continue;
+            // What is written to the same buffer may lie beside what is read.
+            if (!w.has_borders() && !w.family.first().at->head.aliased) {
+                within += (within.empty() ? "" : " && ") + declare_reach(w);
+                continue;
+            }
+            strict = true;
             std::map<std::pair<int, int>, number_range> rows;
             for (const stencil_view& v : w.family.views) rows[{v.side, v.down}].add(v.along);
             for (const auto& [row, columns] : rows) {
@@ -209,11 +233,60 @@ private:
                 behind = std::max(behind, w.right - columns.high);
             }
         }
-        std::string whole = std::string(rolls() ? "" : "here && ") + "column >= " + std::to_string(before) +
-                            " && column + " + std::to_string(each_ + behind) + " <= " + extent(inner_);
-        if (rolls()) whole += " && rows == " + std::to_string(choice_.chunks);
-        if (has_side()) whole += " && sides == " + std::to_string(choice_.aside);
+        std::string whole = "here";
+        const auto add = [&](const std::string& condition) { whole += " && " + condition; };
+        if (strict) {
+            add("column >= " + std::to_string(before) + " && column + " + std::to_string(each_ + behind) +
+                " <= " + extent(inner_));
+            if (rolls()) add("rows == " + std::to_string(choice_.chunks));
+            if (has_side()) add("sides == " + std::to_string(choice_.aside));
+        }
+        if (!within.empty()) add(within);
         b_.code.line("const bool whole = ", whole, ";");
+    }
+
+    /// Declares the least and the greatest place, in elements from its pointer, that a window's views have, and those
+    /// that a thread's rows reach with the columns beside them. What lies between two elements of a buffer is in it,
+    /// whether a view has it or not. Returns whether the thread's are within.
+    std::string declare_reach(const view_window& w) {
+        source_writer& out = b_.code;
+        const array_argument& in = w.family.first();
+        const std::string wide = b_.needs.type(dtype::i8);
+        const auto [low_view, high_view] = std::ranges::minmax_element(
+            w.family.views, {}, [](const stencil_view& v) { return std::tuple(v.down, v.side, v.along); });
+        const auto of_view = [&](const stencil_view& v) {
+            std::string sum;
+            if (w.moves_down && v.down != 0) sum += steps(in, axes_.down, std::to_string(v.down)) + " + ";
+            if (w.moves_aside && v.side != 0) sum += steps(in, axes_.side, std::to_string(v.side)) + " + ";
+            return sum + wide + '(' + std::to_string(v.along) + ')';
+        };
+        const auto of_either = [&](const std::string& which, const std::string& one, const std::string& other) {
+            return " + " + which + '(' + one + ", " + other + ')';
+        };
+        const std::string first = of_view(*low_view), last = of_view(*high_view);  // others may lie further out
+        std::string least = "min(" + first + ", " + last + ')', most = "max(" + first + ", " + last + ')';
+        for (const int a : axes_in(all_axes())) {
+            if (!moves_along(b_, in, axis_bit(a))) continue;
+            const std::string span = steps(in, a, extent(a) + " - 1"), none = wide + "(0)";
+            least += of_either("min", none, span), most += of_either("max", none, span);
+        }
+        const std::string from = in.name + "_at - " + b_.pointer(in) + " + (column";
+        std::string low = from + " - " + std::to_string(w.left) + ')';
+        std::string high = from + " + " + std::to_string(each_ + w.right - 1) + ')';
+        const auto reach = [&](const std::string& one, const std::string& other) {
+            low += of_either("min", one, other), high += of_either("max", one, other);
+        };
+        if (w.moves_down)
+            reach(steps(in, axes_.down, std::to_string(w.down.low)),
+                  steps(in, axes_.down, "rows - 1 + " + parenthesised(w.down.high)));
+        if (w.moves_aside)
+            reach(steps(in, axes_.side, std::to_string(w.first_side)),
+                  steps(in, axes_.side, std::to_string(w.last_side)));
+        out.line("const ", wide, ' ', w.name, "_least = ", least, ";");
+        out.line("const ", wide, ' ', w.name, "_most = ", most, ";");
+        out.line("const ", wide, ' ', w.name, "_low = ", low, ";");
+        out.line("const ", wide, ' ', w.name, "_high = ", high, ";");
+        return w.name + "_low >= " + w.name + "_least && " + w.name + "_high <= " + w.name + "_most";
     }
 
     // Rows.
@@ -508,12 +581,12 @@ private:
                 const int begins = line.down.low - line.down.high - ahead;
                 std::string when;
                 if (begins > first) when = "j >= " + std::to_string(begins);
-                if (ahead > 0) when += (when.empty() ? "" : " && ") + ("j + " + std::to_string(ahead)) + " < rows";
+                when += (when.empty() ? "j" : " && j") + (ahead > 0 ? " + " + std::to_string(ahead) : "") + " < rows";
                 const int at = line.down.high + ahead;
                 const std::string row =
                     at == 0 ? "j" : "j " + std::string(at < 0 ? "- " : "+ ") + std::to_string(std::abs(at));
-                b_.code.line(when.empty() ? "" : "if (" + when + ") ", loader_of(w, line), '(', w.name, '[',
-                             line.side - w.first_side, "][", at - w.down.low, "], ", row, ");");
+                b_.code.line("if (", when, ") ", loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][",
+                             at - w.down.low, "], ", row, ");");
             }
     }
 
@@ -644,7 +717,8 @@ private:
         return widest;
     }
     void declare_room() {
-        b_.code.line("__shared__ alignas(16) unsigned char turned[", threads * choice_.each * widest_output(), "];");
+        b_.code.line("__shared__ alignas(16) unsigned char turned[",
+                     choice_.block_threads * choice_.each * widest_output(), "];");
     }
 
     std::string storer_of(const array_argument& z) {

@@ -63,8 +63,8 @@ struct arguments {
     bool* z0;
     uint32 vectors;
     divisor by_row;
-    int32 x0_stride0;
     uint32 row_vectors;
+    int32 x0_stride0;
     uint32 n1;
     uint32 n0;
     int32 z0_stride0;
@@ -82,7 +82,11 @@ map(const __grid_constant__ arguments p) {
     const int32 column = int32(q - line * p.row_vectors) * 16 - int32(reinterpret_cast<uint64>(x0_at) / 1 % 16);
     const bool here = index < p.vectors && column < int32(p.n1);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
-    const bool whole = column >= 2 && column + 18 <= int32(p.n1) && rows == 16;
+    const int64 x0_rows_least = min(int64(-1) * p.x0_stride0 + int64(-1), int64(1) * p.x0_stride0 + int64(1)) + min(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + min(int64(0), int64(int32(p.n1) - 1) * 1);
+    const int64 x0_rows_most = max(int64(-1) * p.x0_stride0 + int64(-1), int64(1) * p.x0_stride0 + int64(1)) + max(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + max(int64(0), int64(int32(p.n1) - 1) * 1);
+    const int64 x0_rows_low = x0_at - p.x0 + (column - 1) + min(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
+    const int64 x0_rows_high = x0_at - p.x0 + (column + 16) + max(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
+    const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
     uint32 x0_rows[1][4][10] = {};
     const auto read_x0_rows = [&](uint8 (&to)[24], int r) {
         const uint8* const from = x0_at + column + int64(r) * p.x0_stride0;

@@ -68,8 +68,8 @@ struct arguments {
     int8* z0;
     uint32 vectors;
     divisor by_row;
-    int32 x0_stride0;
     uint32 row_vectors;
+    int32 x0_stride0;
     uint32 n1;
     uint32 n0;
     int32 z0_stride0;
@@ -86,7 +86,7 @@ map(const __grid_constant__ arguments p) {
     const int32 column = int32(q - line * p.row_vectors) * 16 - int32(reinterpret_cast<uint64>(x0_at) / 1 % 16);
     const bool here = index < p.vectors && column < int32(p.n1);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
-    const bool whole = column >= 2 && column + 18 <= int32(p.n1) && rows == 16;
+    const bool whole = here && column >= 2 && column + 18 <= int32(p.n1) && rows == 16;
     int8 x0_rows[1][4][18] = {};
     const auto load_x0_rows = [&](int8 (&to)[18], int r) {
         const int8* const from = x0_at + column + int64(r) * p.x0_stride0;

@@ -70,8 +70,8 @@ struct arguments {
     float s0;
     uint32 vectors;
     divisor by_row;
-    int32 x0_stride0;
     uint32 row_vectors;
+    int32 x0_stride0;
     uint32 n1;
     uint32 n0;
     int32 z0_stride0;
@@ -88,7 +88,11 @@ map(const __grid_constant__ arguments p) {
     const int32 column = int32(q - line * p.row_vectors) * 4 - int32(reinterpret_cast<uint64>(x0_at) / 4 % 4);
     const bool here = index < p.vectors && column < int32(p.n1);
     const int32 rows = here ? min(int32(8), int32(p.n0) - row) : 0;
-    const bool whole = column >= 1 && column + 5 <= int32(p.n1) && rows == 8;
+    const int64 x0_rows_least = min(int64(-1) * p.x0_stride0 + int64(0), int64(1) * p.x0_stride0 + int64(0)) + min(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + min(int64(0), int64(int32(p.n1) - 1) * 1);
+    const int64 x0_rows_most = max(int64(-1) * p.x0_stride0 + int64(0), int64(1) * p.x0_stride0 + int64(0)) + max(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + max(int64(0), int64(int32(p.n1) - 1) * 1);
+    const int64 x0_rows_low = x0_at - p.x0 + (column - 1) + min(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
+    const int64 x0_rows_high = x0_at - p.x0 + (column + 4) + max(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0);
+    const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
     float x0_rows[1][5][6] = {};
     const auto load_x0_rows = [&](float (&to)[6], int r) {
         const float* const from = x0_at + column + int64(r) * p.x0_stride0;

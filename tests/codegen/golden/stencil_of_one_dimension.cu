@@ -1,6 +1,7 @@
 // complex_of(real(x0) - real(x1), imag(x0) - imag(x1))
 using int32 = int;
 using uint32 = unsigned int;
+using int64 = long long;
 using uint64 = unsigned long long;
 
 struct alignas(8) complex64 {
@@ -77,7 +78,11 @@ map(const __grid_constant__ arguments p) {
     // Columns begin where the buffer is aligned; the first may lie before a row.
     const int32 column = int32(q) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
     const bool here = index < p.vectors && column < int32(p.n0);
-    const bool whole = here && column >= 0 && column + 2 <= int32(p.n0);
+    const int64 x0_rows_least = min(int64(0), int64(3)) + min(int64(0), int64(int32(p.n0) - 1) * 1);
+    const int64 x0_rows_most = max(int64(0), int64(3)) + max(int64(0), int64(int32(p.n0) - 1) * 1);
+    const int64 x0_rows_low = x0_at - p.x0 + (column - 0);
+    const int64 x0_rows_high = x0_at - p.x0 + (column + 4);
+    const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
     complex64 x0_rows[1][1][5] = {};
     const auto load_x0_rows = [&](complex64 (&to)[5], int r) {
         const complex64* const from = x0_at + column;

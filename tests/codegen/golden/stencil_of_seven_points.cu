@@ -70,35 +70,39 @@ struct arguments {
     const double* x6;
     const double* x7;
     double* z0;
-    uint32 vectors;
-    divisor by_row;
+    uint32 n1;
+    divisor by_bands;
+    uint32 bands;
     divisor by_sides;
     uint32 sides;
-    uint32 n1;
     int32 x0_stride0;
     int32 x0_stride1;
-    uint32 row_vectors;
     uint32 n2;
     uint32 n0;
     int32 z0_stride0;
     int32 z0_stride1;
 };
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128, 5)
 map(const __grid_constant__ arguments p) {
     asm volatile("griddepcontrol.wait;" ::: "memory");  // for what earlier kernels write
-    const uint32 index = blockIdx.x * 256u + threadIdx.x, q = min(index, p.vectors - 1);
-    const uint32 line = quotient(q, p.by_row);
+    // A block's warps have the same columns of neighbouring rows: its cache has what they share.
+    const uint32 q = blockIdx.x;
+    const uint32 line = quotient(q, p.by_bands);
     const uint32 side_above = quotient(line, p.by_sides);
-    const int32 side = int32((line - side_above * p.sides)) * 2;
+    const int32 side = int32((line - side_above * p.sides) * 4u + threadIdx.x / 32u) * 2;
     const int32 row = int32(side_above) * 16;
     const int32 sides = min(int32(2), int32(p.n1) - side);
     const double* const x0_at = p.x0 + int64(row) * p.x0_stride0 + int64(side) * p.x0_stride1;
     // Columns begin where the buffer is aligned; the first may lie before a row.
-    const int32 column = int32(q - line * p.row_vectors) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
-    const bool here = index < p.vectors && column < int32(p.n2);
+    const int32 column = int32((q - line * p.bands) * 32u + threadIdx.x % 32u) * 2 - int32(reinterpret_cast<uint64>(x0_at) / 8 % 2);
+    const bool here = side < int32(p.n1) && column < int32(p.n2);
     const int32 rows = here ? min(int32(16), int32(p.n0) - row) : 0;
-    const bool whole = column >= 1 && column + 3 <= int32(p.n2) && rows == 16 && sides == 2;
+    const int64 x0_rows_least = min(int64(-1) * p.x0_stride0 + int64(0), int64(1) * p.x0_stride0 + int64(0)) + min(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + min(int64(0), int64(int32(p.n1) - 1) * p.x0_stride1) + min(int64(0), int64(int32(p.n2) - 1) * 1);
+    const int64 x0_rows_most = max(int64(-1) * p.x0_stride0 + int64(0), int64(1) * p.x0_stride0 + int64(0)) + max(int64(0), int64(int32(p.n0) - 1) * p.x0_stride0) + max(int64(0), int64(int32(p.n1) - 1) * p.x0_stride1) + max(int64(0), int64(int32(p.n2) - 1) * 1);
+    const int64 x0_rows_low = x0_at - p.x0 + (column - 1) + min(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0) + min(int64(-1) * p.x0_stride1, int64(2) * p.x0_stride1);
+    const int64 x0_rows_high = x0_at - p.x0 + (column + 2) + max(int64(-1) * p.x0_stride0, int64(rows - 1 + 1) * p.x0_stride0) + max(int64(-1) * p.x0_stride1, int64(2) * p.x0_stride1);
+    const bool whole = here && x0_rows_low >= x0_rows_least && x0_rows_high <= x0_rows_most;
     double x0_rows[4][4][4] = {};
     const auto load_x0_rows0 = [&](double (&to)[4], int r) {
         const double* const from = x0_at + column + int64(r) * p.x0_stride0 + int64(-1) * p.x0_stride1;
@@ -134,7 +138,7 @@ map(const __grid_constant__ arguments p) {
         if (unsigned(r - 0) < unsigned(rows) && 1 < sides) low = min(low, int32(0)), high = max(high, int32(p.n2) + 0);
         load_ends(to, from - 1, column - 1, low, high);
     };
-    __shared__ alignas(16) unsigned char turned[4096];
+    __shared__ alignas(16) unsigned char turned[2048];
 #pragma unroll 1
     for (int j = -3; __any_sync(~0u, j < rows); ++j) {
 #pragma unroll
