@@ -12,6 +12,7 @@
 
 #include "codegen/cuda/map/byte_pairs.hpp"
 #include "codegen/cuda/map/choice.hpp"
+#include "codegen/cuda/map/row_access.hpp"
 
 namespace ingot::codegen {
 
@@ -291,77 +292,11 @@ private:
 
     // Rows.
 
-    static std::string element_at(const array_argument& in, const std::string& address) {
-        const dtype t = in.at->head.type;
-        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        return in.at->head.aliased || !intrinsic ? "*(" + address + ')' : "__ldg(" + address + ')';
-    }
-    /// One step further in; but for the margin's lines.
-    static std::string indented(const std::string& lines) {
-        std::string out;
-        for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
-            end = lines.find('\n', at);
-            out += (lines[at] == '#' ? "" : "    ") + lines.substr(at, end + 1 - at);
-        }
-        return out;
-    }
     /// Whether all rows of a window are aligned where the thread's columns begin.
     bool is_aligned(const view_window& w) const {
         return &w == &widest() &&
                std::ranges::any_of(w.family.views, [](const stencil_view& v) { return v.in->at->head.vector; });
     }
-    /// Adds the functions that read rows of such an array; returns what their names end with.
-    std::string add_loaders(const array_argument& in, bool aligned) {
-        const bool own = in.at->head.aliased;
-        const dtype t = in.at->head.type;
-        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        const auto element = [&](const std::string& at) { return element_at(in, at); };
-        const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
-        const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
-        const std::string u8 = b_.needs.type(dtype::u8);
-        const std::string vector =
-            "    alignas(sizeof(word)) type vector[each];\n    reinterpret_cast<word&>(vector) = " +
-            word("reinterpret_cast<const word*>(from)") +
-            ";\n#pragma unroll\n"
-            "    for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n";
-        const std::string one_by_one =
-            "#pragma unroll\n    for (int e = 0; e < each; ++e) to[first + e] = " + element("from + e") + ";\n";
-        const std::string ends =
-            "#pragma unroll\n    for (int e = -left; e < 0; ++e) to[first + e] = " + element("from + e") +
-            ";\n#pragma unroll\n"
-            "    for (int e = each; e < each + right; ++e) to[first + e] = " +
-            element("from + e") + ";\n";
-        const std::string templated =
-            "template <class word, int each, int left, int right, int first, class type, int n>\n";
-        if (aligned)
-            b_.needs.add(
-                "load_aligned_row" + suffix,
-                b_.function("Elements of a row from `from` on, where they are aligned, into to[left], ..., and "
-                            "those before and behind\n/// them.",
-                            templated) +
-                    "void load_aligned_row" + suffix + "(type (&to)[n], const type* from) {\n" + vector + ends + "}\n");
-        else
-            b_.needs.add(
-                "load_row" + suffix,
-                b_.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
-                            "aligned, and those\n/// before and behind them.",
-                            templated) +
-                    "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" + u8 +
-                    ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" + indented(one_by_one) +
-                    "    }\n" + ends + "}\n");
-        b_.needs.add("load_ends" + suffix,
-                     b_.function("Those of a row's elements from `column` on that lie in [low, high).",
-                                 "template <class type, int n>\n") +
-                         "void load_ends" + suffix + "(type (&to)[n], const type* from, " + b_.signed_index() +
-                         " column, " + b_.signed_index() + " low, " + b_.signed_index() +
-                         " high) {\n"
-                         "#pragma unroll\n"
-                         "    for (int e = 0; e < n; ++e)\n"
-                         "        if (column + e >= low && column + e < high) to[e] = " +
-                         element("from + e") + ";\n}\n");
-        return suffix;
-    }
-
     static std::string loader_of(const view_window& w, const row_line& line) {
         const std::string which = std::to_string(line.side - w.first_side);
         return "load_" + w.name + (w.lines.size() > 1 ? which : "");
@@ -450,7 +385,7 @@ private:
         const array_argument& in = w.family.first();
         const std::string type = type_of(in), ends = ends_of(w);
         const bool aligned = is_aligned(w);
-        const std::string suffix = add_loaders(in, aligned);
+        const std::string suffix = add_row_loaders(b_, in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
         out.open("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r)");
         if (w.moves_aside && (w.down_border == border::none || w.side_border == border::none)) {
@@ -512,7 +447,7 @@ private:
         const array_argument& in = w.family.first();
         const std::string type = type_of(in), number = b_.signed_index();
         const bool aligned = is_aligned(w);
-        const std::string suffix = add_loaders(in, aligned);
+        const std::string suffix = add_row_loaders(b_, in, aligned);
         const std::uint32_t bytes = bytes_of(in) * choice_.each;
         out.line("const auto ", reader_of(w, line), " = [&](", type, " (&to)[", w.width, "], int r) {");
         std::string from = w.has_borders() ? row_of(w, line) + " + column" : in.name + "_at + column";
@@ -706,8 +641,9 @@ private:
         out.line("const ", number, ' ', digit(inner_), " = column;");
         out.line("const int begin = int(max(-column, ", number, "(0))), end = ", row_there(), " ? int(min(", n,
                  " - column, ", number, '(', each_, "))) : 0;");
-        out.line(storer_of(z), '<', word_of(bytes_of(z) * choice_.each, z.at->head.type), ">(", store, ", ", z.name,
-                 of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * choice_.each * widest_output(), ");");
+        out.line(add_row_storer(b_, z), '<', word_of(bytes_of(z) * choice_.each, z.at->head.type), ">(", store, ", ",
+                 z.name, of_side(), ", begin, end, turned + threadIdx.x / 32 * ", 32 * choice_.each * widest_output(),
+                 ");");
         out.close();
         close_sides();
     }
@@ -719,42 +655,6 @@ private:
     void declare_room() {
         b_.code.line("__shared__ alignas(16) unsigned char turned[",
                      choice_.block_threads * choice_.each * widest_output(), "];");
-    }
-
-    std::string storer_of(const array_argument& z) {
-        const dtype t = z.at->head.type;
-        const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-        const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b_.needs.type(dtype::u8);
-        const std::string address = "reinterpret_cast<" + wide + ">(to)";
-        b_.needs.add(name,
-                     b_.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "
-                                 "aligned; else lane beside\n/// lane by way of the warp's room.",
-                                 "template <class word, class type, int n>\n") +
-                         "void " + name +
-                         "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
-                         "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
-                         address +
-                         " % sizeof(word) == 0);\n"
-                         "    if (__all_sync(~0u, aligned)) {\n"
-                         "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
-                         "word&>(from));\n"
-                         "        return;\n"
-                         "    }\n"
-                         "    type* const turned = reinterpret_cast<type*>(room);\n"
-                         "    const int lane = int(threadIdx.x % 32);\n"
-                         "    __syncwarp();\n"
-                         "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
-                         "    __syncwarp();\n"
-                         "#pragma unroll\n"
-                         "    for (int i = 0; i < n; ++i) {\n"
-                         "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
-                         "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
-                         address +
-                         ", owner));\n"
-                         "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
-                         "        if (e >= (range & 255) && e < range >> 8) " +
-                         (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
-        return name;
     }
 
     cuda_kernel& b_;

@@ -1,0 +1,112 @@
+// See row_access.hpp.
+#include "codegen/cuda/map/row_access.hpp"
+
+namespace ingot::codegen {
+
+using namespace detail;
+
+namespace {
+
+/// One step further in; but for the margin's lines.
+std::string indented(const std::string& lines) {
+    std::string out;
+    for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
+        end = lines.find('\n', at);
+        out += (lines[at] == '#' ? "" : "    ") + lines.substr(at, end + 1 - at);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string element_at(const array_argument& in, const std::string& address) {
+    const dtype t = in.at->head.type;
+    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+    return in.at->head.aliased || !intrinsic ? "*(" + address + ')' : "__ldg(" + address + ')';
+}
+
+std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned) {
+    const bool own = in.at->head.aliased;
+    const dtype t = in.at->head.type;
+    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+    const auto element = [&](const std::string& at) { return element_at(in, at); };
+    const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
+    const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
+    const std::string u8 = b.needs.type(dtype::u8);
+    const std::string vector = "    alignas(sizeof(word)) type vector[each];\n    reinterpret_cast<word&>(vector) = " +
+                               word("reinterpret_cast<const word*>(from)") +
+                               ";\n#pragma unroll\n"
+                               "    for (int e = 0; e < each; ++e) to[first + e] = vector[e];\n";
+    const std::string one_by_one =
+        "#pragma unroll\n    for (int e = 0; e < each; ++e) to[first + e] = " + element("from + e") + ";\n";
+    const std::string ends =
+        "#pragma unroll\n    for (int e = -left; e < 0; ++e) to[first + e] = " + element("from + e") +
+        ";\n#pragma unroll\n"
+        "    for (int e = each; e < each + right; ++e) to[first + e] = " +
+        element("from + e") + ";\n";
+    const std::string templated =
+        "template <class word, int each, int left, int right, int first, class type, int n>\n";
+    if (aligned)
+        b.needs.add("load_aligned_row" + suffix,
+                    b.function("Elements of a row from `from` on, where they are aligned, into to[left], ..., and "
+                               "those before and behind\n/// them.",
+                               templated) +
+                        "void load_aligned_row" + suffix + "(type (&to)[n], const type* from) {\n" + vector + ends +
+                        "}\n");
+    else
+        b.needs.add("load_row" + suffix,
+                    b.function("Elements of a row from `from` on into to[left], ..., by one access where they are "
+                               "aligned, and those\n/// before and behind them.",
+                               templated) +
+                        "void load_row" + suffix + "(type (&to)[n], const type* from) {\n    if (reinterpret_cast<" +
+                        u8 + ">(from) % sizeof(word) == 0) {\n" + indented(vector) + "    } else {\n" +
+                        indented(one_by_one) + "    }\n" + ends + "}\n");
+    b.needs.add("load_ends" + suffix, b.function("Those of a row's elements from `column` on that lie in [low, high).",
+                                                 "template <class type, int n>\n") +
+                                          "void load_ends" + suffix + "(type (&to)[n], const type* from, " +
+                                          b.signed_index() + " column, " + b.signed_index() + " low, " +
+                                          b.signed_index() +
+                                          " high) {\n"
+                                          "#pragma unroll\n"
+                                          "    for (int e = 0; e < n; ++e)\n"
+                                          "        if (column + e >= low && column + e < high) to[e] = " +
+                                          element("from + e") + ";\n}\n");
+    return suffix;
+}
+
+std::string add_row_storer(cuda_kernel& b, const array_argument& z) {
+    const dtype t = z.at->head.type;
+    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+    const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b.needs.type(dtype::u8);
+    const std::string address = "reinterpret_cast<" + wide + ">(to)";
+    b.needs.add(name, b.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "
+                                 "aligned; else lane beside\n/// lane by way of the warp's room.",
+                                 "template <class word, class type, int n>\n") +
+                          "void " + name +
+                          "(type* to, const type (&from)[n], int begin, int end, unsigned char* room) {\n"
+                          "    const bool aligned = end <= begin || (begin == 0 && end == n && " +
+                          address +
+                          " % sizeof(word) == 0);\n"
+                          "    if (__all_sync(~0u, aligned)) {\n"
+                          "        if (begin < end) __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const "
+                          "word&>(from));\n"
+                          "        return;\n"
+                          "    }\n"
+                          "    type* const turned = reinterpret_cast<type*>(room);\n"
+                          "    const int lane = int(threadIdx.x % 32);\n"
+                          "    __syncwarp();\n"
+                          "    reinterpret_cast<word&>(turned[lane * n]) = reinterpret_cast<const word&>(from);\n"
+                          "    __syncwarp();\n"
+                          "#pragma unroll\n"
+                          "    for (int i = 0; i < n; ++i) {\n"
+                          "        const int k = i * 32 + lane, owner = k / n, e = k % n;\n"
+                          "        type* const at = reinterpret_cast<type*>(__shfl_sync(~0u, " +
+                          address +
+                          ", owner));\n"
+                          "        const int range = __shfl_sync(~0u, begin | (end << 8), owner);\n"
+                          "        if (e >= (range & 255) && e < range >> 8) " +
+                          (intrinsic ? "__stcs(at + e, turned[k])" : "at[e] = turned[k]") + ";\n    }\n}\n");
+    return name;
+}
+
+}  // namespace ingot::codegen
