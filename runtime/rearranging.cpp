@@ -23,7 +23,7 @@ even_parts find_parts(const char* operation, extents_ref shape, index_t count, i
     const index_t extent = shape.data[at];
     if (count < 1) fail(operation, std::to_string(count) + " parts: one or more are wanted");
     if (equal && extent % count != 0)
-        fail(operation, "axis " + std::to_string(at) + " of shape " + to_text(shape.span()) + " in " +
+        fail(operation, "axis " + std::to_string(at) + " of shape " + to_text(shape.span()) + " has no " +
                             std::to_string(count) + " equal parts");
     return {at, extent / count + 1, extent % count};
 }

@@ -486,9 +486,11 @@ bool view_of_product(view_room& view, extents_ref product, bool row, bool column
     return true;
 }
 
-void check_product(extents_ref left, extents_ref right) {
+void check_product(extents_ref left, extents_ref right, bool row, bool column) {
     if (left.data[left.rank - 1] != right.data[right.rank - 2])
-        fail("matmul", "shapes " + to_text(left.span()) + " and " + to_text(right.span()) + " do not fit");
+        fail("matmul", "shapes " + to_text(left.span().subspan(row ? 1 : 0)) + " and " +
+                           to_text(right.span().first(static_cast<std::size_t>(right.rank - (column ? 1 : 0)))) +
+                           " do not fit");
 }
 
 }  // namespace ingot::detail

@@ -32,6 +32,7 @@ namespace detail {
 
 INGOT_API void save_elements(const std::string& path, dtype type, const buffer_ref& memory, const layout& where);
 INGOT_API void load_elements(const std::string& path, destination to);
+INGOT_API npy_header npy_header_of(const char* operation, const std::string& path);
 
 /// f of a dtype's element type, as a std::type_identity.
 template <std::size_t I = 0, class F>
@@ -93,7 +94,8 @@ INGOT_API npy_header npy_info(const std::string& path);
 template <class F>
 decltype(auto) load_any(const std::string& path, const F& f) {
     return detail::with_element_type(
-        npy_info(path).type, [&]<class T>(std::type_identity<T>) -> decltype(auto) { return f(load<T>(path)); });
+        detail::npy_header_of("load_any", path).type,
+        [&]<class T>(std::type_identity<T>) -> decltype(auto) { return f(load<T>(path)); });
 }
 
 /// The arrays of a .npz file, which stays open; each is read when it is asked for.

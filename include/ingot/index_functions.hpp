@@ -171,6 +171,20 @@ auto extract(const C& condition, const E& e) {
 
 // ---- writing ---------------------------------------------------------------------------------------------------
 
+/// An array that may be written, a view of one, or what is selected of one.
+template <class D>
+concept selectable = requires(D&& x) { std::forward<D>(x).as_selection(); };
+template <class D>
+using selected_type = typename std::remove_cvref_t<D>::value_type;
+
+/// Where a statement writes: an array's leaf, and the part of it.
+template <class T>
+struct written_part {
+    explicit written_part(selection<T> part) : target(access::target(part)), where(access::seen(part).where()) {}
+    leaf<T>& target;
+    layout where;
+};
+
 /// As many values as `n`, again from the first where there are fewer.
 template <class V>
 auto repeated_values(const V& values, index_t n) {
@@ -180,22 +194,22 @@ auto repeated_values(const V& values, index_t n) {
         return values;
 }
 
-/// Writes values to the elements of x that `indices` name, counted in C order; again from the first where there are
-/// fewer values. Of several for one element one wins. `Mode` says what an index outside does.
+/// Writes values to the elements of an array, or of a part of one, that `indices` name, counted in C order; again from
+/// the first where there are fewer values. Of several for one element one wins. `Mode` says what an index outside does.
 ///
 ///     array<int> m = zeros<int>({2, 2});
 ///     put(m, array<int>{0, 3}, array<int>{7, 8});
 ///     std::cout << m;
 ///     // prints: [[7 0]
 ///     //          [0 8]]
-template <index_mode Mode = index_mode::check, class T, integer_array I, class V>
-    requires assignable_to<V, T>
-void put(array<T>& x, const I& indices, const V& values) {
-    leaf<T>& target = access::target(x);
-    const buffer* b = target.memory().get();
-    auto place = take<Mode>(ravel(positions<T>(target.where())), ravel(indices), 0);
-    write_places<scatter_rule::set>("put", target, b, source_node<T>("put", repeated_values(values, indices.size())),
-                                    place, 0);
+template <index_mode Mode = index_mode::check, class D, integer_array I, class V>
+    requires selectable<D> && assignable_to<V, selected_type<D>>
+void put(D&& x, const I& indices, const V& values) {
+    using T = selected_type<D>;
+    const written_part<T> part(std::forward<D>(x).as_selection());
+    auto place = take<Mode>(ravel(positions<T>(part.where)), ravel(indices), 0);
+    write_places<scatter_rule::set>("put", part.target, part.target.memory().get(),
+                                    source_node<T>("put", repeated_values(values, indices.size())), place, 0);
 }
 
 /// Writes values, in order and again from the first where there are fewer, to the elements of x where `mask`, of x's
@@ -205,13 +219,13 @@ void put(array<T>& x, const I& indices, const V& values) {
 ///     place(a, a > 1, array<int>{7, 8});
 ///     std::cout << a;
 ///     // prints: [1 7 8 7]
-template <class T, array_expression M, class V>
-    requires assignable_to<V, T>
-void place(array<T>& x, const M& mask, const V& values) {
+template <class D, array_expression M, class V>
+    requires selectable<D> && assignable_to<V, selected_type<D>>
+void place(D&& x, const M& mask, const V& values) {
     if (!same_extents(extents_ref::of(mask.shape().values()), extents_ref::of(x.shape().values())))
         throw shape_error("[place] a mask of shape " + to_text(mask.shape().values()) + " for an array of shape " +
                           to_text(x.shape().values()));
-    put<index_mode::unchecked>(x, flatnonzero(mask), values);
+    put<index_mode::unchecked>(std::forward<D>(x), flatnonzero(mask), values);
 }
 
 /// Writes to the elements of x where `mask`, of x's shape, is true the value that has the element's number in C order,
@@ -221,13 +235,15 @@ void place(array<T>& x, const M& mask, const V& values) {
 ///     putmask(a, a > 1, array<int>{7, 8});
 ///     std::cout << a;
 ///     // prints: [1 8 7 8]
-template <class T, array_expression M, class V>
-    requires assignable_to<V, T>
-void putmask(array<T>& x, const M& mask, const V& values) {
-    if constexpr (array_expression<V>)
-        x(mask) = reshape(repeated_values(values, x.size()), x.shape())(mask);
-    else
-        x(mask) = values;
+template <class D, array_expression M, class V>
+    requires selectable<D> && assignable_to<V, selected_type<D>>
+void putmask(D&& x, const M& mask, const V& values) {
+    if constexpr (array_expression<V>) {
+        auto all_values = reshape(repeated_values(values, x.size()), x.shape());
+        std::forward<D>(x)(mask) = all_values(mask);
+    } else {
+        std::forward<D>(x)(mask) = values;
+    }
 }
 
 /// Writes e into x, broadcast and converted, as `assign` does; with a mask only where that is true.
@@ -236,16 +252,20 @@ void putmask(array<T>& x, const M& mask, const V& values) {
 ///     copyto(a, 0, a > 1);
 ///     std::cout << a;
 ///     // prints: [1 0 0]
-template <class T, class E>
-    requires assignable_to<E, T>
-void copyto(array<T>& x, const E& e) {
-    assign(x, e);
+template <class D, class E>
+    requires selectable<D> && assignable_to<E, selected_type<D>>
+void copyto(D&& x, const E& e) {
+    if constexpr (writable<D>)  // all of an array
+        write("copyto", std::forward<D>(x), e);
+    else
+        write("copyto", std::forward<D>(x).as_selection(), e);
 }
-template <class T, class E, array_expression M>
-    requires assignable_to<E, T>
-void copyto(array<T>& x, const E& e, const M& mask) {
+template <class D, class E, array_expression M>
+    requires selectable<D> && assignable_to<E, selected_type<D>>
+void copyto(D&& x, const E& e, const M& mask) {
+    using T = selected_type<D>;
     auto value = make_node<op::astype, dtype_of<T>>("copyto", source_node<T>("copyto", e));
-    assign(x, detail::where(mask, std::move(value), x));
+    copyto(std::forward<D>(x), detail::where(mask, std::move(value), std::as_const(x)));
 }
 
 /// Writes values along `axis` at indices, as `take_along_axis` reads them.
@@ -255,18 +275,15 @@ void copyto(array<T>& x, const E& e, const M& mask) {
 ///     std::cout << m;
 ///     // prints: [[0 1 2]
 ///     //          [0 5 4]]
-template <class T, integer_array I, class V>
-    requires assignable_to<V, T>
-void put_along_axis(array<T>& x, const I& indices, const V& values, index_t axis) {
-    leaf<T>& target = access::target(x);
-    auto place = along_axis<index_mode::check>("put_along_axis", positions<T>(target.where()), indices, axis);
-    write_places<scatter_rule::set>("put_along_axis", target, target.memory().get(),
+template <class D, integer_array I, class V>
+    requires selectable<D> && assignable_to<V, selected_type<D>>
+void put_along_axis(D&& x, const I& indices, const V& values, index_t axis) {
+    using T = selected_type<D>;
+    const written_part<T> part(std::forward<D>(x).as_selection());
+    auto place = along_axis<index_mode::check>("put_along_axis", positions<T>(part.where), indices, axis);
+    write_places<scatter_rule::set>("put_along_axis", part.target, part.target.memory().get(),
                                     source_node<T>("put_along_axis", values), place, 0);
 }
-
-/// An array that may be written, or what is selected of one.
-template <class D>
-concept selectable = requires(D&& x) { std::forward<D>(x).as_selection(); };
 
 /// Writes to the elements whose indices are all the same. Throws shape_error where x has fewer than two axes, or more
 /// that are not of one extent.
@@ -277,7 +294,7 @@ concept selectable = requires(D&& x) { std::forward<D>(x).as_selection(); };
 ///     // prints: [[7 0 0]
 ///     //          [0 7 0]]
 template <class D, class V>
-    requires selectable<D> && assignable_to<V, typename std::remove_cvref_t<D>::value_type>
+    requires selectable<D> && assignable_to<V, selected_type<D>>
 void fill_diagonal(D&& x, const V& value) {
     shape_room room;
     view_room view;

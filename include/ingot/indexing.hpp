@@ -2,9 +2,11 @@
 // plain structs into which they are gathered. Turning them into a view of a shape is the library's (runtime/views.cpp).
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include <ingot/export.hpp>
@@ -126,6 +128,15 @@ concept mask_array = array_argument<I> && std::same_as<typename std::remove_cvre
 /// What may stand between the parentheses where an array does (array_indexing.hpp).
 template <class I>
 concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I>;
+/// Several of them, as one argument.
+template <class I>
+inline constexpr bool holds_indices = false;
+template <class... I>
+inline constexpr bool holds_indices<std::tuple<I...>> = (any_index<I> && ...);
+template <class I, std::size_t N>
+inline constexpr bool holds_indices<std::array<I, N>> = any_index<I>;
+template <class I>
+concept index_tuple = holds_indices<I>;
 
 /// One index as the library sees it.
 struct index_item {

@@ -34,8 +34,8 @@ N without_vector_axes(N product, bool row, bool column) {
     return product;
 }
 
-/// Throws shape_error where two matrices have no product.
-INGOT_API void check_product(extents_ref left, extents_ref right);
+/// Throws shape_error where two matrices have no product; a row or a column that was given as a vector is named as one.
+INGOT_API void check_product(extents_ref left, extents_ref right, bool row, bool column);
 /// Throws shape_error unless both axes, counted from the start, have one extent.
 INGOT_API void check_contracted(const char* operation, extents_ref a, int of_a, extents_ref b, int of_b);
 /// Throws shape_error unless the last two axes have one extent.
@@ -77,7 +77,7 @@ auto matmul(A&& a, B&& b) {
     auto left = as_matrix(node_of<A>(as_node(std::forward<A>(a))), true);
     auto right = as_matrix(node_of<B>(as_node(std::forward<B>(b))), false);
     const extents_ref of_left = left.extents(rooms[0]), of_right = right.extents(rooms[1]);
-    check_product(of_left, of_right);
+    check_product(of_left, of_right, row, column);
     if constexpr (kind_of(dtype_of<T>) >= kind::floating)
         if (!product_is_fold(of_left.data[of_left.rank - 2], of_left.data[of_left.rank - 1],
                              of_right.data[of_right.rank - 1]))

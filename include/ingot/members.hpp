@@ -2,6 +2,7 @@
 // Nothing here is instantiated for a type until it is used.
 #pragma once
 
+#include <tuple>
 #include <utility>
 
 #include <ingot/device.hpp>
@@ -104,9 +105,10 @@ public:
 
     /// x(i, all, j) with arrays of integers among the indices: the elements that they name, broadcast together, in the
     /// place of their axes, or first where others stand between them, as NumPy has it. An index outside its axis is
-    /// thrown as index_error by whoever waits next. x(mask), of a mask over the first axes: those that are true, an
-    /// array, for which it waits. Of an array that may be written, a selection that can be: of several values for one
-    /// element one wins. Throws shape_error where arrays do not broadcast or the mask has another shape.
+    /// thrown as index_error by whoever waits next; until then it reads any element and writes none, and what the other
+    /// indices name is read and written. x(mask), of a mask over the first axes: those that are true, an array, for
+    /// which it waits. Of an array that may be written, a selection that can be: of several values for one element one
+    /// wins. Throws shape_error where arrays do not broadcast or the mask has another shape.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     array<int> columns{2, 0};
@@ -132,9 +134,29 @@ public:
         return index_by_arrays(static_cast<E&&>(*this), std::forward<I>(indices)...);
     }
 
+    /// The same with the indices of a std::tuple or a std::array: x(ix_(i, j)), x(unravel_index(k, {2, 3})).
+    ///
+    ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+    ///     m(ix_(array<int>{1, 0}, array<int>{0, 2})) += 10;
+    ///     std::cout << m;
+    ///     // prints: [[11  2 13]
+    ///     //          [14  5 16]]
+    template <index_tuple I>
+    auto operator()(const I& indices) const& {
+        return std::apply([&](const auto&... own) { return self()(own...); }, indices);
+    }
+    template <index_tuple I>
+    auto operator()(const I& indices) & {
+        return std::apply([&](const auto&... own) { return static_cast<E&>(*this)(own...); }, indices);
+    }
+    template <index_tuple I>
+    auto operator()(const I& indices) && {
+        return std::apply([&](const auto&... own) { return static_cast<E&&>(*this)(own...); }, indices);
+    }
+
     // What is deleted stays invisible to SFINAE; the compiler prints its line.
     template <class... I>
-        requires(!(any_index<I> && ...))
+        requires(!(any_index<I> && ...) && !(index_tuple<I> && ...))
     void operator()(I...) const = delete;  // indices are integers, slice(), all, newaxis, ellipsis, arrays of integers
     template <class I>
     void operator[](I) const = delete;  // an element or a view is x(i), x(i, j), x(slice(1, -1))
@@ -145,21 +167,27 @@ public:
         requires std::is_arithmetic_v<Number>
     operator Number() const = delete;  // a number of the host is waited for: e.item()
 
-    /// The axes reversed: a view, to be read.
+    /// The axes reversed: a view; of an array that may be written it is written too.
     ///
-    ///     std::cout << array<int>{{1, 2, 3}, {4, 5, 6}}.T();
-    ///     // prints: [[1 4]
+    ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
+    ///     m.T()(0) = 7;
+    ///     std::cout << m.T();
+    ///     // prints: [[7 7]
     ///     //          [2 5]
     ///     //          [3 6]]
-    auto T() const {
-        shape_room room;
-        view_room view;
-        view_permuted(view, as_node(self()).extents(room), nullptr, "T");
-        return node_seen(self(), view);
-    }
+    auto T() const& { return reversed(self()); }
+    auto T() & { return reversed(static_cast<E&>(*this)); }
+    auto T() && { return reversed(static_cast<E&&>(*this)); }
 
 private:
     const E& self() const noexcept { return static_cast<const E&>(*this); }
+    template <class Own>
+    static auto reversed(Own&& e) {
+        shape_room room;
+        view_room view;
+        view_permuted(view, as_node(std::as_const(e)).extents(room), nullptr, "T");
+        return seen(std::forward<Own>(e), view);
+    }
 };
 
 /// The same for trees, to which nothing is assigned: exp(x) = exp(y) would else overwrite a temporary.

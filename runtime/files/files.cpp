@@ -106,13 +106,15 @@ void load_elements(const std::string& path, destination to) {
     runtime::read_npy(stream, to);
 }
 
-}  // namespace detail
-
-npy_header npy_info(const std::string& path) {
-    const std::unique_ptr<runtime::byte_source> file = runtime::open_file("npy_info", path);
+npy_header npy_header_of(const char* operation, const std::string& path) {
+    const std::unique_ptr<runtime::byte_source> file = runtime::open_file(operation, path);
     runtime::source_stream stream(*file);
     return public_part(runtime::read_npy_header(stream));
 }
+
+}  // namespace detail
+
+npy_header npy_info(const std::string& path) { return detail::npy_header_of("npy_info", path); }
 
 npz_file load_npz(const std::string& path) {
     return npz_file(new runtime::npz_archive(runtime::open_file("load_npz", path)));

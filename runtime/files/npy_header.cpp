@@ -222,10 +222,12 @@ npy_contents read_npy_header(byte_stream& from) {
     std::array<std::byte, 4> length_bytes{};
     from.read(std::span(length_bytes).first(major == 1 ? 2 : 4));
     const std::size_t length = little_endian<std::uint32_t>(length_bytes);
-    if (length > from.remaining() || length > longest_header)
+    if (length > longest_header)
         throw_file_error(subject, "has a header of " + std::to_string(length) + " bytes, and at most " +
-                                      std::to_string(std::min<std::uint64_t>(from.remaining(), longest_header)) +
-                                      " are wanted");
+                                      std::to_string(longest_header) + " are wanted");
+    if (length > from.remaining())
+        throw_file_error(subject, "has " + std::to_string(from.remaining()) + " of its header's " +
+                                      std::to_string(length) + " bytes: it is cut short");
     const std::string text = read_text(from, length);
     npy_contents file = dict_parser(text, subject).parse();
 

@@ -76,7 +76,7 @@ TEST_CASE("an error of a .npy file names the file, what was found and what was w
     CHECK(said_of(npy_file(good, six, 4)) ==
           "[load] FILE: is of the format's version 4.0, and 1.0, 2.0 or 3.0 is wanted");
     CHECK(said_of(npy_file(good, six).substr(0, 40)) ==
-          "[load] FILE: has a header of 59 bytes, and at most 30 are wanted");
+          "[load] FILE: has 30 of its header's 59 bytes: it is cut short");
     CHECK(said_of(npy_file(good, six + "y")) ==
           "[load] FILE: too long: has 25 bytes behind the header, where shape (2, 3) of float32 wants 24");
     CHECK(said_of(npy_file(good, "x")) ==
@@ -136,6 +136,8 @@ TEST_CASE("files that cannot be opened, read or written are errors that name the
     const std::string folder = scratch.path(), path = folder + "/x.npy", inside = folder + "/none/x.npy";
     CHECK(thrown<file_error>([&] { load<float>(path); }) == "[load] " + path + ": No such file or directory");
     CHECK(thrown<file_error>([&] { npy_info(path); }) == "[npy_info] " + path + ": No such file or directory");
+    CHECK(thrown<file_error>([&] { load_any(path, [](const auto& x) { return x.size(); }); }) ==
+          "[load_any] " + path + ": No such file or directory");
     CHECK(thrown<file_error>([&] { load_npz(path); }) == "[load_npz] " + path + ": No such file or directory");
     CHECK(thrown<file_error>([&] { load<float>(folder); }) ==
           "[load] " + folder + ": is a folder or a device, and a file is wanted");

@@ -170,3 +170,44 @@ TEST_CASE("a view is written through its name, splits from copies, and ends with
     CHECK_THROWS_AS((void)sum(row), shape_error);
     CHECK_THROWS_AS((row = 1), shape_error);
 }
+
+TEST_CASE("what is written by name may be a view, or a part of an array") {
+    array<int> m = reshape(arange<int>(24), {4, 6});
+    view<int> upper = m(slice(none, 2)), columns = m(all, slice(1, none, 2));
+    put(upper, array<int>{0, 7}, array<int>{-1, -2});
+    CHECK(m(slice(none, 2)).to_host() == std::vector<int>{-1, 1, 2, 3, 4, 5, 6, -2, 8, 9, 10, 11});
+    put(columns, array<int>{-1}, 100);
+    CHECK(m(3).to_host() == std::vector<int>{18, 19, 20, 21, 22, 100});
+    place(m(2), m(2) % 2 == 0, array<int>{7, 8});
+    CHECK(m(2).to_host() == std::vector<int>{7, 13, 8, 15, 7, 17});
+    putmask(columns, columns > 20, array<int>{50, 51});
+    CHECK(columns.to_host() == std::vector<int>{1, 3, 5, -2, 9, 11, 13, 15, 17, 19, 50, 51});
+    copyto(m(0), array<float>{1.5f}, array<bool>{true, false, true, false, true, false});
+    CHECK(m(0).to_host() == std::vector<int>{1, 1, 1, 3, 1, 5});
+    copyto(columns, 9);
+    copyto(flip(m, 1)(slice(none, 1)), 4);
+    CHECK(m(slice(none, 2)).to_host() == std::vector<int>{4, 4, 4, 4, 4, 4, 6, 9, 8, 9, 10, 9});
+    put_along_axis(columns, array<int>{{0}, {1}, {2}, {0}}, 0, 1);
+    CHECK(columns.to_host() == std::vector<int>{0, 4, 4, 9, 0, 9, 9, 9, 0, 0, 9, 9});
+    // What a view is copied from is its own.
+    const array<int> before = m;
+    put(upper, array<int>{3}, 77);
+    CHECK(m(0, 3).item() == 77);
+    CHECK(before(0, 3).item() == 4);
+}
+
+TEST_CASE("x.T() is written through, and the indices of a tuple are indices") {
+    array<int> m = reshape(arange<int>(6), {2, 3});
+    m.T()(0) = -1;
+    m.T()(slice(1, none), 1) += 10;
+    CHECK(m.to_host() == std::vector<int>{-1, 1, 2, -1, 14, 15});
+    const auto doubled = (m * 2).T();
+    CHECK(doubled(2).to_host() == std::vector<int>{4, 30});
+    const array<int> rows{1, 0}, places{2, 0};
+    CHECK(m(ix_(rows, places)).to_host() == std::vector<int>{15, -1, 2, -1});
+    CHECK((m + 1)(std::tuple{1, slice(1, none)}).to_host() == std::vector<int>{15, 16});
+    m(std::tuple{rows, places}) = 0;
+    m(ix_(array<int>{1}, places)) += 5;
+    CHECK(m.to_host() == std::vector<int>{0, 1, 2, 4, 14, 5});
+    CHECK(m(unravel_index(array<int>{1, 5}, {2, 3})).to_host() == std::vector<int>{1, 5});
+}

@@ -161,7 +161,7 @@ TEST_CASE("views that there are not throw and say why") {
     CHECK_THROWS_AS((void)as_strided(v(slice(1, none)), {3}, {4}), shape_error);
     CHECK_THROWS_AS((void)as_strided(v, {2}, {-4}), shape_error);
     CHECK_THROWS_AS((void)as_strided(v, {2}, {2}), shape_error);
-    CHECK(says([&] { (void)split(v, 2); }) == "[split] axis 0 of shape (3,) in 2 equal parts");
+    CHECK(says([&] { (void)split(v, 2); }) == "[split] axis 0 of shape (3,) has no 2 equal parts");
     CHECK(says([&] { (void)array_split(v, 0); }) == "[array_split] 0 parts: one or more are wanted");
     CHECK(says([&] { (void)vsplit(v, 3); }) == "[vsplit] wants 2 axes or more, given shape (3,)");
     CHECK_THROWS_AS((void)dsplit(m, 1), shape_error);
