@@ -192,7 +192,12 @@ TEST_CASE("rows end where their buffer does, whichever way it is read") {
             return u(all, up, aside, all)(all, part(i, planes), part(j, rows), part(k, columns));
         };
         const auto copied = [&](index_t i, index_t j, index_t k) { return copy(array<float>(at(i, j, k))); };
+        // Read once for all planes.
+        const array<float> rows_alone = alone(steps<float>({1, 1, rows, columns + 1}));
+        const auto beside = [&](index_t k) { return rows_alone(all, all, all, part(k, columns)); };
         CHECK(layout_of(corners(at)) == "stencil");
+        CHECK(same(array<float>(corners(at) * beside(0) - beside(1)),
+                   array<float>(corners(copied) * copy(array<float>(beside(0))) - copy(array<float>(beside(1))))));
         CHECK(same(array<float>(corners(at)), array<float>(corners(copied))));
         CHECK(same(array<float>(cross(at)), array<float>(cross(copied))));
     }
@@ -265,6 +270,10 @@ TEST_CASE("what is written lies in the buffer that is read, elsewhere or at the 
     const array<float> sum_of_copies = copied(32) + copied(33) - copied(34);
     wide(all, part(79, 45)) = wide(all, part(32, 45)) + wide(all, part(33, 45)) - wide(all, part(34, 45));
     CHECK(same(array<float>(wide(all, part(79, 45))), sum_of_copies));
+    array<float> line = steps<float>({200}), sums = line;
+    sums(part(100, 90)) += copy(array<float>(line(part(3, 90)))) + copy(array<float>(line(part(4, 90)))) * 2;
+    line(part(100, 90)) += line(part(3, 90)) + line(part(4, 90)) * 2;
+    CHECK(same(line, sums));
 }
 
 TEST_CASE("a stencil is one kernel, and others' shapes need no new one") {

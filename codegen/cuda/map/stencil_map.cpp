@@ -475,7 +475,8 @@ private:
     static std::string parenthesised(int n) { return n < 0 ? '(' + std::to_string(n) + ')' : std::to_string(n); }
 
     void load(const view_window& w, const row_line& line, const std::string& slot, const std::string& row) {
-        b_.code.line(loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][", slot, "], ", row, ");");
+        b_.code.line("if (here) ", loader_of(w, line), '(', w.name, '[', line.side - w.first_side, "][", slot, "], ",
+                     row, ");");
     }
 
     /// Row by row: what is read first only fills the rings. Each place in the text that reads is one, for it is read in

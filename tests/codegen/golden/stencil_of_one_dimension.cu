@@ -90,7 +90,7 @@ map(const __grid_constant__ arguments p) {
         load_ends_plain(to, from - 0, column - 0, 0, int32(p.n0) + 3);
     };
     __shared__ alignas(16) unsigned char turned[4096];
-    load_x0_rows(x0_rows[0][0], 0);
+    if (here) load_x0_rows(x0_rows[0][0], 0);
     {
         alignas(16) complex64 z0[1][2];
 #pragma unroll
