@@ -33,14 +33,9 @@ std::string_view word_of(std::uint32_t bytes, dtype of) {
     return bytes == 16 && of == dtype::f8 ? "double2" : word_of(bytes);
 }
 
-namespace {
-
-/// Whether CUDA's own functions load and store it.
 bool has_intrinsics(dtype t) {
     return detail::kind_of(t) == detail::kind::integer || detail::kind_of(t) == detail::kind::floating;
 }
-
-}  // namespace
 
 bool cuda_kernel::moves_along(const array_argument& at, std::uint64_t axes) const {
     for (std::size_t a = 0; a < at.at->strides.size(); ++a)

@@ -14,6 +14,8 @@ std::uint32_t bytes_of(const array_argument& at);
 std::string_view word_of(std::uint32_t bytes);
 /// The same for elements of this type: doubles that are words of their own are not copied from pairs of words.
 std::string_view word_of(std::uint32_t bytes, dtype of);
+/// Whether CUDA's own functions, __ldg and __stcs, load and store it.
+bool has_intrinsics(dtype t);
 
 /// How an input is read: once by one thread, more than once (so cached), or from memory that the kernel also writes.
 enum class reading { once, again, in_place };
@@ -57,9 +59,9 @@ struct cuda_kernel : kernel_builder {
 
     /// The digits of `linear` along these axes of the key, outermost first; the outermost takes what is left.
     void write_digits(std::string linear, const std::vector<int>& axes);
-    /// "blockIdx.x * 256u + threadIdx.x". The blocks of what an earlier step has folded begin at its end, which a cache
-    /// has still.
+    /// "blockIdx.x". The blocks of what an earlier step has folded begin at its end, which a cache has still.
     std::string block_index();
+    /// "blockIdx.x * 256u + threadIdx.x"
     std::string thread_index(std::uint32_t block_elements);
 
     /// Opens an unrolled loop, over `variable` from 0 to n.

@@ -255,7 +255,7 @@ void putmask(D&& x, const M& mask, const V& values) {
 template <class D, class E>
     requires selectable<D> && assignable_to<E, selected_type<D>>
 void copyto(D&& x, const E& e) {
-    if constexpr (writable<D>)  // all of an array
+    if constexpr (writable<D>)  // an array, or what is selected of one: all but views
         write("copyto", std::forward<D>(x), e);
     else
         write("copyto", std::forward<D>(x).as_selection(), e);

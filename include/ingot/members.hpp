@@ -175,19 +175,12 @@ public:
     ///     // prints: [[7 7]
     ///     //          [2 5]
     ///     //          [3 6]]
-    auto T() const& { return reversed(self()); }
-    auto T() & { return reversed(static_cast<E&>(*this)); }
-    auto T() && { return reversed(static_cast<E&&>(*this)); }
+    auto T() const& { return viewed(self(), view_permuted, nullptr, "T"); }
+    auto T() & { return viewed(static_cast<E&>(*this), view_permuted, nullptr, "T"); }
+    auto T() && { return viewed(static_cast<E&&>(*this), view_permuted, nullptr, "T"); }
 
 private:
     const E& self() const noexcept { return static_cast<const E&>(*this); }
-    template <class Own>
-    static auto reversed(Own&& e) {
-        shape_room room;
-        view_room view;
-        view_permuted(view, as_node(std::as_const(e)).extents(room), nullptr, "T");
-        return seen(std::forward<Own>(e), view);
-    }
 };
 
 /// The same for trees, to which nothing is assigned: exp(x) = exp(y) would else overwrite a temporary.
@@ -240,13 +233,19 @@ auto seen(E&& e, const axis_view& view) {
     }
 }
 
+/// e through the view that `make(view, shape, arguments...)` gives.
+template <class E, class Make, class... A>
+auto viewed(E&& e, Make make, const A&... arguments) {
+    shape_room room;
+    view_room view;
+    make(view, as_node(std::as_const(e)).extents(room), arguments...);
+    return seen(std::forward<E>(e), view);
+}
+
 template <class E, class... I>
 auto index_into(E&& e, I... indices) {
     const index_item items[] = {as_index_item(indices)..., index_item{}};
-    shape_room room;
-    view_room view;
-    view_by_index(view, as_node(std::as_const(e)).extents(room), items, sizeof...(I));
-    return seen(std::forward<E>(e), view);
+    return viewed(std::forward<E>(e), view_by_index, items, int{sizeof...(I)});
 }
 
 template <class N>

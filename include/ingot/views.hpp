@@ -12,16 +12,7 @@
 namespace ingot {
 namespace detail {
 
-/// e through the view that `make(view, shape, arguments...)` gives.
-template <class E, class Make, class... A>
-auto viewed(E&& e, Make make, const A&... arguments) {
-    shape_room room;
-    view_room view;
-    make(view, as_node(std::as_const(e)).extents(room), arguments...);
-    return seen(std::forward<E>(e), view);
-}
-
-/// The same of a view that is to be read alone: elements may stand for several.
+/// e through a view as `viewed` has it, to be read alone: elements may stand for several.
 template <class E, class Make, class... A>
 auto viewed_to_read(E&& e, Make make, const A&... arguments) {
     shape_room room;

@@ -20,7 +20,7 @@ PAGE_ROW = re.compile(r"^\| (.*?) \|.*\| `([^`]+)` \|$")
 # Rows of the page whose columns are not the same expression, or which this script cannot compute: by Ingot's column.
 NOT_COMPARED = re.compile(
     r"random::|_pinned|take\(|asarray\(std|exp\(log1p|angle\(conj|log2?\(|erf\(|gamma|digamma|j0\(|ndtri|expit|softmax|norm\(|"
-    r"\.item\(\)|to_host|values\(|benchmark|fill\(|^put\(|^scatter_add\(|\) = |\+= |sum\(x\)\.item|eval\(frexp|eval\(max|bit_cast|array<float>\(x\)|complex_of|"
+    r"\.item\(\)|to_host|values\(|benchmark|fill\(|^put\(|^copyto\(|^scatter_add\(|\) = |\+= |sum\(x\)\.item|eval\(frexp|eval\(max|bit_cast|array<float>\(x\)|complex_of|"
     r"astype<std::complex|array<double>\{1|"
     # Compared by tests of their own: files, joins, grids, windows (parity/elsewhere.txt).
     r"save|load|npy_info|print_options|grid|ix_\(|fromfunction|_index|split\(|diagflat|tril|rollaxis|fliplr|"

@@ -20,15 +20,12 @@ std::string indented(const std::string& lines) {
 }  // namespace
 
 std::string element_at(const array_argument& in, const std::string& address) {
-    const dtype t = in.at->head.type;
-    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
-    return in.at->head.aliased || !intrinsic ? "*(" + address + ')' : "__ldg(" + address + ')';
+    return in.at->head.aliased || !has_intrinsics(in.at->head.type) ? "*(" + address + ')' : "__ldg(" + address + ')';
 }
 
 std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool aligned) {
     const bool own = in.at->head.aliased;
-    const dtype t = in.at->head.type;
-    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+    const bool intrinsic = has_intrinsics(in.at->head.type);
     const auto element = [&](const std::string& at) { return element_at(in, at); };
     const auto word = [&](const std::string& at) { return own ? "*(" + at + ')' : "__ldg(" + at + ')'; };
     const std::string suffix = own ? "_own" : intrinsic ? "" : "_plain";
@@ -75,8 +72,7 @@ std::string add_row_loaders(cuda_kernel& b, const array_argument& in, bool align
 }
 
 std::string add_row_storer(cuda_kernel& b, const array_argument& z) {
-    const dtype t = z.at->head.type;
-    const bool intrinsic = kind_of(t) == kind::integer || kind_of(t) == kind::floating;
+    const bool intrinsic = has_intrinsics(z.at->head.type);
     const std::string name = intrinsic ? "store_row" : "store_row_plain", wide = b.needs.type(dtype::u8);
     const std::string address = "reinterpret_cast<" + wide + ">(to)";
     b.needs.add(name, b.function("Each lane's elements [begin, end) of a row, whole ones by one access where they are "

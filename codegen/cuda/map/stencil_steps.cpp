@@ -211,12 +211,8 @@ private:
         out.margin("#pragma unroll");
         out.line("    for (int e = 0; e < ", each_, "; ++e)");
         out.line("        if (column + e >= ", -left_, " && column + e < ", extent(inner_), " + ", right_,
-                 ") to[e] = ", has_intrinsic() ? "__ldg(from + e)" : "from[e]", ";");
+                 ") to[e] = ", has_intrinsics(output().at->head.type) ? "__ldg(from + e)" : "from[e]", ";");
         out.line("};");
-    }
-    bool has_intrinsic() const {
-        const kind k = kind_of(output().at->head.type);
-        return k == kind::integer || k == kind::floating;
     }
 
     void roll() {
