@@ -8,12 +8,14 @@ die() {
     exit 1
 }
 
-# A probe is a command, a <header>, a python:module or a library's file.
+# A probe is a command, a <header>, a python:module, headers-of-python or a library's file. It looks for the thing that
+# is used: for a library that is linked the library's file, since another package may hold its headers.
 is_there() {
     case $1 in
         '<'*) printf '#include %s\n' "$1" | "${CXX:-c++}" -std=c++20 -x c++ -E - ;;
         python:*) python3 -c "import ${1#python:}" ;;
-        lib*.so.*) echo 'int main() {}' | "${CXX:-c++}" -x c++ - -l:"$1" -o /dev/null ;;
+        headers-of-python) [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ;;
+        lib*.so*) echo 'int main() {}' | "${CXX:-c++}" -x c++ - -l:"$1" -o /dev/null ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/device.hpp"
 #include "tests/arrays/expect.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 
@@ -16,7 +17,7 @@ std::pair<device, device> two_devices() {
 
 bool no_two_gpus() {
     if (device::cuda_count() > 1) return false;
-    MESSAGE("not tested: there are no two GPUs");
+    test::untested("there are no two GPUs here");
     return true;
 }
 
@@ -110,8 +111,7 @@ TEST_CASE("transfers write into an array of any device, pinned ones too, and cop
 TEST_CASE("an array of another device is read where it is, as it was when the view was made") {
     const auto [first, second] = two_devices();
     if (!can_access(first, second)) {
-        MESSAGE("not tested: the devices have no access to each other");
-        return;
+        return test::untested("the devices have no access to each other");
     }
     const stream of_first(first), of_second(second);
     array<double> x, r;
@@ -162,8 +162,7 @@ TEST_CASE("GPUs whose access to each other is refused say so and copy all the sa
     }
     if (no_two_gpus()) return;
     if (can_access(device::cuda(0), device::cuda(1))) {
-        MESSAGE("not tested: the GPUs have access to each other");
-        return;
+        return test::untested("the GPUs have access to each other");
     }
     const array<float> x = array<float>{1, 2}.to(device::cuda(1));
     CHECK(thrown<device_error>([&] { (void)peer_view(x, device::cuda(0)); }) ==

@@ -14,6 +14,7 @@
 
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 
@@ -75,7 +76,7 @@ void put(const std::string& file, const both_handles& handles) {
 
 bool no_gpu() {
     if (device::cuda_count() > 0) return false;
-    MESSAGE("not tested: there is no GPU");
+    test::untested("there is no GPU here");
     return true;
 }
 

@@ -214,7 +214,7 @@ TEST_CASE("memory that is given with another device, a null pointer or too many 
 }
 
 TEST_CASE("the host's pageable memory is a GPU's where that reaches it") {
-    if (device::cuda_count() == 0) return test::untested("there is no GPU");
+    if (device::cuda_count() == 0) return test::untested("there is no GPU here");
     if (!reaches_pageable_memory(device::cuda()))
         return test::untested("the GPU does not reach the host's pageable memory");
     const with_device on_the_gpu(device::cuda());

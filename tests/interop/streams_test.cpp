@@ -9,6 +9,7 @@
 #include "runtime/driver.hpp"
 #include "runtime/ordering.hpp"
 #include "tests/arrays/expect.hpp"
+#include "tests/untested.hpp"
 
 using namespace ingot;
 
@@ -73,7 +74,7 @@ private:
 
 bool no_gpu() {
     if (device::cuda_count() > 0) return false;
-    MESSAGE("not tested: there is no GPU");
+    test::untested("there is no GPU here");
     return true;
 }
 
