@@ -409,8 +409,46 @@ void view_trailing(view_room& view, extents_ref mask, int axes) {
     for (int j = 0; j < axes; ++j) w.standing(1);
 }
 
+std::span<const index_t> shape_under_masks(shape_room& room, extents_ref of, const index_item* items,
+                                           const extents_ref* masks, int count) {
+    int taken = 0, added = 0;
+    for (int k = 0; k < count; ++k) {
+        if (items[k].what == form::array) taken += masks[k].rank < 0 ? 1 : masks[k].rank, added += masks[k].rank == 0;
+        if (items[k].what == form::slice || items[k].what == form::integer) ++taken;
+    }
+    if (taken > of.rank)
+        throw index_error("[index] indices for " + std::to_string(taken) + " axes of an array of " +
+                          std::to_string(of.rank));
+    if (of.rank + added > max_rank) fail("index", std::to_string(of.rank + added) + " axes, and 64 are the most");
+    int n = 0, axis = 0;
+    const auto pass_over = [&](int axes) {
+        for (int j = 0; j < axes; ++j) room[n++] = of.data[axis++];
+    };
+    for (int k = 0; k < count; ++k) {
+        if (items[k].what == form::newaxis) continue;
+        if (items[k].what == form::ellipsis) {
+            pass_over(of.rank - taken);
+            taken = of.rank;
+        } else if (masks[k].rank < 0) {
+            pass_over(1);
+        } else {
+            room[n] = 1;
+            for (int j = 0; j < masks[k].rank; ++j, ++axis) {
+                if (masks[k].data[j] != of.data[axis])
+                    fail("index", "a mask of shape " + to_text(masks[k].span()) + " whose axis " + std::to_string(j) +
+                                      " selects along axis " + std::to_string(axis) + " of shape " +
+                                      to_text(of.span()) + "; it has to have that axis's extent");
+                room[n] *= of.data[axis];
+            }
+            ++n;
+        }
+    }
+    pass_over(of.rank - axis);
+    return {room, static_cast<std::size_t>(n)};
+}
+
 void check_mask(extents_ref mask, extents_ref of) {
-    if (mask.rank == 0 || mask.rank > of.rank || !std::equal(mask.data, mask.data + mask.rank, of.data))
+    if (mask.rank > of.rank || !std::equal(mask.data, mask.data + mask.rank, of.data))
         fail("index", "a mask of shape " + to_text(mask.span()) + " for an array of shape " + to_text(of.span()) +
                           ", whose first axes it has to have");
 }

@@ -36,18 +36,26 @@ auto gathered_last(Source source, std::tuple<Index...> indices) {
     }
 }
 
-/// The indices of one x(...): what each is, and the nodes of the arrays among them.
-template <class... Index>
+/// The indices of one x(...): what each is, and the nodes of the arrays among them. `merged` is the shape of x with the
+/// axes of each mask as one axis, which the mask's array of indices reads.
+template <bool Masked, class... Index>
 struct index_list {
     std::array<index_item, 2 * max_rank> items;
     int count = 0;
     std::tuple<Index...> arrays;
+    std::span<const index_t> merged;
 };
 
 /// What a list of indices reads of a source.
-template <class Source, class... Index>
-auto gathered_by(Source source, const index_list<Index...>& list) {
+template <class Source, bool Masked, class... Index>
+auto gathered_by(Source whole, const index_list<Masked, Index...>& list) {
     std::tuple<Index...> indices = list.arrays;
+    auto source = [&] {
+        if constexpr (Masked)
+            return reshaped("index", std::move(whole), list.merged);
+        else
+            return std::move(whole);
+    }();
     view_room view, views[sizeof...(Index)], *next = views;
     std::apply(
         [&](auto&... index) {
@@ -98,18 +106,33 @@ struct scattered_tree {
     extents_ref extents(shape_room& room) const { return place.extents(room); }
 };
 
+/// A node's values in memory of their own, even where the node is a whole array.
+template <class N>
+leaf<typename N::value_type> values_apart(const N& node) {
+    leaf<typename N::value_type> values;
+    evaluate_into<typename N::value_type>(node, values.memory(), values.where());
+    return values;
+}
+
 /// Writes `value` into a target's elements of these numbers. `own`: references to its buffer that the statement holds
-/// itself, beside the target's.
+/// itself, beside the target's. What reads the buffer is computed first, unless others hold the buffer: then the target
+/// moves to a copy, and the statement reads the old one.
 template <scatter_rule Rule, class T, class Value, class Place>
 void write_places(const char* operation, leaf<T>& target, const buffer* seen, Value value, const Place& place,
                   std::uint32_t own) {
-    if (may_read(value, seen)) {
-        const array<typename Value::value_type> first(value);
-        return write_places<Rule>(operation, target, seen, first.as_leaf(), place, own);
-    }
-    if (may_read(place, seen)) {
-        const array<index_t> first(place);
-        return write_places<Rule>(operation, target, seen, std::move(value), first.as_leaf(), own);
+    const bool value_reads = may_read(value, seen), place_reads = may_read(place, seen);
+    if (value_reads || place_reads) {
+        const std::uint32_t of_place = place.count(seen);
+        const buffer_ref& memory = target.memory();
+        if (memory && (memory->unowned || memory.unique(1 + own + value.count(seen) + of_place))) {
+            if (place_reads) {
+                const leaf<index_t> first = values_apart(place);
+                return write_places<Rule>(operation, target, seen, std::move(value), first, own + of_place);
+            }
+            leaf<typename Value::value_type> first = values_apart(value);
+            { const Value released(std::move(value)); }  // so that the target is written where it is
+            return write_places<Rule>(operation, target, seen, std::move(first), place, own);
+        }
     }
     shape_room from, to;
     view_room view;
@@ -207,6 +230,11 @@ private:
 
 // ---- masks -----------------------------------------------------------------------------------------------------
 
+/// The shape of an array in which the axes of each mask among the indices are one axis; of a mask of no axes it is a new
+/// one of extent 1. `masks` has a mask's extents for each item, rank -1 where the item is no mask. Throws shape_error
+/// where the extents differ, index_error where there are too many indices.
+INGOT_API std::span<const index_t> shape_under_masks(shape_room&, extents_ref of, const index_item* items,
+                                                     const extents_ref* masks, int count);
 /// Throws shape_error where a mask is not over the first axes of a shape.
 INGOT_API void check_mask(extents_ref mask, extents_ref of);
 /// The shape of what a mask over the first axes selects from, these being one.
@@ -310,8 +338,9 @@ public:
         const array<index_t> indices = true_indices(ravel(mask_));
         const leaf<T>& seen = whole_.as_leaf();
         auto place = take<index_mode::unchecked>(under_mask(positions<T>(seen.where()), mask), indices, 0);
-        write_places<scatter_rule::set>(operation, access::target(whole_), seen.memory().get(),
-                                        source_node<T>(operation, std::forward<E>(e)), place, 1);
+        const buffer* const buffer = seen.memory().get();
+        write_places<scatter_rule::set>(operation, access::target(whole_), buffer,
+                                        source_node<T>(operation, std::forward<E>(e)), place, 1 + mask_.count(buffer));
     }
 
     template <op O, class E>
@@ -354,35 +383,50 @@ private:
 
 // ---- x(...) ----------------------------------------------------------------------------------------------------
 
-/// An index of x(...) as it is listed: an array becomes its node, a mask the arrays of its true indices, which are
-/// found now.
+/// An index of x(...) as it is listed: an array becomes its node, a mask the array of its true indices in C order, which
+/// are found now. A bool is a mask of no axes.
 template <any_index I>
 auto listed_index(I&& i) {
-    if constexpr (integer_array<I>)
+    if constexpr (std::same_as<std::remove_cvref_t<I>, bool>)
+        return std::tuple(zeros<index_t>({i ? 1 : 0}).as_leaf());
+    else if constexpr (integer_array<I>)
         return std::tuple(as_node(std::forward<I>(i)));
     else if constexpr (mask_array<I>)
-        return std::tuple(true_indices(i).as_leaf());
+        return std::tuple(true_indices(ravel(i)).as_leaf());
     else
         return std::tuple<>();
 }
 template <any_index I>
 index_item listed_item(const I& i) {
-    if constexpr (array_argument<I>) {
-        if constexpr (mask_array<I>)
-            if (i.ndim() != 1)
-                throw index_error("[index] a mask of " + std::to_string(i.ndim()) +
-                                  " axes stands alone: x(mask); beside other indices it has one axis");
+    if constexpr (array_argument<I> || std::same_as<I, bool>)
         return {index_item::form::array};
-    } else {
+    else
         return as_index_item(i);
-    }
 }
+/// The extents of an index that is a mask; of another one of rank -1.
+template <any_index I>
+extents_ref extents_of_mask(const I& i, shape_room& room) {
+    if constexpr (mask_array<I>)
+        return as_node(i).extents(room);
+    else
+        return {nullptr, std::same_as<I, bool> ? 0 : -1};
+}
+template <class I>
+concept any_mask = mask_array<I> || std::same_as<std::remove_cvref_t<I>, bool>;
+
+/// The indices of x(...) for an x of this shape. Throws shape_error where a mask has not the extents of its axes.
 template <class... I>
-auto list_indices(I&&... indices) {
+auto list_indices(shape_room& merged, extents_ref of, I&&... indices) {
+    const std::array<index_item, 2 * max_rank> items{listed_item(indices)...};
+    std::span<const index_t> shape;
+    if constexpr ((any_mask<I> || ...)) {
+        shape_room rooms[sizeof...(I)], *next = rooms;
+        const extents_ref masks[] = {extents_of_mask(indices, *next++)...};
+        shape = shape_under_masks(merged, of, items.data(), masks, sizeof...(I));
+    }
     auto arrays = std::tuple_cat(listed_index(std::forward<I>(indices))...);
     return [&]<class... N>(std::tuple<N...>&& nodes) {
-        index_list<N...> list{{listed_item(indices)...}, sizeof...(I), std::move(nodes)};
-        return list;
+        return index_list<(any_mask<I> || ...), N...>{items, sizeof...(I), std::move(nodes), shape};
     }(std::move(arrays));
 }
 
@@ -400,7 +444,9 @@ auto index_by_arrays(E&& e, I&&... indices) {
             return selected_by(std::forward<E>(e), node);
         }
     } else {
-        const auto list = list_indices(std::forward<I>(indices)...);
+        shape_room room, merged;
+        const auto list =
+            list_indices(merged, as_node(std::as_const(e)).extents(room), std::forward<I>(indices)...);
         if constexpr (requires { std::forward<E>(e).as_selection(); }) {
             auto whole = std::forward<E>(e).as_selection();
             using T = typename decltype(whole)::value_type;

@@ -125,16 +125,21 @@ concept integer_array = array_argument<I> && std::integral<typename std::remove_
                         (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>);
 template <class I>
 concept mask_array = array_argument<I> && std::same_as<typename std::remove_cvref_t<I>::value_type, bool>;
-/// What may stand between the parentheses where an array does (array_indexing.hpp).
+/// What may stand between the parentheses where an array does (array_indexing.hpp). A bool is a mask of no axes; alone,
+/// as in x(true), it is refused, for a comparison of numbers was hardly meant.
 template <class I>
-concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I>;
+concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I> ||
+                    std::same_as<std::remove_cvref_t<I>, bool>;
+template <class... I>
+concept indices_with_arrays = (any_index<I> && ...) && ((array_argument<I> || ...) ||
+                                                        (sizeof...(I) > 1 && (std::same_as<std::remove_cvref_t<I>, bool> || ...)));
 /// Several of them, as one argument.
 template <class I>
 inline constexpr bool holds_indices = false;
 template <class... I>
 inline constexpr bool holds_indices<std::tuple<I...>> = (any_index<I> && ...);
 template <class I, std::size_t N>
-inline constexpr bool holds_indices<std::array<I, N>> = any_index<I>;
+inline constexpr bool holds_indices<std::array<I, N>> = any_index<I> && !std::same_as<I, bool>;
 template <class I>
 concept index_tuple = holds_indices<I>;
 

@@ -108,7 +108,8 @@ public:
     /// thrown as index_error by whoever waits next; until then it reads any element and writes none, and what the other
     /// indices name is read and written. x(mask), of a mask over the first axes: those that are true, an array, for
     /// which it waits. Of an array that may be written, a selection that can be: of several values for one element one
-    /// wins. Throws shape_error where arrays do not broadcast or the mask has another shape.
+    /// wins. A mask beside other indices stands for the indices of its true elements; a bool beside others is a mask of
+    /// no axes. Throws shape_error where arrays do not broadcast or a mask has not the extents of its axes.
     ///
     ///     array<int> m{{1, 2, 3}, {4, 5, 6}};
     ///     array<int> columns{2, 0};
@@ -119,17 +120,17 @@ public:
     ///     //          [ 0  5  0]]
     ///     //         [ 0 11] [11]
     template <class... I>
-        requires(any_index<I> && ...) && (array_argument<I> || ...)
+        requires indices_with_arrays<I...>
     auto operator()(I&&... indices) const& {
         return index_by_arrays(self(), std::forward<I>(indices)...);
     }
     template <class... I>
-        requires(any_index<I> && ...) && (array_argument<I> || ...)
+        requires indices_with_arrays<I...>
     auto operator()(I&&... indices) & {
         return index_by_arrays(static_cast<E&>(*this), std::forward<I>(indices)...);
     }
     template <class... I>
-        requires(any_index<I> && ...) && (array_argument<I> || ...)
+        requires indices_with_arrays<I...>
     auto operator()(I&&... indices) && {
         return index_by_arrays(static_cast<E&&>(*this), std::forward<I>(indices)...);
     }

@@ -83,6 +83,7 @@ void add_exactly(const char* operation, leaf<T>& target, const buffer* seen, Val
     if (current_device() != target.on_device()) on.emplace(target.on_device());
     const array<deferred<index_t, T>> at(ravel(place) - all.first);
     array<W> weights(ravel(broadcast_to(as_values<W>(as_values<T>(value)), shape)));
+    { const Value released(std::move(value)); }  // so that the target is written where it is
     const index_t k = at.size();
     if (k == 0) return;
     const auto write = [&](const auto& sums, const auto& at_numbers) {
