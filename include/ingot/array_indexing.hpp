@@ -126,10 +126,10 @@ void write_places(const char* operation, leaf<T>& target, const buffer* seen, Va
         const buffer_ref& memory = target.memory();
         if (memory && (memory->unowned || memory.unique(1 + own + value.count(seen) + of_place))) {
             if (place_reads) {
-                const leaf<index_t> first = values_apart(place);
+                const auto first = values_apart(place);
                 return write_places<Rule>(operation, target, seen, std::move(value), first, own + of_place);
             }
-            leaf<typename Value::value_type> first = values_apart(value);
+            auto first = values_apart(value);
             { const Value released(std::move(value)); }  // so that the target is written where it is
             return write_places<Rule>(operation, target, seen, std::move(first), place, own);
         }
