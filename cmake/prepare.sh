@@ -53,4 +53,4 @@ configure() {
     cmake --preset "$1" -B "$build" "${@:2}" | grep -e '^-- Ingot'
 }
 
-compile() { cmake --build "$build" --parallel "$(nproc)"; }
+compile() { cmake --build "$build" --parallel "$(nproc)" "$@"; }

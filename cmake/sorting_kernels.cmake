@@ -1,8 +1,19 @@
 # CUB's radix sort, compiled by NVRTC when Ingot is built and embedded in the library: a cubin for each sm_NN of
 # INGOT_SORTING_ARCHITECTURES, PTX for each compute_NN, which the driver assembles for GPUs that are newer. Without them
-# rows are sorted by kernels of Ingot's own, which take more passes.
-set(INGOT_SORTING_ARCHITECTURES "sm_80;sm_90;sm_100;compute_100" CACHE STRING
-    "GPUs for which CUB's sorting kernels are built in, 20 seconds each; none where it is empty")
+# rows are sorted by kernels of Ingot's own, which take more passes. Each takes 20 seconds and 1.4 MB, so unless told
+# otherwise they are built for the GPUs of this machine.
+if(NOT DEFINED INGOT_SORTING_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE here ERROR_QUIET RESULT_VARIABLE status)
+    set(found "")
+    if(status EQUAL 0)
+        string(REGEX MATCHALL "[0-9]+\\.[0-9]" found "${here}")
+        list(REMOVE_DUPLICATES found)
+        list(TRANSFORM found REPLACE "^(.*)\\.(.)$" "sm_\\1\\2")
+    endif()
+    set(INGOT_SORTING_ARCHITECTURES "${found}" CACHE STRING
+        "GPUs for which CUB's sorting kernels are built in, as sm_90 or compute_90; none where it is empty")
+endif()
 
 # Kernels made of internals of CUB, of the versions that they have been tried with.
 file(STRINGS runtime/sorting/radix_kernels.hpp pinned REGEX "cub_version = [0-9]+")
@@ -16,7 +27,7 @@ mark_as_advanced(CUB_INCLUDE_DIR NVRTC_LIBRARY)
 
 set(ingot_own_sorting "GPUs sort by Ingot's own kernels, in more passes than CUB's")
 if(NOT INGOT_SORTING_ARCHITECTURES)
-    message(STATUS "Ingot: ${ingot_own_sorting}, for INGOT_SORTING_ARCHITECTURES is empty")
+    message(STATUS "Ingot: ${ingot_own_sorting}: no GPU is here, and INGOT_SORTING_ARCHITECTURES names none (sm_90, ...)")
     return()
 elseif(NOT EXISTS "${CUB_INCLUDE_DIR}/cub/version.cuh")
     message(STATUS "Ingot: ${ingot_own_sorting}, for the toolkit's CCCL headers were not found; "

@@ -39,6 +39,7 @@ class Ingot(ConanFile):
         toolchain.cache_variables["INGOT_BUILD_TESTING"] = False
         toolchain.cache_variables["INGOT_BUILD_EXAMPLES"] = False
         toolchain.cache_variables["INGOT_INSTALL"] = True
+        toolchain.cache_variables["INGOT_SORTING_ARCHITECTURES"] = "sm_80;sm_90;sm_100;compute_100"
         boost = self.dependencies["boost"].cpp_info.aggregated_components().includedirs[0]
         toolchain.cache_variables["Hana_INCLUDE_DIR"] = boost.replace("\\", "/")
         toolchain.generate()

@@ -84,12 +84,17 @@ const radix_kernels* kernels_of(device_id device) {
     const auto architecture = static_cast<int>(architecture_of(device));
     const std::lock_guard lock(mutex);
     const auto [found, is_new] = all.try_emplace(architecture);
-    if (const kernel_image* const image = is_new ? image_for(architecture) : nullptr) {
+    if (!is_new) return found->second.get();
+    const std::string slower = "rows are sorted by Ingot's own kernels, in more passes than CUB's: ";
+    if (const kernel_image* const image = image_for(architecture)) {
         try {
             found->second = std::make_unique<const radix_kernels>(*image);
         } catch (const error& reason) {
-            warn_once(std::string("rows are not sorted by CUB's kernels: ") + reason.what());
+            warn_once(slower + reason.what());
         }
+    } else {
+        warn_once(slower + "Ingot was built without these for sm_" + std::to_string(architecture) +
+                  " (INGOT_SORTING_ARCHITECTURES)");
     }
     return found->second.get();
 }

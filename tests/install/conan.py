@@ -39,7 +39,7 @@ for argument; do
 done
 case $object in
     */sorting/*) ;;
-    CMakeFiles/ingot.dir/*.cpp.o) [ -f "{build}/$object" ] && exec cp "{build}/$object" "$object" ;;
+    CMakeFiles/ingot.dir/*.cpp.o | CMakeFiles/ingot_cold.dir/*.cpp.o) [ -f "{build}/$object" ] && exec cp "{build}/$object" "$object" ;;
 esac
 exec "$@"
 """
