@@ -132,6 +132,8 @@ public:
         return lazy(detail::make_tree(Node::program, gathered, {attributes, static_cast<std::size_t>(Node::binders)}));
     }
 
+    // Inner: over a tree of this dtype.
+    static lazy of(detail::tree_ref tree) noexcept { return lazy(std::move(tree)); }
     // Inner
     const detail::tree_ref& tree() const noexcept { return tree_; }
     // Inner: the same value, evaluated once into an array of its own when something is that reads it.

@@ -1,0 +1,77 @@
+// An expression whose dtype is known at run time alone. A function that is a composition of others is written over it
+// once, in the library, instead of being a template that every user's file instantiates for every dtype. Operators have
+// the operator table's rules; errors are those of lazy<T>.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <ingot/lazy.hpp>
+#include <ingot/places.hpp>
+
+namespace ingot::runtime {
+
+class any_lazy {
+public:
+    /// Any expression as it is.
+    template <array_expression E>
+    any_lazy(const E& e) : any_lazy(lazy<typename E::value_type>(e).tree(), E::type) {}
+    any_lazy(detail::tree_ref tree, dtype type) : tree_(std::move(tree)), type_(type) {}
+    /// A number that is weak beside an expression, as a C++ number is.
+    any_lazy(double value) : type_(dtype::f8), floating_(value) {}
+    any_lazy(index_t value) : type_(dtype::i8), integer_(value) {}
+    any_lazy(int value) : any_lazy(index_t{value}) {}
+
+    dtype type() const noexcept { return type_; }
+    bool is_number() const noexcept { return !tree_; }
+    const detail::tree_ref& tree() const noexcept { return tree_; }
+    detail::extents_ref extents() const noexcept { return tree_->extents(); }
+    shape_like shape() const { return shape_like(extents().span()); }
+    device_id device() const noexcept { return tree_->device; }
+    /// The number as an operand that an operator computes in `d`.
+    detail::weak_leaf as_leaf(dtype d) const;
+
+    /// The same through a view.
+    any_lazy viewed(const detail::axis_view& view) const { return {detail::view_tree(tree_, view, 0), type_}; }
+    /// The same value, evaluated once into an array of its own when a statement that reads it is evaluated.
+    any_lazy kept() const { return {detail::keep_tree(tree_), type_}; }
+    /// As T, converted where that is another dtype.
+    template <class T>
+    lazy<T> as() const;
+
+private:
+    detail::tree_ref tree_;  // null: a number
+    dtype type_;
+    double floating_ = 0;
+    index_t integer_ = 0;
+};
+
+/// A row of the operator table. Throws dtype_error where it has no function of these dtypes, shape_error where they do
+/// not broadcast.
+any_lazy apply(detail::op, std::initializer_list<any_lazy> operands);
+any_lazy as_type(const any_lazy&, dtype);
+template <class T>
+lazy<T> any_lazy::as() const {
+    return lazy<T>::of(as_type(*this, lazy<T>::type).tree());
+}
+
+inline any_lazy operator+(const any_lazy& a, const any_lazy& b) { return apply(detail::op::add, {a, b}); }
+inline any_lazy operator-(const any_lazy& a, const any_lazy& b) { return apply(detail::op::subtract, {a, b}); }
+inline any_lazy operator*(const any_lazy& a, const any_lazy& b) { return apply(detail::op::multiply, {a, b}); }
+inline any_lazy operator/(const any_lazy& a, const any_lazy& b) { return apply(detail::op::divide, {a, b}); }
+inline any_lazy operator<(const any_lazy& a, const any_lazy& b) { return apply(detail::op::less, {a, b}); }
+inline any_lazy choose(const any_lazy& condition, const any_lazy& a, const any_lazy& b) {
+    return apply(detail::op::where, {condition, a, b});
+}
+
+/// A fold over axes (null: all), which stay as axes of extent 1 where `keep`.
+any_lazy folded(detail::fold, const char* operation, const any_lazy&, const axes* over, bool keep);
+any_lazy mean_of(const char* operation, const any_lazy&, const axes& over, bool keep);
+/// Element i along the axis is e's element i + `by`, or what the rule gives beyond the ends; `extent` elements.
+any_lazy beyond_ends(detail::place_rule, const char* operation, const any_lazy& e, int axis, index_t by, index_t extent);
+/// e read in cycles along axes (places.hpp).
+any_lazy cycled(const char* operation, const any_lazy& e, std::span<const detail::cycle>);
+
+}  // namespace ingot::runtime
