@@ -2,9 +2,12 @@
 // deviation of its numbers (of complex ones their absolute values), with the count of NaN, which are left out. The five
 // are one statement; the last column says in how many kernels.
 // summary FILE...
+#include <complex>
+#include <concepts>
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 #include <ingot/ingot.hpp>
 
@@ -12,19 +15,22 @@ using namespace ingot;
 
 namespace {
 
-template <class T>
-void print_line(const std::string& title, const array<T>& x) {
+/// The numbers of an array of any dtype as double, of complex ones their absolute values. load_any compiles this for each
+/// dtype; the statement below is compiled once.
+constexpr auto as_numbers = [](const auto& x) -> lazy<double> {
+    using T = typename std::remove_cvref_t<decltype(x)>::value_type;
+    if constexpr (std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>)
+        return abs(x);
+    else
+        return x;
+};
+
+void print_line(const std::string& title, const npy_header& header, const lazy<double>& v) {
     std::ostringstream what;
-    what << name(x.dtype()) << ' ' << x.shape();
+    what << name(header.type) << ' ' << header.shape;
     std::printf("%-20s %-24s", title.c_str(), what.str().c_str());
-    if (x.size() == 0) return (void)std::puts(" empty");
+    if (v.size() == 0) return (void)std::puts(" empty");
     const auto before = counters().kernel_launches;
-    const auto v = [&] {
-        if constexpr (array<T>::type == dtype::c8 || array<T>::type == dtype::c16)
-            return astype<double>(abs(x));
-        else
-            return astype<double>(x);
-    }();
     const auto [least, greatest, middle, deviation, missing] =
         eval(nanmin(v), nanmax(v), nanmean(v), nanstddev(v), sum(isnan(v)));
     std::printf(" %11.5g %11.5g %11.5g %11.5g %8lld %8llu\n", least.item(), greatest.item(), middle.item(),
@@ -33,10 +39,10 @@ void print_line(const std::string& title, const array<T>& x) {
 }
 
 void summarise(const std::string& path) {
-    if (!path.ends_with(".npz")) return load_any(path, [&](const auto& x) { print_line(path, x); });
+    if (!path.ends_with(".npz")) return print_line(path, npy_info(path), load_any(path, as_numbers));
     const npz_file archive = load_npz(path);
     for (const std::string& array : archive.names())
-        archive.load_any(array, [&](const auto& x) { print_line(array, x); });
+        print_line(array, archive.info(array), archive.load_any(array, as_numbers));
 }
 
 }  // namespace
