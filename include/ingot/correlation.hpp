@@ -7,6 +7,7 @@
 
 #include <ingot/joins.hpp>
 #include <ingot/padding.hpp>
+#include <ingot/reductions.hpp>
 #include <ingot/windows.hpp>
 
 namespace ingot {

@@ -17,6 +17,7 @@
 #include <ingot/library_nodes.hpp>
 #include <ingot/padding.hpp>
 #include <ingot/rearranging.hpp>
+#include <ingot/reduction_nodes.hpp>
 #include <ingot/views.hpp>
 
 namespace ingot {
