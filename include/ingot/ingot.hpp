@@ -7,6 +7,7 @@
 #include <ingot/bin_rules.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
+#include <ingot/complex_parts.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
