@@ -53,6 +53,7 @@
 #include <ingot/scans.hpp>
 #include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
+#include <ingot/segments.hpp>
 #include <ingot/sets.hpp>
 #include <ingot/sine_transforms.hpp>
 #include <ingot/solvers.hpp>
