@@ -149,6 +149,16 @@ private:
         return choose(is_zero(w), one, choose(is_zero(z), of_zero, other));
     }
 
+    node_id is_nan(value z) { return either(map(op::isnan, dtype::b1, {z.re}), map(op::isnan, dtype::b1, {z.im})); }
+    /// The greater in lexicographic order, or the less; a NaN where one is, or where neither is a number.
+    value extreme(op beyond, op not_within, bool nan_wins, value a, value b) {
+        const node_id by_re = both(ask(beyond, a.re, b.re),
+                                   map(op::logical_not, dtype::b1,
+                                       {either(map(op::isnan, dtype::b1, {a.im}), map(op::isnan, dtype::b1, {b.im}))}));
+        const node_id by_im = both(ask(op::equal, a.re, b.re), ask(not_within, a.im, b.im));
+        return choose(either(either(by_re, by_im), is_nan(nan_wins ? a : b)), a, b);
+    }
+
     value apply_row(op o, const value* v) {
         const value z = v[0];
         switch (o) {
@@ -178,6 +188,12 @@ private:
                 return {both(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
             case op::not_equal:
                 return {either(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
+            case op::maximum:
+            case op::fmax:
+                return extreme(op::greater, op::greater_equal, o == op::maximum, z, v[1]);
+            case op::minimum:
+            case op::fmin:
+                return extreme(op::less, op::less_equal, o == op::minimum, z, v[1]);
             case op::absolute:
                 return {apply(op::hypot, z.re, z.im)};
             case op::complex_of:

@@ -7,6 +7,7 @@
 #include <ingot/bin_rules.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
+#include <ingot/complex_parts.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
@@ -52,6 +53,7 @@
 #include <ingot/scans.hpp>
 #include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
+#include <ingot/segments.hpp>
 #include <ingot/sets.hpp>
 #include <ingot/sine_transforms.hpp>
 #include <ingot/solvers.hpp>
