@@ -71,7 +71,9 @@ lazy<T> value_along(const lazy<T>& x, int axis, pad_mode mode) {
     if (mode == pad_mode::mean) {
         auto m = mean(x, over, keepdims);
         if constexpr (kind_of(dtype_of<T>) == kind::integer)
-            return rint(std::move(m));
+            return astype<T>(rint(std::move(m)));
+        else if constexpr (kind_of(dtype_of<T>) == kind::boolean)
+            return astype<T>(std::move(m));
         else
             return m;
     }
@@ -80,7 +82,7 @@ lazy<T> value_along(const lazy<T>& x, int axis, pad_mode mode) {
     } else if (mode == pad_mode::median) {
         auto m = median(x, axis, keepdims);
         if constexpr (kind_of(dtype_of<T>) == kind::integer)
-            return rint(std::move(m));
+            return astype<T>(rint(std::move(m)));
         else
             return lazy<T>(astype<T>(std::move(m)));
     } else if (mode == pad_mode::maximum) {
