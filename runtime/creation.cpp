@@ -138,6 +138,11 @@ void throw_ragged(std::size_t given, std::size_t wanted) {
                       std::to_string(wanted));
 }
 void throw_values_beside_braces() { throw shape_error(in_brackets("array") + "a value stands beside braces"); }
+void throw_not_one(const char* operation, extents_ref shape) {
+    throw shape_error(in_brackets(operation) + "shape " + to_text(shape.span()) + " has " +
+                      std::to_string(shape.size()) + " elements; one is wanted");
+}
+
 void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape) {
     throw shape_error(in_brackets(operation) + std::to_string(given) + (given == 1 ? " value" : " values") +
                       " for an array of shape " + to_text(shape.span()));

@@ -50,6 +50,15 @@ inline device_id current_place() { return runtime::current().device; }
 template <class T, class... S>
 using chosen = typename std::conditional_t<std::is_void_v<T>, std::common_type<S...>, std::type_identity<T>>::type;
 
+/// The values as T, as `astype` has them.
+template <class T, class E>
+array<T> converted_array(const E& e) {
+    if constexpr (std::same_as<T, typename E::value_type>)
+        return array<T>(e);
+    else
+        return array<T>(astype<T>(e));
+}
+
 template <class T, class S>
 array<T> filled(const char* operation, std::span<const index_t> shape, device_id device, S value) {
     array<T> a(adopted{}, new_leaf<T>(operation, shape, device));
@@ -86,7 +95,8 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 ///     // prints: [[7 7 7]
 ///     //          [7 7 7]]
 template <element_type T = double>
-array<T> empty(const shape_like& shape) {
+array<T> empty(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
 
@@ -97,7 +107,8 @@ array<T> empty(const shape_like& shape) {
 ///     //         [[0. 0.]
 ///     //          [0. 0.]]
 template <element_type T = double>
-array<T> zeros(const shape_like& shape) {
+array<T> zeros(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
 
@@ -107,7 +118,8 @@ array<T> zeros(const shape_like& shape) {
 ///     // prints: [[1 1 1]
 ///     //          [1 1 1]]
 template <element_type T = double>
-array<T> ones(const shape_like& shape) {
+array<T> ones(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
 
@@ -119,8 +131,22 @@ array<T> ones(const shape_like& shape) {
 ///     //         [[7 7]
 ///     //          [7 7]]
 template <class T = void, weak_scalar S>
-auto full(const shape_like& shape, S value) {
+auto full(const shape_like& shape, S value, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
+}
+
+/// An expression repeated to this shape, to which it broadcasts, as an array on its device; of its type where no other
+/// is named. Throws shape_error where it does not broadcast.
+///
+///     std::cout << full({2, 3}, array<int>{1, 2, 3});
+///     // prints: [[1 2 3]
+///     //          [1 2 3]]
+template <class T = void, array_expression E>
+auto full(const shape_like& shape, const E& e, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
+    return detail::converted_array<detail::chosen<T, typename E::value_type>>(
+        detail::viewed_to_read(e, detail::view_broadcast, "full", shape.values()));
 }
 
 /// An array of an expression's shape and on its device, whose values are yet to be written; of its type where no other
@@ -174,7 +200,8 @@ auto full_like(const E& e, S value) {
 ///     //          [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
-auto asarray(const R& values, const shape_like& shape) {
+auto asarray(const R& values, const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     auto a = empty<detail::chosen<T, detail::value_of<R>>>(shape);
     a.set(values);
     return a;
@@ -183,6 +210,17 @@ template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
 auto asarray(const R& values) {
     return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
+}
+
+/// An expression's values as an array, of its type where no other is named, to which they are converted as `astype`
+/// does. An array is shared.
+///
+///     std::cout << asarray(array<int>{1, 2} * 2) << ' ' << asarray<int>(array<double>{1.5, 2});
+///     // prints: [2 4] [1 2]
+template <class T = void, array_expression E>
+auto asarray(const E& e, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
+    return detail::converted_array<detail::chosen<T, typename E::value_type>>(e);
 }
 
 /// An array over memory that is not Ingot's, always written in place. In C order, or with these strides in bytes.
@@ -277,7 +315,7 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
 ///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
 template <element_type T = double>
 array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
-    return power(base, linspace<detail::deferred<double, T>>(start, stop, count, endpoint));
+    return astype<T>(power(base, linspace<detail::deferred<double, T>>(start, stop, count, endpoint)));
 }
 
 /// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many

@@ -1,10 +1,13 @@
 // Everything of Ingot.
 #pragma once
 
+#include <ingot/along_axes.hpp>
 #include <ingot/array.hpp>
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
 #include <ingot/bin_rules.hpp>
+#include <ingot/bits.hpp>
+#include <ingot/blocks.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
 #include <ingot/complex_parts.hpp>
@@ -41,6 +44,7 @@
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/padding.hpp>
+#include <ingot/polynomials.hpp>
 #include <ingot/print.hpp>
 #include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
@@ -59,7 +63,9 @@
 #include <ingot/solvers.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>
+#include <ingot/text_files.hpp>
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
+#include <ingot/window_functions.hpp>
 #include <ingot/windows.hpp>
 #include <ingot/written_arguments.hpp>

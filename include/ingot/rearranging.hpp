@@ -287,7 +287,10 @@ auto trim_zeros(const E& e, trim_ends ends, const axes& over) {
     const auto rank = static_cast<index_t>(values.ndim());
     for (const index_t given : over) {
         const int at = checked_axis("trim_zeros", given, values.ndim());
-        if (values.size() == 0) continue;
+        if (values.size() == 0) {
+            left = sliced("trim_zeros", left, at, slice(0, 0));
+            continue;
+        }
         std::vector<index_t> others;
         for (index_t j = 0; j < rank; ++j)
             if (j != at) others.push_back(j);

@@ -361,28 +361,54 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
 
-/// Whether every element is close to its counterpart, as `isclose` has it: one bool, of no axes. Throws shape_error
-/// where the shapes do not broadcast.
+/// Two arrays or expressions, or one and a number.
+template <class A, class B>
+concept array_and_other = operand_like<A> && operand_like<B> && (array_expression<A> || array_expression<B>);
+
+/// Whether every element is close to its counterpart, or to a number, as `isclose` has it: one bool, of no axes. Throws
+/// shape_error where the shapes do not broadcast.
 ///
 ///     array<double> a{1, 2};
-///     std::cout << allclose(a, a + 1e-9) << ' ' << allclose(a, a + 1e-3).item();
-///     // prints: True 0
-template <array_expression A, array_expression B>
-auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8) {
-    check_shapes("allclose", a, b);
-    return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute));
+///     std::cout << allclose(a, a + 1e-9) << ' ' << allclose(a, a + 1e-3).item() << ' ' << allclose(a * 0, 0);
+///     // prints: True 0 True
+template <class A, class B>
+    requires array_and_other<A, B>
+auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8, bool equal_nan = false) {
+    if constexpr (array_expression<A> && array_expression<B>) check_shapes("allclose", a, b);
+    return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute, equal_nan));
 }
 
-/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error.
+/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error; a number has no axes. NaN
+/// is equal to nothing, or with `equal_nan` to NaN.
 ///
-///     array<int> a{1, 2};
-///     std::cout << array_equal(a, a + 0) << ' ' << array_equal(a, zeros<int>({3})).item();
-///     // prints: True 0
-template <array_expression A, array_expression B>
-lazy<bool> array_equal(const A& a, const B& b) {
-    const bool alike = a.shape() == b.shape();
-    // Of other shapes nothing is compared: the first elements' shape stands in, and the answer is no.
-    if (!alike) return lazy<bool>(any_of({"array_equal", nullptr}, a != a) && false);
+///     array<double> a{1, NAN};
+///     std::cout << array_equal(a, a) << ' ' << array_equal(a, a, true) << ' ' << array_equal(a, zeros({3})).item();
+///     std::cout << ' ' << array_equal(sum(array<int>{1, 2}), 3);
+///     // prints: False True 0 True
+template <class A, class B>
+    requires array_and_other<A, B>
+lazy<bool> array_equal(const A& a, const B& b, bool equal_nan = false) {
+    const auto shape_of = []<class E>(const E& e) {
+        if constexpr (array_expression<E>)
+            return shape_of_expression(e);
+        else
+            return shape_like();
+    };
+    // Of other shapes nothing is compared: the elements of one stand in, and the answer is no.
+    if (shape_of(a) != shape_of(b)) {
+        const auto& some = [&]() -> const auto& {
+            if constexpr (array_expression<A>)
+                return a;
+            else
+                return b;
+        }();
+        return lazy<bool>(any_of({"array_equal", nullptr}, some != some) && false);
+    }
+    constexpr auto may_be_nan_of = []<class E>(std::type_identity<E>) {
+        return kind_of(operand_type_of<E>().type) >= kind::floating;
+    };
+    if constexpr (may_be_nan_of(std::type_identity<A>()) && may_be_nan_of(std::type_identity<B>()))
+        if (equal_nan) return lazy<bool>(all_of({"array_equal", nullptr}, a == b || (a != a && b != b)));
     return lazy<bool>(all_of({"array_equal", nullptr}, a == b));
 }
 

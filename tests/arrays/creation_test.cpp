@@ -184,7 +184,7 @@ TEST_CASE("values reach the host from any expression") {
     CHECK(flags == std::vector<bool>{false, false, false, true, false, false});
     CHECK(x(1, 2).item() == 6);
     CHECK((x(1, 2) + 0.5).item() == 6.5);
-    CHECK(thrown<shape_error>([&] { (void)x.item(); }) == "[item] 1 value for an array of shape (2, 3)");
+    CHECK(thrown<shape_error>([&] { (void)x.item(); }) == "[item] shape (2, 3) has 6 elements; one is wanted");
     CHECK_THROWS_AS(copy_to(x(0), ints), shape_error);
 }
 

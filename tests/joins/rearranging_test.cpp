@@ -167,6 +167,8 @@ TEST_CASE("zeros are trimmed as NumPy trims them") {
     c.add("a[1:3]", trim_zeros(m, trim_ends::both, 0), m);
     c.add("a[:, 2:]", trim_zeros(m, trim_ends::front, {1}), m);
     c.add("np.zeros((0, 0), 'i4')", trim_zeros(m * 0), m);
+    c.add("np.trim_zeros(a[:, :0])", trim_zeros(m(all, slice(0, 0))), m);
+    c.add("a[:0, :0]", trim_zeros(m(all, slice(0, 0)), trim_ends::both, 0), m);
     c.run();
 }
 
