@@ -7,6 +7,7 @@
 #include <ingot/bin_rules.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
+#include <ingot/composed_distributions.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
@@ -36,6 +37,7 @@
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
 #include <ingot/logging.hpp>
+#include <ingot/matrix_functions.hpp>
 #include <ingot/mdspan.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
