@@ -37,6 +37,10 @@ INGOT_API index_t arange_count(any_number start, any_number stop, any_number ste
 INGOT_API index_t rows_around_diagonal(index_t length, index_t offset);
 [[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
 [[noreturn]] INGOT_API void throw_negative_count(const char* operation, index_t count);
+/// Number i of so many points evenly apart, with NumPy's bits.
+INGOT_API double even_point(double start, double stop, index_t count, bool endpoint, index_t i) noexcept;
+/// `logspace` in float64.
+INGOT_API array<double> powers_between(double start, double stop, index_t count, bool endpoint, double base);
 
 template <class T>
 leaf<T> new_leaf(const char* operation, std::span<const index_t> shape, device_id device) {
@@ -297,13 +301,8 @@ auto arange(A stop) {
 template <element_type T = double>
 array<T> linspace(double start, double stop, index_t count = 50, bool endpoint = true) {
     if (count < 0) detail::throw_negative_count("linspace", count);
-    const auto parts = static_cast<double>(endpoint ? count - 1 : count);
-    const double range = stop - start, step = range / parts;
     return detail::generated<T>("linspace", count, [=](index_t i) {
-        const auto k = static_cast<double>(i);
-        double value = k * range + start;  // a single value, where there are no parts
-        if (parts > 0) value = (step == 0 ? k / parts * range : k * step) + start;
-        if (endpoint && i > 0 && i == count - 1) value = stop;
+        const double value = detail::even_point(start, stop, count, endpoint, i);
         return detail::element_value<T>("linspace", std::is_integral_v<T> ? std::floor(value) : value);
     });
 }
@@ -315,7 +314,11 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
 ///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
 template <element_type T = double>
 array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
-    return astype<T>(power(base, linspace<detail::deferred<double, T>>(start, stop, count, endpoint)));
+    const auto powers = detail::powers_between(start, stop, count, endpoint, base);
+    if constexpr (std::is_same_v<T, double>)
+        return powers;
+    else
+        return astype<T>(powers);
 }
 
 /// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many

@@ -10,6 +10,7 @@
 #include <ingot/blocks.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
+#include <ingot/composed_distributions.hpp>
 #include <ingot/complex_parts.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
@@ -40,6 +41,7 @@
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
 #include <ingot/logging.hpp>
+#include <ingot/matrix_functions.hpp>
 #include <ingot/mdspan.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>

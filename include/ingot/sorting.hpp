@@ -1,5 +1,6 @@
 // Sorting along an axis, as library functions of the trees: what is before is computed into their rows, what is behind
-// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones.
+// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones,
+// those with a NaN part behind the others.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +80,7 @@ auto sort(const E& e, in_descending_order) {
 
 /// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
 /// is sort(e, axis); with `none` and `descending` as `sort` has them. Equal elements stay in order. int64, of the shape
-/// of e; an expression, and of complex numbers an array. Throws shape_error where e does not have the axis.
+/// of e; an expression. Throws shape_error where e does not have the axis.
 ///
 ///     array<double> x{0.3, 0.1, 0.2, 0.1};
 ///     std::cout << argsort(x) << ' ' << argsort(x, descending) << ' ' << argsort(array<int>{{3, 1}, {2, 4}}, none);
@@ -87,15 +88,7 @@ auto sort(const E& e, in_descending_order) {
 template <array_expression E>
 auto argsort(const E& e, index_t axis = -1) {
     checked_axis("argsort", axis, e.ndim());
-    if constexpr (kind_of(dtype_of<typename E::value_type>) == kind::complex) {
-        const array<deferred<index_t, E>> by_imaginary =
-            by_rows<library_function::argsort_rows, index_t>("argsort", imag(e), axis);
-        const array<deferred<index_t, E>> by_real = by_rows<library_function::argsort_rows, index_t>(
-            "argsort", take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis), axis);
-        return array<index_t>(take_along_axis<index_mode::unchecked>(by_imaginary, by_real, axis));
-    } else {
-        return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
-    }
+    return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
 }
 
 template <array_expression E>
