@@ -93,7 +93,11 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
 }
 
 std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
-    std::uint64_t axes = g.nodes[g.roots[output]].axes & outputs_axes(k);
+    const node& root = g.nodes[g.roots[output]];
+    // What is added several times along an axis on which nothing moves counts as often.
+    const bool counts =
+        root.kind == node_kind::scatter && static_cast<detail::scatter_rule>(root.code) == detail::scatter_rule::add;
+    std::uint64_t axes = outputs_axes(k) & (counts ? ~std::uint64_t{0} : root.axes);
     const std::vector<stride_class>& strides = k.outputs[output].strides;
     for (std::size_t a = 0; a < strides.size(); ++a)
         if (strides[a] != stride_class::broadcast) axes |= axis_bit(static_cast<int>(a));

@@ -137,9 +137,15 @@ void host_map::read_rows() {
     }
     for (const row& r : rows_)
         if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
-    for (const node_id g : b_.generators) add_generator(g);
+    // What is read at the digits of a place is named behind this: element by element, though its place may be the same
+    // all along the row, for the loop over elements declares the digits.
+    const auto at_place = [&](node_id n) { return (b_.graph.nodes[n].axes & b_.unravelled_axes()) != 0; };
+    for (const node_id g : b_.generators)
+        if (!at_place(g)) add_generator(g);
     if (!packed_) b_.body.hoist(axis_range(0, inner_), b_.graph.roots, b_.code);
-    for (const row& r : rows_)  // element by element, though it may be the same one all along the row
+    for (const node_id g : b_.generators)
+        if (at_place(g)) add_generator(g);
+    for (const row& r : rows_)
         if (r.scattered) b_.body.name(r.at->node, r.at->name);
     std::erase_if(rows_, [&](const row& r) { return is_single(r); });
 }

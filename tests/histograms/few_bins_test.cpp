@@ -118,3 +118,14 @@ TEST_CASE("values on edges of uniform bins, beside them and outside") {
         CHECK(sum(squares).item() == inside);
     }
 }
+
+TEST_CASE("values that repeat along an axis count as often as they do") {
+    CHECK(bincount(broadcast_to(array<int>{3}, {10})).to_host() == std::vector<index_t>{0, 0, 0, 10});
+    CHECK(bincount(repeat(array<int>{3}, 10)).to_host() == std::vector<index_t>{0, 0, 0, 10});
+    CHECK(bincount(ravel(broadcast_to(array<int>{1, 2}, {5, 2}))).to_host() == std::vector<index_t>{0, 5, 5});
+    const auto same = broadcast_to(array<double>{0.3}, {10});
+    CHECK(std::get<0>(histogram(same, 4, {0, 1})).to_host() == std::vector<index_t>{0, 10, 0, 0});
+    CHECK(std::get<0>(histogram2d(same, same, 2, {{0, 1}, {0, 1}})).to_host() == std::vector<double>{10, 0, 0, 0});
+    const array<double> weighted = bincount(broadcast_to(array<int>{1}, {10}), broadcast_to(array<double>{0.5}, {10}));
+    CHECK(weighted.to_host() == std::vector<double>{0, 5});
+}

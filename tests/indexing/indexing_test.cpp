@@ -106,6 +106,45 @@ TEST_CASE("an axis of one element checks its index as any other") {
     CHECK(take(x, array<std::uint64_t>{0}, 0).item() == 4);
 }
 
+TEST_CASE("what is added at indices that repeat along an axis counts as often as they do") {
+    const array<int> i{1, 2};
+    const auto added = [](const auto& index, const auto& values) {
+        array<int> x = zeros<int>(4);
+        scatter_add(x(index), values);
+        array<double> y = zeros<double>(4);
+        scatter_add(y(index), values);
+        CHECK(array_equal(x, y).item());
+        return x.to_host();
+    };
+    CHECK(added(broadcast_to(array<int>{3}, {10}), 1) == std::vector<int>{0, 0, 0, 10});
+    CHECK(added(broadcast_to(full<int>({}, 3), {10}), 1) == std::vector<int>{0, 0, 0, 10});
+    CHECK(added(broadcast_to(i, {5, 2}), 1) == std::vector<int>{0, 5, 5, 0});
+    CHECK(added(broadcast_to(reshape(i, {2, 1}), {2, 5}), 1) == std::vector<int>{0, 5, 5, 0});
+    CHECK(added(broadcast_to(i, {5, 2}), array<int>{7, 8}) == std::vector<int>{0, 35, 40, 0});
+    CHECK(added(broadcast_to(reshape(i, {2, 1, 1}), {2, 3, 5}), 1) == std::vector<int>{0, 15, 15, 0});
+    array<int> rows = zeros<int>({2, 4});
+    scatter_add(rows(all, broadcast_to(array<int>{3}, {10})), array<int>{{1}, {2}});
+    CHECK(rows.to_host() == std::vector<int>{0, 0, 0, 10, 0, 0, 0, 20});
+    array<int> greatest = zeros<int>(4);
+    scatter_max(greatest(broadcast_to(array<int>{3}, {10})), 5);
+    CHECK(greatest.to_host() == std::vector<int>{0, 0, 0, 5});
+}
+
+TEST_CASE("an index of one element, or of no axes, takes from what has no memory as from an array") {
+    const array<double> x{1, 2, 3};
+    const array<int> one{2};
+    CHECK(choose(full<int>({}, 1), std::tuple{x, -x}).to_host() == std::vector<double>{-1, -2, -3});
+    CHECK(choose(array<int>{1}, std::tuple{x, -x}).to_host() == std::vector<double>{-1, -2, -3});
+    CHECK((indices({4})(0)(one) * 2).to_host() == std::vector<index_t>{4});
+    CHECK((take(indices({4, 3})(1), full<int>({}, 2), 1) * 2).to_host() == std::vector<index_t>{4, 4, 4, 4});
+    CHECK((take(indices({4, 3})(0), one, 1) * 2 + array<int>{0, 1}).shape() == shape_like{4, 2});
+    const auto draws = random::uniform<double>({10});
+    const array<double> all_drawn = draws;
+    CHECK((draws(one) * 2).item() == all_drawn(2).item() * 2);
+    CHECK(exp(draws(one) * 2).item() == doctest::Approx(std::exp(all_drawn(2).item() * 2)).epsilon(1e-15));
+    CHECK(sum(draws(one) * 2).item() == all_drawn(2).item() * 2);
+}
+
 TEST_CASE("sums by index count every duplicate, of every type that can be added") {
     const array<int> i = astype<int>(arange<int>(1000) % 7);
     const auto counts = [&]<class T>(T) {

@@ -47,8 +47,33 @@ public:
         return all;
     }
 
+    /// Indices along an axis: of several elements, of one, of none of their own axes, or the same one several times.
+    struct drawn_indices {
+        index_list places;
+        lazy<index_t> tree;
+        bool keeps_axis = true;
+    };
+    drawn_indices draw_indices(index_t extent) {
+        const index_t form = below(4), one = below(extent);
+        if (form == 0) return {{one}, array<index_t>{one - extent}};
+        if (form == 1) return {{one}, full<index_t>({}, one), false};
+        if (form == 2) {
+            const index_t count = 1 + below(9);
+            const index_list places(static_cast<std::size_t>(count), one);
+            return {places, broadcast_to(array<index_t>{one}, {count})};
+        }
+        index_list places = indices(1 + below(9), extent);
+        const array<index_t> tree = asarray<index_t>(places);
+        for (index_t& place : places) place = (place + extent) % extent;
+        return {places, tree};
+    }
+
     pair_of_values leaf() {
         const index_t rows = 1 + below(7), columns = 1 + below(40);
+        if (below(4) == 0)  // of no buffer
+            return made(
+                rows, columns, [](index_t i, index_t j) { return 3 * i - j; },
+                ingot::indices({rows, columns})(0) * 3 - ingot::indices({rows, columns})(1), "positions");
         std::vector<std::int64_t> values;
         for (index_t k = 0; k < rows * columns; ++k) values.push_back(below(100) - 50);
         const array<std::int64_t> x = asarray<std::int64_t>(values, {rows, columns});
@@ -59,7 +84,7 @@ public:
         const pair_of_values a = grow(depth - 1);
         const index_t n = a.rows, m = a.columns;
         const auto name = [&](const char* step) { return a.text + ' ' + step; };
-        switch (below(13)) {
+        switch (below(14)) {
             case 0: {  // a slice, backwards now and then
                 const index_t first = below(n), step = 1 + below(2);
                 const index_t rows = (n - first + step - 1) / step;
@@ -84,11 +109,13 @@ public:
                     pad(a.tree, {{before, after}, {0, 0}}, pad_mode::edge), name("pad"));
             }
             case 4: {
-                const index_list chosen = indices(1 + below(9), m);
-                const auto place = [&](index_t j) { return (chosen[static_cast<std::size_t>(j)] + m) % m; };
+                const drawn_indices chosen = draw_indices(m);
+                const auto taken = take(a.tree, chosen.tree, 1);
                 return made(
-                    n, static_cast<index_t>(chosen.size()), [&](index_t i, index_t j) { return a.at(i, place(j)); },
-                    take(a.tree, asarray<index_t>(chosen), 1), name("take"));
+                    n, static_cast<index_t>(chosen.places.size()),
+                    [&](index_t i, index_t j) { return a.at(i, chosen.places[static_cast<std::size_t>(j)]); },
+                    chosen.keeps_axis ? lazy<std::int64_t>(taken) : lazy<std::int64_t>(expand_dims(taken, 1)),
+                    name("take"));
             }
             case 5: {
                 const index_list chosen = indices(n * m, m);
@@ -140,17 +167,30 @@ public:
                     x + then, name("view="));
             }
             case 11: {  // scattered sums, several for one element
-                const index_list chosen = indices(2 * m, m);
+                const drawn_indices chosen = draw_indices(m), rows = draw_indices(n);
+                const bool of_rows = rows.places.size() == chosen.places.size() && rows.keeps_axis == chosen.keeps_axis;
                 array<std::int64_t> x = a.tree;
-                scatter_add(x(all, asarray<index_t>(chosen)), 2);
+                if (of_rows)
+                    scatter_add(x(rows.tree, chosen.tree), 2);
+                else
+                    scatter_add(x(all, chosen.tree), 2);
                 return made(
                     n, m,
                     [&](index_t i, index_t j) {
                         std::int64_t v = a.at(i, j);
-                        for (const index_t c : chosen) v += (c + m) % m == j ? 2 : 0;
+                        for (std::size_t k = 0; k < chosen.places.size(); ++k)
+                            if (chosen.places[k] == j && (!of_rows || rows.places[k] == i)) v += 2;
                         return v;
                     },
                     x, name("scatter_add"));
+            }
+            case 12: {  // by turns, from the one that an index names
+                const drawn_indices turn = draw_indices(2);
+                const index_t which = turn.places[0];
+                const lazy<index_t> index = turn.keeps_axis ? lazy<index_t>(turn.tree(slice(0, 1))) : turn.tree;
+                return made(
+                    n, m, [&](index_t i, index_t j) { return which == 0 ? a.at(i, j) : -a.at(i, j); },
+                    choose(index, std::tuple{a.tree, -a.tree}), name("choose"));
             }
             default: {  // with the sums of its rows
                 return made(
