@@ -8,6 +8,7 @@
 
 #include <ingot/kernel_text.hpp>
 
+#include "codegen/text/device_math.hpp"
 #include "runtime/raw_text.hpp"
 
 namespace ingot::runtime {
@@ -199,6 +200,7 @@ std::string cuda_text(std::string_view text, const std::vector<std::string>& ker
 
 std::string host_text(std::string_view text, const std::vector<std::string>& kernels) {
     std::string own(text), out(host_prelude);
+    out += codegen::declare_beside_c(text);
     const bool has_complex = take_complex_include(own);
     if (has_complex) out += complex_text;
     out += first_line_of("ingot_kernel.cu") + with_dynamic_shared(own) + first_line_of(names_file);

@@ -166,20 +166,6 @@ static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() {}
 static inline void __threadfence_system() { __threadfence(); }
 template <class T> static inline T __ldg(const T* from) { return *from; }
-static inline float rsqrtf(float a) { return 1 / sqrtf(a); }
-static inline float rsqrt(float a) { return 1 / sqrtf(a); }
-static inline double rsqrt(double a) { return 1 / sqrt(a); }
-#define __expf expf
-#define __logf logf
-#define __sinf sinf
-#define __cosf cosf
-#define __powf powf
-static inline float __fdividef(float a, float b) { return a / b; }
-static inline int __clz(int v) { return v ? __builtin_clz(unsigned(v)) : 32; }
-static inline int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
-static inline int __ffs(int v) { return __builtin_ffs(v); }
-static inline int __popc(unsigned v) { return __builtin_popcount(v); }
-static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 namespace ingot_raw {
 template <class T> struct same { typedef T type; };
 template <bool, class A, class B> struct pick { typedef A type; };

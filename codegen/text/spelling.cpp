@@ -348,11 +348,6 @@ void prelude::calls(std::string_view function, dtype t) {
     if (!contains(exact_functions, function)) inexact_ = true;
 }
 
-bool prelude::declares(std::string_view function, dtype t) const {
-    const auto called = calls_.find(std::string(function));
-    return !contains(exact_functions, function) && called != calls_.end() && called->second.contains(t);
-}
-
 std::string prelude::element(dtype t, std::string at) {
     if (where_ != target::host || t != dtype::b1) return at;
     add("truth",
@@ -390,6 +385,8 @@ std::string prelude::text() const {
     }
     return out;
 }
+
+bool is_exact_function(std::string_view name) { return contains(exact_functions, name); }
 
 std::string spell_constant(dtype t, double value, prelude& needs) {
     if (kind_of(t) == kind::complex) {

@@ -37,8 +37,6 @@ public:
     bool has(std::string_view name) const;
     /// Notes that a math function of the target's library is called (exp, erf, ...) in this dtype.
     void calls(std::string_view function, dtype t);
-    /// Whether the source has a declaration of the function's name in C for this dtype: sqrtf, exp.
-    bool declares(std::string_view function, dtype t) const;
     /// An element of an array, as it is read.
     std::string element(dtype t, std::string at);
     /// Whether a called function rounds differently when it is vectorised.
@@ -64,6 +62,10 @@ private:
     std::map<std::string, std::set<dtype>> calls_;
     bool inexact_ = false;
 };
+
+/// Whether every evaluator rounds a function of the mathematical library alike: the host's overloads are the compiler's
+/// builtins, where of others C's own names are declared.
+bool is_exact_function(std::string_view);
 
 /// `value` as a constant of this dtype.
 std::string spell_constant(dtype t, double value, prelude& needs);

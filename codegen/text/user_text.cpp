@@ -3,11 +3,11 @@
 #include "codegen/text/user_text.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <ingot/error.hpp>
 #include <ingot/kernel_text.hpp>
 
+#include "codegen/text/device_math.hpp"
 #include "codegen/text/spelling.hpp"
 #include "codegen/text/writer.hpp"
 
@@ -16,21 +16,6 @@ namespace ingot::codegen {
 using namespace detail;
 
 namespace {
-
-/// Functions that texts may call on the host beside those of the operator table.
-struct library_function {
-    std::string_view name;
-    int arity;
-};
-constexpr std::array<library_function, 6> library{
-    {{"fabs", 1}, {"fmax", 2}, {"fmin", 2}, {"round", 1}, {"trunc", 1}, {"nearbyint", 1}}};
-
-/// float f(float a, float b) { return __builtin_ff(a, b); } under this name, `suffix` being "f" or nothing.
-std::string by_builtin(const std::string& as, const std::string& name, int arity, const std::string& suffix) {
-    const std::string type = suffix.empty() ? "double" : "float";
-    return "static inline " + type + ' ' + as + '(' + type + (arity == 2 ? " a, " + type + " b" : " a") +
-           ") { return __builtin_" + name + suffix + (arity == 2 ? "(a, b); }\n" : "(a); }\n");
-}
 
 /// Declares what a name of a text stands for, where it is a function's or a constant's.
 void declare(std::string_view given, prelude& needs) {
@@ -42,28 +27,8 @@ void declare(std::string_view given, prelude& needs) {
                                   : nan ? "__int_as_float(0x7fffffff)"
                                         : "__int_as_float(0x7f800000)";
         needs.add(name, "#ifndef " + name + "\n#define " + name + ' ' + value + "\n#endif\n");
-    } else if (!host) {
-        return;  // NVRTC knows the rest
-    } else if (name == "min" || name == "max") {
-        const std::string first = name == "min" ? "b < a" : "a < b";
-        needs.add(name, "template <class A, class B>\nstatic inline auto " + name + "(A a, B b) {\n    return " +
-                            first + " ? b : a;\n}\n");
-    } else if (name == "isnan" || name == "isinf" || name == "isfinite") {
-        needs.add(name, "static inline bool " + name + "(double a) { return __builtin_" + name + "(a); }\n");
-    } else {
-        // In one precision by its plain name, in single precision by its name with an f too.
-        const std::string stem = name.ends_with('f') ? name.substr(0, name.size() - 1) : name;
-        for (const library_function& f : library)
-            if (f.name == name || f.name == stem)
-                needs.add(name, f.name == stem && stem != name
-                                    ? by_builtin(name, stem, f.arity, "f")
-                                    : by_builtin(name, name, f.arity, "") + by_builtin(name, name, f.arity, "f"));
-        for (const function_facts& f : function_table) {
-            if (f.name == name)
-                for (const dtype t : {dtype::f4, dtype::f8}) needs.calls(name, t);
-            else if (f.name == stem && !needs.declares(stem, dtype::f4))
-                needs.add(name, by_builtin(name, stem, f.arity, "f"));
-        }
+    } else if (host) {  // NVRTC knows the rest
+        declare_device_function(given, needs);
     }
 }
 

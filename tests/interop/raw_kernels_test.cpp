@@ -142,6 +142,19 @@ TEST_CASE("CuPy's examples of modules run: two kernels of one text, and instance
     CHECK_THROWS_AS((void)instances.get_function("fx3<int>"), error);
 }
 
+TEST_CASE("a raw kernel has CUDA's device math beside C's") {
+    const raw_kernel bits(R"(extern "C" __global__ void bits(const float* x, unsigned int* y) {
+        y[0] = __brev(1u) >> 31;
+        y[1] = __float_as_uint(x[0]);
+        y[2] = (unsigned int)__float2int_ru(x[0]) + __umulhi(0x80000000u, 4u) + __popc(7u);
+        y[3] = (unsigned int)(rsqrtf(0.25f) + rcbrt(0.125) + __fadd_rd(1.0f, 1e-10f) + sinpif(0.5f) + ldexpf(1.0f, 2));
+    })",
+                          "bits");
+    array<std::uint32_t> y = zeros<std::uint32_t>(4);
+    bits(1, 1, array<float>{2.5f}, out(y));
+    CHECK(y.to_host() == std::vector<std::uint32_t>{1, 0x40200000u, 8, 10});
+}
+
 TEST_CASE("what is written has memory of its own, and what is read is as it was before") {
     const raw_kernel next("extern \"C\" __global__ void next(const int* x, int* y) { *y += *x; }", "next");
     array<int> x{1}, before = x;

@@ -1,0 +1,34 @@
+// CUDA's device math for texts on the host, where no header declares anything: the standard functions, those that CUDA
+// has beside them, and its intrinsics of integers, conversions and rounding. NVRTC has all of them built in.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "codegen/text/spelling.hpp"
+
+namespace ingot::codegen {
+
+/// A function that texts may call on both targets. `signature`: the result's type and the parameters', a letter each:
+/// f float, d double, b bool, i u l L U for int, unsigned int, long, long long and unsigned long long, s a string,
+/// v nothing, t unsigned short; F and I point to float and int, p and P to floats and doubles that are read. x stands
+/// for float and for double, X for a pointer to it: the name then has both overloads, and with an f behind it is
+/// float's.
+struct device_function {
+    std::string_view name, signature, body;
+
+    bool has_both_precisions() const {
+        return signature.find('x') != signature.npos || signature.find('X') != signature.npos;
+    }
+};
+/// The table; @ in a name stands for rn, rd, ru and rz, the ways of rounding.
+std::span<const device_function> device_functions();
+
+/// Declares what a name of a text stands for on the host, where it is a function of the table.
+void declare_device_function(std::string_view name, prelude& needs);
+/// The same of all names of a text that includes <math.h>: what C has is declared there, and what is made of rows of
+/// the operator table is left out.
+std::string declare_beside_c(std::string_view text);
+
+}  // namespace ingot::codegen
