@@ -10,8 +10,8 @@
 #include <ingot/blocks.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
-#include <ingot/composed_distributions.hpp>
 #include <ingot/complex_parts.hpp>
+#include <ingot/composed_distributions.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
