@@ -62,9 +62,10 @@ public:
     virtual bool idle(native_stream) = 0;
     virtual void synchronize(native_stream) = 0;
 
-    virtual native_event create_event(bool timed) = 0;
+    /// `blocking`: the thread that waits for it sleeps.
+    virtual native_event create_event(bool timed, bool blocking = false) = 0;
     virtual void destroy_event(native_event) noexcept = 0;
-    /// The same for an untimed event, which may be kept to be used again.
+    /// The same for an event neither timed nor blocking, which may be kept to be used again.
     virtual void recycle_event(native_event e) noexcept { destroy_event(e); }
     virtual void record(native_event, native_stream) = 0;
     /// Work given to the stream from now on starts after the event's latest record.

@@ -176,9 +176,9 @@ public:
         check(api_.cuStreamSynchronize(cu(s)), "waiting for a stream");
     }
 
-    native_event create_event(bool timed) override {
+    native_event create_event(bool timed, bool blocking) override {
         bind();
-        if (!timed) {
+        if (!timed && !blocking) {
             const std::lock_guard lock(mutex_);
             if (!events_.empty()) {
                 const native_event e = events_.back();
@@ -187,7 +187,9 @@ public:
             }
         }
         CUevent e = nullptr;
-        check(api_.cuEventCreate(&e, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "making an event");
+        const unsigned flags = (timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING) |
+                               (blocking ? CU_EVENT_BLOCKING_SYNC : CU_EVENT_DEFAULT);
+        check(api_.cuEventCreate(&e, flags), "making an event");
         return native_event{reinterpret_cast<std::uintptr_t>(e)};
     }
     void recycle_event(native_event e) noexcept override try {

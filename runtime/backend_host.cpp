@@ -69,7 +69,7 @@ public:
     bool idle(native_stream) override { return true; }
     void synchronize(native_stream) override {}
 
-    native_event create_event(bool timed) override {
+    native_event create_event(bool timed, bool) override {
         return native_event{timed ? reinterpret_cast<std::uintptr_t>(new clock::time_point{}) : 0};
     }
     void destroy_event(native_event e) noexcept override { delete time_of(e); }

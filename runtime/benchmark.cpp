@@ -21,9 +21,12 @@ void print_times(std::ostream& out, const std::string& where, const std::vector<
     for (double t : times) squares += (t - mean) * (t - mean);
     const auto [low, high] = std::minmax_element(times.begin(), times.end());
     char text[160];
-    std::snprintf(text, sizeof text, ": %9.3f us  +/- %6.3f (min: %9.3f / max: %9.3f) us", mean,
+    std::snprintf(text, sizeof text, ":%9.3f us", mean);
+    out << "    " << where << text;
+    if (times.size() < 2) return;
+    std::snprintf(text, sizeof text, "   +/-%6.3f (min:%9.3f / max:%9.3f) us",
                   std::sqrt(squares / static_cast<double>(times.size())), *low, *high);
-    out << "  " << where << text;
+    out << text;
 }
 
 /// A device's stream, and the events around a call.
@@ -52,12 +55,12 @@ std::vector<watched> watch(std::vector<device> devices) {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const benchmark_result& r) {
-    out << r.name << " :";
+    constexpr std::size_t name_width = 20;
+    out << r.name << std::string(name_width - std::min(name_width, r.name.size()), ' ') << ':';
     if (!r.cpu.empty()) print_times(out, "CPU", r.cpu);
-    if (r.devices.size() > 1) {
-        for (const device_times& d : r.devices) print_times(out, "GPU-" + std::to_string(d.device.index()), d.us);
-    } else if (!r.gpu.empty()) {
-        print_times(out, "GPU", r.gpu);
+    for (const device_times& d : r.devices) {
+        out << ' ';
+        print_times(out, "GPU-" + std::to_string(d.device.index()), d.us);
     }
     return out << '\n';
 }

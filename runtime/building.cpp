@@ -6,6 +6,7 @@
 
 #include <ingot/error.hpp>
 #include <ingot/grids.hpp>
+#include <ingot/index_functions.hpp>
 
 namespace ingot::detail {
 
@@ -50,3 +51,25 @@ index_t size_of_shape(const char* operation, std::span<const index_t> shape) {
 }
 
 }  // namespace ingot::detail
+
+namespace ingot {
+
+namespace {
+
+/// Where a matrix of ones and zeros has ones.
+std::array<array<index_t>, 2> places_of(const array<bool>& ones) {
+    auto places = nonzero(ones);
+    return {std::move(places[0]), std::move(places[1])};
+}
+
+}  // namespace
+
+std::array<array<index_t>, 2> tril_indices(index_t n, index_t offset, std::optional<index_t> columns) {
+    return places_of(tri<bool>(n, columns.value_or(n), offset));
+}
+
+std::array<array<index_t>, 2> triu_indices(index_t n, index_t offset, std::optional<index_t> columns) {
+    return places_of(!tri<bool>(n, columns.value_or(n), offset - 1));
+}
+
+}  // namespace ingot

@@ -19,6 +19,13 @@ void throw_too_many_axes(const char* operation, extents_ref shape, int most) {
                       std::to_string(most) + " axes");
 }
 
+void check_observations(const char* operation, index_t of_first, index_t of_second) {
+    if (of_first != of_second)
+        throw shape_error("[" + std::string(operation) + "] " + std::to_string(of_first) +
+                          " observations of the first and " + std::to_string(of_second) +
+                          " of the second variables; as many of both are wanted");
+}
+
 observation_weights weigh(const char* operation, index_t n, index_t less, const covariance_options& how) {
     const auto checked = [&](const auto& weights, const char* which) {
         const shape_like shape = weights.shape();

@@ -112,6 +112,20 @@ index_t arange_count(any_number start, any_number stop, any_number step) {
     return count <= 0 ? 0 : static_cast<index_t>(count);
 }
 
+double even_point(double start, double stop, index_t count, bool endpoint, index_t i) noexcept {
+    if (endpoint && i > 0 && i == count - 1) return stop;
+    const auto parts = static_cast<double>(endpoint ? count - 1 : count), k = static_cast<double>(i);
+    const double range = stop - start, step = range / parts;
+    if (parts == 0) return k * range + start;  // a single value
+    return (step == 0 ? k / parts * range : k * step) + start;
+}
+
+array<double> powers_between(double start, double stop, index_t count, bool endpoint, double base) {
+    if (count < 0) throw_negative_count("logspace", count);
+    return generated<double>("logspace", count,
+                             [=](index_t i) { return std::pow(base, even_point(start, stop, count, endpoint, i)); });
+}
+
 index_t rows_around_diagonal(index_t length, index_t offset) {
     const wide_integer rows =
         static_cast<wide_integer>(length) + (offset < 0 ? -static_cast<wide_integer>(offset) : offset);
@@ -138,6 +152,11 @@ void throw_ragged(std::size_t given, std::size_t wanted) {
                       std::to_string(wanted));
 }
 void throw_values_beside_braces() { throw shape_error(in_brackets("array") + "a value stands beside braces"); }
+void throw_not_one(const char* operation, extents_ref shape) {
+    throw shape_error(in_brackets(operation) + "shape " + to_text(shape.span()) + " has " +
+                      std::to_string(shape.size()) + " elements; one is wanted");
+}
+
 void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape) {
     throw shape_error(in_brackets(operation) + std::to_string(given) + (given == 1 ? " value" : " values") +
                       " for an array of shape " + to_text(shape.span()));

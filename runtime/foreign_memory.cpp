@@ -25,6 +25,14 @@ std::size_t alignment_of(dtype t) {
     return detail::size_of(detail::kind_of(t) == detail::kind::complex ? detail::part_of(t) : t);
 }
 
+/// Whether elements stand for several, as a broadcast axis has them: NumPy marks such arrays read-only.
+bool is_repeated(const detail::layout& where) {
+    if (where.size() == 0) return false;
+    for (int j = 0; j < where.rank(); ++j)
+        if (where.shape()[j] > 1 && where.strides()[j] == 0) return true;
+    return false;
+}
+
 }  // namespace
 
 stream_state& stream_for_others(const char* operation, device_id device, const stream* named) {
@@ -101,7 +109,7 @@ buffer_ref buffer_over(const foreign_elements& e, detail::layout& where) {
     if (!is_empty) owner.check_memory(data, bytes);
     where.offset = -low;
     buffer_ref b = unowned_buffer(data, bytes, e.device);
-    b->read_only = e.read_only;
+    b->read_only = e.read_only || is_repeated(where);
     return b;
 }
 

@@ -23,8 +23,9 @@ void hand_over(buffer&, const stream_state&, bool only_reads);
 void open_to_writers(buffer_ref&);
 
 /// Somebody's elements as a buffer from the lowest byte that they reach, and where they lie in it. Strides are in
-/// elements, C order where null. Throws shape_error of a negative extent or more elements than can be counted,
-/// device_error of a pointer that is null, not aligned to an element, or no memory of the device.
+/// elements, C order where null. An axis of stride 0 makes it read-only. Throws shape_error of a negative extent or
+/// more elements than can be counted, device_error of a pointer that is null, not aligned to an element, or no memory
+/// of the device.
 struct foreign_elements {
     const char* operation;
     dtype type;

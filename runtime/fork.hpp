@@ -9,7 +9,18 @@ namespace ingot::runtime {
 
 /// What a mutex is for, in the order in which a fork locks them: one that is locked while another is held stands behind
 /// it.
-enum class mutex_of : std::uint8_t { devices, streams, pools, workers, kernels, executables, texts, loggers, warnings };
+enum class mutex_of : std::uint8_t {
+    devices,
+    streams,
+    pools,
+    workers,
+    kernels,
+    executables,
+    texts,
+    libraries,
+    loggers,
+    warnings
+};
 
 /// Makes every fork from now on wait for a mutex that is never destroyed, so that the child finds it unlocked, and what
 /// it guards whole. Returns it.

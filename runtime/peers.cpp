@@ -76,6 +76,7 @@ void describe_gpu(device_properties& p, device_id d) {
     p.clock_khz = number(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     p.memory_clock_khz = number(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     p.memory_bus_bits = number(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    p.copy_engines = number(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
     p.integrated = number(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
     p.cooperative_launch = number(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
     p.pci_domain = number(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);

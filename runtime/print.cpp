@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/device.hpp"
+#include "runtime/print.hpp"
 #include "runtime/transfer.hpp"
 
 namespace ingot::detail {
@@ -342,14 +343,15 @@ std::vector<std::string> words_of(const shown_elements& shown, dtype type) {
 
 class bracket_writer {
 public:
-    bracket_writer(const shown_elements& shown, const std::vector<std::string>& words)
-        : shown_(shown), next_(words.begin()) {}
+    /// `comma`: what stands between elements, before the space.
+    bracket_writer(const shown_elements& shown, const std::vector<std::string>& words, std::string comma = "")
+        : shown_(shown), next_(words.begin()), comma_(std::move(comma)) {}
 
     /// The axes from `axis` on; later lines start with `indent`.
     std::string write(std::size_t axis, const std::string& indent, index_t width) {
         if (axis == shown_.shape.size()) return *next_++;
         const bool innermost = axis + 1 == shown_.shape.size();
-        const std::string separator(innermost ? 0 : shown_.shape.size() - axis - 1, '\n');
+        const std::string separator = comma_ + std::string(innermost ? 0 : shown_.shape.size() - axis - 1, '\n');
         std::string text, line = indent;
         const auto add = [&](const std::string& word, bool last) {
             if (!innermost) {
@@ -361,7 +363,7 @@ public:
                 text += line + "\n";
                 line = indent;
             }
-            line += word + (last ? "" : " ");
+            line += word + (last ? "" : comma_ + " ");
         };
         const index_t extent = shown_.shape[axis];
         for (index_t i = 0; i < extent; ++i) {
@@ -375,6 +377,7 @@ public:
 private:
     const shown_elements& shown_;
     std::vector<std::string>::const_iterator next_;
+    std::string comma_;
 };
 
 }  // namespace
@@ -384,6 +387,36 @@ std::string text_of(const buffer_ref& memory, const layout& where, dtype type) {
     const shown_elements shown = element_reader(memory, where, size_of(type)).read();
     const std::vector<std::string> words = words_of(shown, type);
     return bracket_writer(shown, words).write(0, " ", options.linewidth);
+}
+
+std::string text_of_element(const void* element, dtype type) {
+    const auto* bytes = static_cast<const unsigned char*>(element);
+    return words_of(shown_elements{{}, {}, {bytes, bytes + size_of(type)}}, type)[0];
+}
+
+std::string repr_of(const buffer_ref& memory, const layout& where, dtype type) {
+    const std::string prefix = "array(";
+    std::string text = "[]";
+    if (where.size() != 0) {
+        shown_elements shown = element_reader(memory, where, size_of(type)).read();
+        if (where.rank() == 0) shown.shape = {1};  // an element without axes looks as one of a vector does
+        const std::vector<std::string> words = words_of(shown, type);
+        const std::string indent(prefix.size() + 1, ' ');
+        text = where.rank() == 0 ? words[0].substr(words[0].find_first_not_of(' '))
+                                 : bracket_writer(shown, words, ",").write(0, indent, options.linewidth - 1);
+    }
+    std::vector<std::string> rest;
+    if ((where.size() == 0 && where.rank() != 1) || where.size() > options.threshold)
+        rest.push_back("shape=" + to_text(where.extents()));
+    const bool is_told = type == dtype::b1 || type == dtype::i8 || type == dtype::f8 || type == dtype::c16;
+    if (!is_told || where.size() == 0) rest.push_back("dtype=" + std::string(name(type)));
+    std::string result = prefix + text;
+    if (rest.empty()) return result + ")";
+    const std::string behind = (rest.size() == 2 ? rest[0] + ", " + rest[1] : rest[0]) + ")";
+    result += ",";
+    const std::size_t last_line = result.size() - (result.rfind('\n') + 1);
+    const bool fits = static_cast<index_t>(last_line + behind.size() + 1) <= options.linewidth;
+    return result + (fits ? " " : "\n" + std::string(prefix.size(), ' ')) + behind;
 }
 
 void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type) {

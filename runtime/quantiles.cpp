@@ -82,6 +82,7 @@ parameters parameters_of(quantile_method m) {
 
 /// Where the quantile is among the numbers of each row: a place, whose fraction is the part of the way to the next.
 array<double> place_of(const array<double>& n, double q, quantile_method m) {
+    const with_math exactly(strict);  // a product that is not rounded is beside the whole number that NumPy's is
     switch (m) {
         case quantile_method::linear:
             return (n - 1) * q;
@@ -104,6 +105,16 @@ array<double> place_of(const array<double>& n, double q, quantile_method m) {
             return n * q + (alpha + q * (1 - alpha - beta)) - 1;
         }
     }
+}
+
+/// Whether a method's places are whole: its quantile is an element.
+bool picks_an_element(quantile_method m) {
+    using enum quantile_method;
+    return m == lower || m == higher || m == nearest || m == inverted_cdf || m == closest_observation;
+}
+/// Whether its quantile is an element or the mean of two.
+bool is_mean_of_two(quantile_method m) {
+    return m == quantile_method::midpoint || m == quantile_method::averaged_inverted_cdf;
 }
 
 /// The places within two of n q, where every method's are: the first and that behind the last.
@@ -245,10 +256,12 @@ array<T> quantile_of_sorted(const array<T>& sorted, double q, quantile_method me
     if (sorted.shape().values().back() == 0) return of_nothing(sorted);
     const rows<T> r(sorted, ignored);
     const array<double> place = place_of(r.numbers, q, method);
-    const array<T> low = r.at(floor(place)), high = r.at(floor(place) + 1);
-    const auto part = astype<T>(place - floor(place))(ellipsis, 0);
+    if (picks_an_element(method)) return r.result(r.at(place), ignored);
+    const array<double> low = astype<double>(r.at(floor(place))), high = astype<double>(r.at(floor(place) + 1));
+    const auto part = (place - floor(place))(ellipsis, 0);
     // From the nearer of the two, so that neither end is missed.
-    return r.result(where(part >= T(0.5), high - (high - low) * (1 - part), low + (high - low) * part), ignored);
+    const auto between = where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part);
+    return r.result(astype<T>(where(part == 0 && is_mean_of_two(method), low, between)), ignored);
 }
 
 template <class T>

@@ -6,6 +6,8 @@
 #include <string>
 
 #include <ingot/error.hpp>
+#include <ingot/scans.hpp>
+#include <ingot/searching.hpp>
 #include <ingot/splits.hpp>
 
 namespace ingot::detail {
@@ -14,6 +16,11 @@ namespace {
 
 [[noreturn]] void fail(const char* operation, const std::string& text) {
     throw shape_error("[" + std::string(operation) + "] " + text);
+}
+
+void check_number_of_counts(index_t counts, index_t extent) {
+    if (counts != 1 && counts != extent)
+        fail("repeat", std::to_string(counts) + " numbers for " + std::to_string(extent) + " elements");
 }
 
 }  // namespace
@@ -58,12 +65,6 @@ void find_rolls(cycle_room& room, extents_ref shape, const integer_list& by, con
 
 void check_repeats(index_t repeats) {
     if (repeats < 0) fail("repeat", std::to_string(repeats) + " times: a number that is not negative is wanted");
-}
-
-void check_counts(const std::vector<index_t>& counts, index_t extent) {
-    for (const index_t c : counts) check_repeats(c);
-    if (counts.size() != 1 && static_cast<index_t>(counts.size()) != extent)
-        fail("repeat", std::to_string(counts.size()) + " numbers for " + std::to_string(extent) + " elements");
 }
 
 index_t extent_along(const char* operation, std::span<const index_t> shape, const axis_or_none& axis) {
@@ -112,6 +113,59 @@ std::vector<run> runs_without(const std::vector<index_t>& indices, index_t exten
     }
     if (runs.empty()) runs.push_back({0, 0});
     return runs;
+}
+
+std::vector<index_t> indices_of_runs(const std::vector<run>& runs) {
+    std::vector<index_t> indices;
+    for (const run& r : runs)
+        for (index_t i = r.start; i < r.end; ++i) indices.push_back(i);
+    return indices;
+}
+
+std::vector<index_t> inserted_indices(const std::vector<index_t>& before, index_t extent) {
+    std::vector<index_t> from;
+    from.reserve(static_cast<std::size_t>(extent) + before.size());
+    index_t i = 0;
+    for (const std::size_t k : order_of(before)) {
+        for (; i < before[k]; ++i) from.push_back(i);
+        from.push_back(-1 - static_cast<index_t>(k));
+    }
+    for (; i < extent; ++i) from.push_back(i);
+    return from;
+}
+
+array<index_t> listed_on(device_id where, const std::vector<index_t>& indices) {
+    return generated<index_t>("index", static_cast<index_t>(indices.size()),
+                              [&](index_t i) { return indices[static_cast<std::size_t>(i)]; })
+        .to(where == no_device ? current_place() : where);
+}
+
+lazy<index_t> repeated_indices(device_id where, const std::vector<index_t>& counts, index_t extent) {
+    for (const index_t c : counts) check_repeats(c);
+    check_number_of_counts(static_cast<index_t>(counts.size()), extent);
+    const auto count_of = [&](index_t i) { return counts[counts.size() == 1 ? 0 : static_cast<std::size_t>(i)]; };
+    index_t total = 0;
+    for (index_t i = 0; i < extent; ++i)
+        if (__builtin_add_overflow(total, count_of(i), &total))
+            throw_too_large(static_cast<std::uint64_t>(count_of(i)));
+    std::vector<index_t> indices;
+    indices.reserve(static_cast<std::size_t>(total));
+    for (index_t i = 0; i < extent; ++i) indices.insert(indices.end(), static_cast<std::size_t>(count_of(i)), i);
+    return listed_on(where, indices);
+}
+
+// On a GPU counts stay there: the first index before which fewer elements end than stand before this one is searched.
+lazy<index_t> repeated_indices(const array<index_t>& counts, index_t extent) {
+    if (counts.ndim() > 1)
+        fail("repeat", "numbers of shape " + to_text(counts.shape().values()) + ": a vector is wanted");
+    check_number_of_counts(counts.size(), extent);
+    if (counts.device().is_host() || extent == 0)
+        return repeated_indices(counts.as_leaf().on_device(), ravel(counts).to_host(), extent);
+    const auto all = broadcast_to(ravel(counts), {extent});
+    const auto [ends, least] = eval(cumsum(all), min(all));
+    check_repeats(least.item());
+    const index_t total = ends(-1).item();
+    return searchsorted(ends, position_along<index_t>(total, 0), search_side::right);
 }
 
 }  // namespace ingot::detail

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <ingot/error.hpp>
 
@@ -35,6 +36,28 @@ std::span<const index_t> infer_shape(shape_room& room, const char* operation, ex
     }
     check_extents(operation, {room, wanted.size()});
     return {room, wanted.size()};
+}
+
+shape_like flattened_shape(extents_ref shape, index_t first, index_t last) {
+    if (shape.rank == 0) return 1;
+    const int from = checked_axis("flatten", first, shape.rank), to = checked_axis("flatten", last, shape.rank);
+    if (from > to)
+        throw shape_error("[flatten] axes " + std::to_string(first) + " to " + std::to_string(last) + " of shape " +
+                          to_text(shape.span()) + ": the first stands behind the last");
+    std::vector<index_t> extents(shape.data, shape.data + from + 1);
+    for (int j = from + 1; j <= to; ++j) extents.back() *= shape.data[j];
+    extents.insert(extents.end(), shape.data + to + 1, shape.data + shape.rank);
+    return extents;
+}
+
+shape_like unflattened_shape(extents_ref shape, index_t axis, const shape_like& extents) {
+    const int at = checked_axis("unflatten", axis, shape.rank);
+    shape_room room;
+    const std::span<const index_t> parts = infer_shape(room, "unflatten", {shape.data + at, 1}, extents.values());
+    std::vector<index_t> result(shape.data, shape.data + at);
+    result.insert(result.end(), parts.begin(), parts.end());
+    result.insert(result.end(), shape.data + at + 1, shape.data + shape.rank);
+    return result;
 }
 
 bool try_reshape(layout& l, std::span<const index_t> new_shape, int bound) {

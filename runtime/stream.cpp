@@ -396,7 +396,9 @@ void* event::native_handle() {
 
 void event::make(runtime::backend& backend) {
     event fresh;
-    fresh.native_ = static_cast<std::uintptr_t>(backend.create_event(true));
+    fresh.is_blocking_ = is_blocking_;
+    fresh.is_timed_ = is_timed_;
+    fresh.native_ = static_cast<std::uintptr_t>(backend.create_event(is_timed_, is_blocking_));
     fresh.backend_ = &backend;
     *this = std::move(fresh);
 }
@@ -426,6 +428,8 @@ bool event::done() const { return !backend_ || backend_->done(runtime::native_ev
 float elapsed(const event& from, const event& to) {
     if (!from.backend_ || from.backend_ != to.backend_)
         throw device_error("[elapsed] wanted two events recorded on one device");
+    if (!from.is_timed_ || !to.is_timed_)
+        throw device_error("[elapsed] an event of no_timing; events with a time are wanted");
     from.synchronize();
     to.synchronize();
     return from.backend_->elapsed(runtime::native_event{from.native_}, runtime::native_event{to.native_});

@@ -528,7 +528,9 @@ void check_product(extents_ref left, extents_ref right, bool row, bool column) {
     if (left.data[left.rank - 1] != right.data[right.rank - 2])
         fail("matmul", "shapes " + to_text(left.span().subspan(row ? 1 : 0)) + " and " +
                            to_text(right.span().first(static_cast<std::size_t>(right.rank - (column ? 1 : 0)))) +
-                           " do not fit");
+                           " do not fit: axis " + std::to_string(row ? 0 : left.rank - 1) +
+                           " of the first has to be as long as axis " + std::to_string(column ? 0 : right.rank - 2) +
+                           " of the second");
 }
 
 }  // namespace ingot::detail

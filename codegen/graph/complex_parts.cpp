@@ -51,9 +51,8 @@ private:
     node_id choose(node_id c, node_id a, node_id b) { return map(op::where, at(a).type, {c, a, b}); }
     node_id both(node_id a, node_id b) { return ask(op::logical_and, a, b); }
     node_id either(node_id a, node_id b) { return ask(op::logical_or, a, b); }
-    node_id is_zero(value z) {
-        return both(ask(op::equal, z.re, number(0, z.re)), ask(op::equal, z.im, number(0, z.re)));
-    }
+    node_id zero(node_id a) { return ask(op::equal, a, number(0, a)); }
+    node_id is_zero(value z) { return both(zero(z.re), zero(z.im)); }
 
     // ---- complex arithmetic
 
@@ -72,14 +71,21 @@ private:
         const node_id positive = absolute(b.re);
         const node_id by_re = ask(op::greater_equal, positive, absolute(b.im));
         const node_id large = choose(by_re, b.re, b.im), small = choose(by_re, b.im, b.re);
-        const node_id zero = ask(op::equal, large, number(0, large));
-        const node_id ratio = over(small, large);
-        const node_id scale = choose(zero, positive, plus(large, times(small, ratio)));
+        const node_id of_zero = zero(large), ratio = over(small, large);
+        const node_id scale = choose(of_zero, positive, plus(large, times(small, ratio)));
         const node_id p = choose(by_re, a.re, a.im), q = choose(by_re, a.im, a.re);
         const node_id crossed = times(p, ratio);
         const value scaled{plus(p, times(q, ratio)), choose(by_re, minus(q, crossed), minus(crossed, q))};
-        const value dividend = choose(zero, a, scaled);
+        const value dividend = choose(of_zero, a, scaled);
         return {over(dividend.re, scale), over(dividend.im, scale)};
+    }
+    /// The same of 1; of 0 both parts are NaN, as NumPy has it.
+    value reciprocal(value z) {
+        const node_id by_re = ask(op::less_equal, absolute(z.im), absolute(z.re));
+        const node_id large = choose(by_re, z.re, z.im), small = choose(by_re, z.im, z.re);
+        const node_id ratio = over(small, large), scale = plus(large, times(small, ratio));
+        const node_id whole = over(number(1, z.re), scale), part = over(ratio, scale);
+        return {choose(by_re, whole, part), negated(choose(by_re, part, whole))};
     }
     /// A function whose parts are rows of z's parts.
     value parts(op re, op im, value z) { return {apply(re, z.re, z.im), apply(im, z.re, z.im)}; }
@@ -96,11 +102,12 @@ private:
     node_id infinite(value z) { return either(map(op::isinf, dtype::b1, {z.re}), map(op::isinf, dtype::b1, {z.im})); }
     node_id absolute(node_id x) { return apply(op::absolute, x); }
 
-    // Kahan's formulas (Branch cuts for complex elementary functions, 1987), and C's values of infinities.
+    // Kahan's formulas (Branch cuts for complex elementary functions, 1987), and C's values of infinities, and of a
+    // zero beside a NaN.
     value arc_sine(value z) {
         const value below = root(one_less(z)), above = root(one_more(z));
         const node_id product = minus(times(below.re, above.re), times(below.im, above.im));
-        const value finite{apply(op::arctan2, z.re, product),
+        const value finite{choose(zero(z.re), z.re, apply(op::arctan2, z.re, product)),
                            apply(op::arcsinh, minus(times(below.re, above.im), times(below.im, above.re)))};
         const node_id infinity = apply(op::hypot, z.re, z.im);
         return choose(infinite(z), {apply(op::arctan2, z.re, absolute(z.im)), apply(op::copysign, infinity, z.im)},
@@ -108,7 +115,8 @@ private:
     }
     value arc_cosine(value z) {
         const value below = root(one_less(z)), above = root(one_more(z));
-        const value finite{times(number(2, z.re), apply(op::arctan2, below.re, above.re)),
+        const node_id turned = times(number(2, z.re), apply(op::arctan2, below.re, above.re));
+        const value finite{choose(zero(z.re), number(1.5707963267948966, z.re), turned),
                            apply(op::arcsinh, minus(times(above.re, below.im), times(above.im, below.re)))};
         const node_id infinity = apply(op::hypot, z.re, z.im);
         return choose(infinite(z),
@@ -131,7 +139,8 @@ private:
         const node_id one = number(1, z.re), left = minus(one, size), right = plus(one, size);
         const node_id square = times(z.im, z.im), quarter = number(0.25, z.re), half = number(0.5, z.re);
         const node_id grown = over(times(number(4, z.re), size), plus(times(left, left), square));
-        return {apply(op::copysign, times(quarter, apply(op::log1p, grown)), z.re),
+        const node_id length = apply(op::copysign, times(quarter, apply(op::log1p, grown)), z.re);
+        return {choose(zero(z.re), z.re, length),
                 times(half, apply(op::arctan2, plus(z.im, z.im), minus(times(left, right), square)))};
     }
     /// Of whole exponents below 100 by multiplication, as NumPy has it.
@@ -149,6 +158,16 @@ private:
         return choose(is_zero(w), one, choose(is_zero(z), of_zero, other));
     }
 
+    node_id is_nan(value z) { return either(map(op::isnan, dtype::b1, {z.re}), map(op::isnan, dtype::b1, {z.im})); }
+    /// The greater in lexicographic order, or the less; a NaN where one is, or where neither is a number.
+    value extreme(op beyond, op not_within, bool nan_wins, value a, value b) {
+        const node_id by_re = both(ask(beyond, a.re, b.re),
+                                   map(op::logical_not, dtype::b1,
+                                       {either(map(op::isnan, dtype::b1, {a.im}), map(op::isnan, dtype::b1, {b.im}))}));
+        const node_id by_im = both(ask(op::equal, a.re, b.re), ask(not_within, a.im, b.im));
+        return choose(either(either(by_re, by_im), is_nan(nan_wins ? a : b)), a, b);
+    }
+
     value apply_row(op o, const value* v) {
         const value z = v[0];
         switch (o) {
@@ -163,7 +182,7 @@ private:
             case op::divide:
                 return over(z, v[1]);
             case op::reciprocal:
-                return over(constant_like(1, z), z);
+                return reciprocal(z);
             case op::negative:
                 return negated(z);
             case op::positive:
@@ -178,6 +197,12 @@ private:
                 return {both(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
             case op::not_equal:
                 return {either(ask(o, z.re, v[1].re), ask(o, z.im, v[1].im))};
+            case op::maximum:
+            case op::fmax:
+                return extreme(op::greater, op::greater_equal, o == op::maximum, z, v[1]);
+            case op::minimum:
+            case op::fmin:
+                return extreme(op::less, op::less_equal, o == op::minimum, z, v[1]);
             case op::absolute:
                 return {apply(op::hypot, z.re, z.im)};
             case op::complex_of:

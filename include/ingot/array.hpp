@@ -123,7 +123,7 @@ inline layout empty_layout() {
 
 /// An n-dimensional array of T on a device; rank and shape are dynamic. It is a value, as std::vector is: a copy shares
 /// memory until one of the two is written. Has the members of every expression too (members.hpp). T is bool, an
-/// integer, float16, bfloat16, float or double.
+/// integer, float16, bfloat16, float, double, or std::complex of one of these two.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}}, copy = m;
 ///     copy += 10;
@@ -152,12 +152,16 @@ public:
         detail::create_from_host(leaf_.memory(), leaf_.where(), given.shape, given.values.get(), sizeof(T));
     }
 
-    /// Evaluates an expression in one kernel, converting in it. A view that is a whole buffer is shared instead. Throws
-    /// what the evaluation throws: compile_error, out_of_memory, device_error, shape_error of more axes than a kernel
-    /// has.
+    /// Evaluates an expression in one kernel, converting in it as NumPy's `out=` does: to the same kind of type or a
+    /// wider one; others do not compile, and are named: `array<int> k = astype<int>(e)`. A view that is a whole buffer
+    /// is shared instead. Throws what the evaluation throws: compile_error, out_of_memory, device_error, shape_error of
+    /// more axes than a kernel has.
     template <array_expression E>
-        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::converts(E::type, type))
-    array(const E& e) : leaf_(evaluated(e)) {}
+        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(E::type, type))
+    array(const E& e, const source_place& at = {}) : leaf_(evaluated(e, at)) {}
+    template <array_expression E>
+        requires(!detail::same_kind(E::type, type))
+    array(const E&) = delete;  // a lesser kind is named: array<int> k = astype<int>(e); of a complex number, real(e)
     // Inner: a leaf as it is, which nothing evaluates.
     array(detail::adopted, detail::leaf<T> l) : leaf_(std::move(l)) {}
 
@@ -188,16 +192,19 @@ public:
         }
         return *this;
     }
-    /// Evaluates an expression, converting in it, and takes its shape; the memory stays where it fits and nothing else
-    /// holds it.
+    /// Evaluates an expression, converting in it to the same kind of type or a wider one, and takes its shape; the
+    /// memory stays where it fits and nothing else holds it.
     template <array_expression E>
-        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::assignable_to<E, T>)
+        requires(!std::same_as<std::remove_cvref_t<E>, array> && detail::same_kind(std::remove_cvref_t<E>::type, type))
     array& operator=(E&& e) & {
         const auto& node = detail::as_node(std::forward<E>(e));
         detail::assign_array(detail::gather_as<T>(node), {type, leaf_.memory(), leaf_.where()},
                              1 + detail::own_references<E>(node, leaf_.memory().get()));
         return *this;
     }
+    template <array_expression E>
+        requires(!detail::same_kind(std::remove_cvref_t<E>::type, type))
+    array& operator=(E&&) = delete;  // a lesser kind is named: k = astype<int>(e); elements are converted: k(all) = e
 
     template <detail::values_of_host R>
         requires(!array_expression<R>)
@@ -248,7 +255,8 @@ public:
         return address();
     }
 
-    /// The array on another device; on its own, a copy. Throws device_error where there is no such device.
+    /// The array on another device, a copy of its elements; on its own the array itself, whose memory both share until
+    /// one is written. Throws device_error where there is no such device.
     ///
     ///     array<int> a{1, 2, 3};
     ///     std::cout << a.to(device::host()).device() << ' ' << a.to(device::host());
@@ -301,7 +309,8 @@ private:
     void check_count(std::size_t count) const;
     void write_all(const void* values, std::size_t count);
     template <class E>
-    static detail::leaf<T> evaluated(const E& e) {
+    static detail::leaf<T> evaluated(const E& e, const source_place& at) {
+        const detail::in_statement of_the_user(at);
         const auto& node = detail::as_node(e);
         if constexpr (detail::may_be_leaf<std::remove_cvref_t<decltype(node)>> && E::type == type)
             if (const auto seen = leaf_of(node))
@@ -322,11 +331,21 @@ private:
 /// `array r = x + y;` has the expression's dtype.
 template <array_expression E>
 array(const E&) -> array<typename E::value_type>;
+/// `array{1, 2, 3}` has its values' type, the common one of two or more.
+template <weak_scalar S>
+array(std::initializer_list<S>) -> array<S>;
+template <weak_scalar S>
+array(std::initializer_list<std::initializer_list<S>>) -> array<S>;
+template <weak_scalar S>
+array(std::initializer_list<std::initializer_list<std::initializer_list<S>>>) -> array<S>;
+template <weak_scalar A, weak_scalar B, weak_scalar... More>
+array(A, B, More...) -> array<std::common_type_t<A, B, More...>>;
 
 namespace detail {
 
 template <class E>
-auto expression_members<E>::eval() const {
+auto expression_members<E>::eval(const source_place& at) const {
+    const in_statement of_the_user(at);
     return array<typename E::value_type>(self());
 }
 
@@ -359,7 +378,8 @@ auto evaluate_together(const N&... nodes) {
 ///     std::cout << squares << ' ' << sums << ' ' << eval(x + 1);
 ///     // prints: [1. 4. 9.] [1. 3. 6.] [2. 3. 4.]
 template <array_expression E>
-auto eval(const E& e) {
+auto eval(const E& e, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return array<typename E::value_type>(e);
 }
 template <array_expression E, array_expression F, array_expression... More>

@@ -86,15 +86,9 @@ struct joint_assignment {
 INGOT_API void assign_together(const char* operation, slot&, const joint_outputs& trees,
                                std::span<const joint_assignment>);
 
-/// Whether values of one dtype may be assigned to another: all but complex to real.
+/// Whether values of one dtype may be written to elements of another: all but complex to real.
 constexpr bool converts(dtype from, dtype to) {
     return kind_of(from) <= kind::floating || kind_of(to) == kind::complex;
-}
-
-/// NumPy's same-kind cast: never to a lesser kind, nor from signed to unsigned.
-constexpr bool same_kind(dtype from, dtype to) {
-    if (kind_of(from) != kind_of(to)) return kind_of(from) < kind_of(to);
-    return kind_of(from) != kind::integer || is_signed(to) || !is_signed(from);
 }
 
 /// What may stand on the right of an assignment to elements of type T.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -100,6 +101,44 @@ auto vander(const E& e) {
     const shape_like shape = shape_of_expression(e);
     return vander(e, shape.count() == 1 ? shape[0] : 0);
 }
+
+}  // namespace detail
+
+/// The indices of the elements of a matrix of n rows, and of as many columns if no other number is given, that are on
+/// or below the diagonal `offset` above the main one: of the rows and of the columns, to index by. Throws shape_error
+/// where a number is negative.
+///
+///     array<int> m{{1, 2}, {3, 4}};
+///     m(tril_indices(2)) = 0;
+///     std::cout << m << ' ' << tril_indices(2)[1];
+///     // prints: [[0 2]
+///     //          [0 0]] [0 0 1]
+INGOT_API std::array<array<index_t>, 2> tril_indices(index_t n, index_t offset = 0,
+                                                     std::optional<index_t> columns = {});
+/// The same of those on or above it.
+///
+///     std::cout << triu_indices(3, 1)[0] << ' ' << triu_indices(3, 1)[1];
+///     // prints: [0 0 1] [1 2 2]
+INGOT_API std::array<array<index_t>, 2> triu_indices(index_t n, index_t offset = 0,
+                                                     std::optional<index_t> columns = {});
+
+/// The indices of the main diagonal of an array of N axes of extent n: two if no other number is named. To index by.
+/// Throws shape_error where n is negative.
+///
+///     array<int> m = zeros<int>({3, 3});
+///     m(diag_indices(3)) = array<int>{1, 2, 3};
+///     std::cout << m;
+///     // prints: [[1 0 0]
+///     //          [0 2 0]
+///     //          [0 0 3]]
+template <std::size_t N = 2>
+std::array<array<index_t>, N> diag_indices(index_t n) {
+    std::array<array<detail::deferred<index_t, std::integral_constant<std::size_t, N>>>, N> places;
+    places.fill(arange<index_t>(n < 0 ? throw shape_error("[diag_indices] an extent of " + std::to_string(n)) : n));
+    return places;
+}
+
+namespace detail {
 
 // ---- numbers of places
 // -----------------------------------------------------------------------------------------------

@@ -127,6 +127,43 @@ auto around(const A& a, int decimals = 0) {
     return round(a, decimals);
 }
 
+// ---- between bounds ---------------------------------------------------------------------------------------------
+
+/// `clip` with a bound at one side alone: `clip(x, least, none)` is maximum(x, least), `clip(x, none, most)` is
+/// minimum(x, most).
+///
+///     array<int> x{-2, 1, 7};
+///     std::cout << clip(x, 0, none) << ' ' << clip(x, none, 5);
+///     // prints: [0 1 7] [-2  1  5]
+template <argument_like A, argument_like B>
+auto clip(const A& a, const B& least, none_t) {
+    return ingot::maximum(a, least);
+}
+template <argument_like A, argument_like B>
+auto clip(const A& a, none_t, const B& most) {
+    return ingot::minimum(a, most);
+}
+
+// ---- about imaginary parts --------------------------------------------------------------------------------------
+
+/// Whether the argument has an imaginary part that is not 0: bool.
+///
+///     std::cout << iscomplex(complex_of(array<double>{1, 2}, array<double>{0, -1}));
+///     // prints: [False  True]
+template <argument_like A>
+auto iscomplex(const A& a) {
+    return ingot::not_equal(ingot::imag(a), 0);
+}
+
+/// Whether the argument's imaginary part is 0: bool. NaN is not.
+///
+///     std::cout << isreal(complex_of(array<double>{1, 2}, array<double>{0, -1}));
+///     // prints: [ True False]
+template <argument_like A>
+auto isreal(const A& a) {
+    return ingot::equal(ingot::imag(a), 0);
+}
+
 // ---- about infinities and NaN -----------------------------------------------------------------------------------
 
 /// Whether the argument is +inf: bool.
@@ -230,13 +267,16 @@ auto rsqrt(const A& a) {
 }  // namespace detail
 
 using detail::around;
+using detail::clip;
 using detail::complex_of;
 using detail::divmod;
 using detail::frexp;
 using detail::gelu;
 using detail::isclose;
+using detail::iscomplex;
 using detail::isneginf;
 using detail::isposinf;
+using detail::isreal;
 using detail::modf;
 using detail::nan_to_num;
 using detail::relu;

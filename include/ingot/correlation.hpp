@@ -113,6 +113,8 @@ lazy<C> variables(const char* operation, const E& e, bool rowvar) {
     return of_columns ? lazy<C>(transpose(rows)) : rows;
 }
 
+/// Throws shape_error unless there are as many of one as of the other.
+INGOT_API void check_observations(const char* operation, index_t of_first, index_t of_second);
 /// The weights of observations, and what weighted sums of products are divided by.
 struct observation_weights {
     array<double> each;
@@ -148,6 +150,7 @@ lazy<C> covariances_of(const char* operation, const E& e, const covariance_optio
 template <class C, class E, class Y>
 lazy<C> covariances_of(const char* operation, const E& e, const Y& y, const covariance_options& how) {
     const lazy_parts<C> both{variables<C>(operation, e, how.rowvar), variables<C>(operation, y, how.rowvar)};
+    check_observations(operation, both[0].shape()[1], both[1].shape()[1]);
     return covariances(operation, joined(operation, both, 0).kept(), how);
 }
 /// Divided by the deviations of both variables; rounding leads no correlation beyond 1.

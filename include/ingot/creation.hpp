@@ -37,6 +37,10 @@ INGOT_API index_t arange_count(any_number start, any_number stop, any_number ste
 INGOT_API index_t rows_around_diagonal(index_t length, index_t offset);
 [[noreturn]] INGOT_API void throw_wrong_rank(const char* operation, int rank, const char* wanted);
 [[noreturn]] INGOT_API void throw_negative_count(const char* operation, index_t count);
+/// Number i of so many points evenly apart, with NumPy's bits.
+INGOT_API double even_point(double start, double stop, index_t count, bool endpoint, index_t i) noexcept;
+/// `logspace` in float64.
+INGOT_API array<double> powers_between(double start, double stop, index_t count, bool endpoint, double base);
 
 template <class T>
 leaf<T> new_leaf(const char* operation, std::span<const index_t> shape, device_id device) {
@@ -49,6 +53,15 @@ inline device_id current_place() { return runtime::current().device; }
 /// The type named first, else that of the values.
 template <class T, class... S>
 using chosen = typename std::conditional_t<std::is_void_v<T>, std::common_type<S...>, std::type_identity<T>>::type;
+
+/// The values as T, as `astype` has them.
+template <class T, class E>
+array<T> converted_array(const E& e) {
+    if constexpr (std::same_as<T, typename E::value_type>)
+        return array<T>(e);
+    else
+        return array<T>(astype<T>(e));
+}
 
 template <class T, class S>
 array<T> filled(const char* operation, std::span<const index_t> shape, device_id device, S value) {
@@ -86,7 +99,8 @@ array<T> generated(const char* operation, index_t n, const F& f) {
 ///     // prints: [[7 7 7]
 ///     //          [7 7 7]]
 template <element_type T = double>
-array<T> empty(const shape_like& shape) {
+array<T> empty(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return array<T>(detail::adopted{}, detail::new_leaf<T>("empty", shape.values(), detail::current_place()));
 }
 
@@ -97,7 +111,8 @@ array<T> empty(const shape_like& shape) {
 ///     //         [[0. 0.]
 ///     //          [0. 0.]]
 template <element_type T = double>
-array<T> zeros(const shape_like& shape) {
+array<T> zeros(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::zeroed<T>("zeros", shape.values(), detail::current_place());
 }
 
@@ -107,7 +122,8 @@ array<T> zeros(const shape_like& shape) {
 ///     // prints: [[1 1 1]
 ///     //          [1 1 1]]
 template <element_type T = double>
-array<T> ones(const shape_like& shape) {
+array<T> ones(const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::filled<T>("ones", shape.values(), detail::current_place(), 1);
 }
 
@@ -119,8 +135,22 @@ array<T> ones(const shape_like& shape) {
 ///     //         [[7 7]
 ///     //          [7 7]]
 template <class T = void, weak_scalar S>
-auto full(const shape_like& shape, S value) {
+auto full(const shape_like& shape, S value, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     return detail::filled<detail::chosen<T, S>>("full", shape.values(), detail::current_place(), value);
+}
+
+/// An expression repeated to this shape, to which it broadcasts, as an array on its device; of its type where no other
+/// is named. Throws shape_error where it does not broadcast.
+///
+///     std::cout << full({2, 3}, array<int>{1, 2, 3});
+///     // prints: [[1 2 3]
+///     //          [1 2 3]]
+template <class T = void, array_expression E>
+auto full(const shape_like& shape, const E& e, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
+    return detail::converted_array<detail::chosen<T, typename E::value_type>>(
+        detail::viewed_to_read(e, detail::view_broadcast, "full", shape.values()));
 }
 
 /// An array of an expression's shape and on its device, whose values are yet to be written; of its type where no other
@@ -174,7 +204,8 @@ auto full_like(const E& e, S value) {
 ///     //          [3. 4.]]
 template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
-auto asarray(const R& values, const shape_like& shape) {
+auto asarray(const R& values, const shape_like& shape, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     auto a = empty<detail::chosen<T, detail::value_of<R>>>(shape);
     a.set(values);
     return a;
@@ -183,6 +214,17 @@ template <class T = void, detail::values_of_host R>
     requires element_type<detail::value_of<R>>
 auto asarray(const R& values) {
     return asarray<T>(values, shape_like(static_cast<index_t>(detail::count_of_values(values))));
+}
+
+/// An expression's values as an array, of its type where no other is named, to which they are converted as `astype`
+/// does. An array is shared.
+///
+///     std::cout << asarray(array<int>{1, 2} * 2) << ' ' << asarray<int>(array<double>{1.5, 2});
+///     // prints: [2 4] [1 2]
+template <class T = void, array_expression E>
+auto asarray(const E& e, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
+    return detail::converted_array<detail::chosen<T, typename E::value_type>>(e);
 }
 
 /// An array over memory that is not Ingot's, always written in place. In C order, or with these strides in bytes.
@@ -259,13 +301,8 @@ auto arange(A stop) {
 template <element_type T = double>
 array<T> linspace(double start, double stop, index_t count = 50, bool endpoint = true) {
     if (count < 0) detail::throw_negative_count("linspace", count);
-    const auto parts = static_cast<double>(endpoint ? count - 1 : count);
-    const double range = stop - start, step = range / parts;
     return detail::generated<T>("linspace", count, [=](index_t i) {
-        const auto k = static_cast<double>(i);
-        double value = k * range + start;  // a single value, where there are no parts
-        if (parts > 0) value = (step == 0 ? k / parts * range : k * step) + start;
-        if (endpoint && i > 0 && i == count - 1) value = stop;
+        const double value = detail::even_point(start, stop, count, endpoint, i);
         return detail::element_value<T>("linspace", std::is_integral_v<T> ? std::floor(value) : value);
     });
 }
@@ -277,7 +314,11 @@ array<T> linspace(double start, double stop, index_t count = 50, bool endpoint =
 ///     // prints: [   1.   10.  100. 1000.] [ 1  2  4  8 16]
 template <element_type T = double>
 array<T> logspace(double start, double stop, index_t count = 50, bool endpoint = true, double base = 10) {
-    return power(base, linspace<detail::deferred<double, T>>(start, stop, count, endpoint));
+    const auto powers = detail::powers_between(start, stop, count, endpoint, base);
+    if constexpr (std::is_same_v<T, double>)
+        return powers;
+    else
+        return astype<T>(powers);
 }
 
 /// Ones on the diagonal `offset` above the main one, zeros elsewhere: a matrix of so many rows and columns, of as many

@@ -252,6 +252,34 @@ private:
     runtime::stream_state* state_;
 };
 
+/// The type of `blocking` and `no_timing`.
+class event_option {
+public:
+    // Inner
+    enum class what : std::uint8_t { blocking, no_timing };
+    constexpr explicit event_option(what w) : what_(w) {}
+    constexpr what value() const noexcept { return what_; }
+
+private:
+    what what_;
+};
+
+/// Makes `synchronize` of an event put the thread to sleep until the GPU wakes it; without it the thread may spin.
+///
+///     event done(blocking);
+///     done.record();
+///     done.synchronize();
+///     std::cout << done.done();
+///     // prints: 1
+inline constexpr event_option blocking{event_option::what::blocking};
+/// Makes an event that no time is taken of, which is quicker to record and to wait for; `elapsed` of it throws.
+///
+///     event ready(no_timing), other(blocking, no_timing);
+///     ready.record();
+///     std::cout << ready.done();
+///     // prints: 1
+inline constexpr event_option no_timing{event_option::what::no_timing};
+
 /// A point in a stream's work.
 ///
 ///     event from, to;
@@ -264,16 +292,26 @@ private:
 class event {
 public:
     event() = default;
+    /// With `blocking`, `no_timing`, or both.
+    explicit event(event_option option) noexcept { set(option); }
+    event(event_option one, event_option other) noexcept {
+        set(one);
+        set(other);
+    }
     event(event&& other) noexcept
         : backend_(std::exchange(other.backend_, nullptr)),
           native_(std::exchange(other.native_, 0)),
           stream_(std::exchange(other.stream_, nullptr)),
-          is_borrowed_(std::exchange(other.is_borrowed_, false)) {}
+          is_borrowed_(std::exchange(other.is_borrowed_, false)),
+          is_blocking_(other.is_blocking_),
+          is_timed_(other.is_timed_) {}
     event& operator=(event&& other) noexcept {
         std::swap(backend_, other.backend_);
         std::swap(native_, other.native_);
         std::swap(stream_, other.stream_);
         std::swap(is_borrowed_, other.is_borrowed_);
+        std::swap(is_blocking_, other.is_blocking_);
+        std::swap(is_timed_, other.is_timed_);
         return *this;
     }
     INGOT_API ~event();
@@ -313,15 +351,20 @@ public:
 private:
     friend class stream;
     INGOT_API void make(runtime::backend&);
+    void set(event_option option) noexcept {
+        (option.value() == event_option::what::blocking ? is_blocking_ : is_timed_) =
+            option.value() == event_option::what::blocking;
+    }
 
     runtime::backend* backend_ = nullptr;  // null until recorded
     std::uintptr_t native_ = 0;
     runtime::stream_state* stream_ = nullptr;  // that it was recorded on last; it stands for ever
     bool is_borrowed_ = false;
+    bool is_blocking_ = false, is_timed_ = true;
 };
 
 /// Milliseconds from one point to a later one. Waits for both. Throws device_error unless both were recorded, on one
-/// device.
+/// device, and of an event of `no_timing`.
 ///
 ///     event from, to;
 ///     from.record();

@@ -31,6 +31,7 @@ struct device_properties {
     int warp_size = 0;                                    //
     int clock_khz = 0, memory_clock_khz = 0;              //
     int memory_bus_bits = 0;                              //
+    int copy_engines = 0;                                 // that copy beside kernels; 2: both ways at once
     bool integrated = false, cooperative_launch = false;  // memory is the host's; kernels whose blocks wait for all
     int pci_domain = 0, pci_bus = 0, pci_device = 0;
     std::string uuid;  // 32 hexadecimal digits, the same in every process

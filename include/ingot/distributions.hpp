@@ -12,7 +12,7 @@
 // integers and truths among them are the same on every target, and so are uniforms whose high - low is a power of two;
 // others within the ulps of their functions. Those after it reject, in a loop that calls Philox: element i depends on
 // seed, call and i alone, but a last bit that differs between targets may decide otherwise. They are texts, which
-// neither the interpreter nor a lazy takes.
+// the interpreter does not take.
 #pragma once
 
 #include <concepts>
@@ -41,13 +41,25 @@ template <class P>
 concept integer_parameter = real_parameter<P> && kind_of(type_of_argument<P>()) == kind::integer;
 
 /// What a number has to be.
-enum class domain { finite, not_negative, positive, probability, positive_probability, count };
+enum class domain {
+    number,
+    finite,
+    not_negative,
+    positive,
+    probability,
+    positive_probability,
+    above_one,
+    below_one,
+    count
+};
 
 /// Throws dtype_error where it is not.
 INGOT_API void check_parameter(const char* operation, const char* name, double given, domain wanted);
 /// Throws dtype_error where the first is not less than the second, or not less or equal.
 INGOT_API void check_order(const char* operation, const char* first_name, double first, const char* second_name,
                            double second, bool may_be_equal);
+/// Throws dtype_error where the difference of two numbers is infinite in the type that it is computed in.
+INGOT_API void check_width(const char* operation, double low, double high, double width);
 [[noreturn]] INGOT_API void throw_bad_range(const char* operation, const std::string& low, const std::string& high,
                                             dtype of, bool endpoint);
 
@@ -92,6 +104,15 @@ public:
         if constexpr (!array_expression<A> && !array_expression<B>)
             check_order(operation_, first_name, static_cast<double>(first), second_name, static_cast<double>(second),
                         may_be_equal);
+    }
+
+    /// From `low` to `high`, both numbers or expressions of the shape.
+    template <class A, class B>
+    auto width(const A& low, const B& high) const {
+        if constexpr (!array_expression<A> && !array_expression<B>)
+            check_width(operation_, static_cast<double>(low), static_cast<double>(high),
+                        static_cast<double>(high - low));
+        return high - low;
     }
 
     template <class W = word>
@@ -240,7 +261,8 @@ concept integer_element = element_type<T> && std::integral<T> && !std::same_as<T
 // ---- uniform ----------------------------------------------------------------------------------------------------
 
 /// Uniform numbers, low <= x < high but for rounding, of this shape. Throws dtype_error where numbers are not low <
-/// high, shape_error where an extent is negative or an expression does not broadcast to the shape.
+/// high or high - low is infinite in T, shape_error where an extent is negative or an expression does not broadcast to
+/// the shape.
 ///
 ///     random::seed(1);
 ///     array<float> x = random::uniform<float>(-1, array<float>{1, 3}, {1000, 2});
@@ -252,7 +274,7 @@ auto uniform(const L& low, const H& high, const shape_like& shape, generator& g 
     const auto from = d.parameter("low", low);
     const auto to = d.parameter("high", high);
     d.ordered("low", low, "high", high);
-    return d.numbers(from + (to - from) * d.uniform());
+    return d.numbers(from + d.width(from, to) * d.uniform());
 }
 
 /// Integers, low <= x < high, or <= high where `endpoint`, of this shape. They are the high part of a random word times
@@ -454,8 +476,8 @@ auto standard_cauchy(const shape_like& shape, generator& g = default_generator()
 }
 
 /// Numbers from left to right whose density is a triangle with its top at `mode`. Throws dtype_error where numbers are
-/// not left <= mode <= right with left < right, shape_error where an extent is negative or an expression does not
-/// broadcast to the shape.
+/// not left <= mode <= right with left < right or right - left is infinite in T, shape_error where an extent is
+/// negative or an expression does not broadcast to the shape.
 ///
 ///     random::seed(1);
 ///     std::cout << (abs(mean(random::triangular<double>(0, 1, 5, {10000})) - 2) < 0.1);
@@ -470,7 +492,7 @@ auto triangular(const L& left, const M& mode, const R& right, const shape_like& 
     d.ordered("left", left, "mode", mode, true);
     d.ordered("mode", mode, "right", right, true);
     d.ordered("left", left, "right", right);
-    const auto width = to - from;
+    const auto width = d.width(from, to);
     const auto rise = top - from;
     const auto u = d.uniform();
     return d.numbers(ingot::where(ingot::less(u * width, rise), from + ingot::sqrt(u * (width * rise)),

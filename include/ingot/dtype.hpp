@@ -100,6 +100,12 @@ constexpr dtype promote_weak(dtype a, kind weak) {
     return a == dtype::f4 || a == dtype::f2 || a == dtype::bf ? dtype::c8 : dtype::c16;
 }
 
+/// NumPy's same-kind cast: never to a lesser kind, nor from signed to unsigned.
+constexpr bool same_kind(dtype from, dtype to) {
+    if (kind_of(from) != kind_of(to)) return kind_of(from) < kind_of(to);
+    return kind_of(from) != kind::integer || is_signed(to) || !is_signed(from);
+}
+
 template <class T>
 struct dtype_of_type {};
 template <>

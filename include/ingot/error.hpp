@@ -6,12 +6,75 @@
 #include <string>
 #include <utility>
 
+#include <ingot/export.hpp>
+
 namespace ingot {
 
+/// The place in a source file of the call that it is a defaulted argument of. What evaluates or makes arrays has one,
+/// and what is thrown meanwhile says the place.
+///
+///     const source_place here;
+///     std::cout << (here.file() != nullptr) << (here.line() > 0);
+///     // prints: 11
+class source_place {
+public:
+    constexpr source_place(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
+        : file_(file), line_(line) {}
+    /// The file's name, as the compiler was given it.
+    constexpr const char* file() const noexcept { return file_; }
+    /// The line, counted from 1.
+    constexpr int line() const noexcept { return line_; }
+
+private:
+    const char* file_;
+    int line_;
+};
+
+namespace detail {
+
+/// The statement that the calling thread is in; without a file where none is known.
+extern INGOT_API constinit thread_local source_place current_statement;
+
+/// Says which statement the thread is in, where none of those that call says so.
+class [[nodiscard]] in_statement {
+public:
+    explicit in_statement(const source_place& at) noexcept : is_outermost_(current_statement.file() == nullptr) {
+        if (is_outermost_) current_statement = at;
+    }
+    in_statement(const in_statement&) = delete;
+    in_statement& operator=(const in_statement&) = delete;
+    ~in_statement() {
+        if (is_outermost_) current_statement = source_place(nullptr, 0);
+    }
+
+private:
+    bool is_outermost_;
+};
+
+}  // namespace detail
+
 /// Base of all of Ingot's exceptions.
+///
+///     array<int> x{1, 2, 3};
+///     try {
+///         x.item();
+///     } catch (const error& e) {
+///         std::cout << e.what() << ' ' << (e.file() != nullptr) << (e.line() > 0);
+///     }
+///     // prints: [item] shape (3,) has 3 elements; one is wanted 11
 class error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit error(const std::string& what) : std::runtime_error(what), at_(detail::current_statement) {}
+    explicit error(const char* what) : std::runtime_error(what), at_(detail::current_statement) {}
+
+    /// The file of the user's statement that threw; null where nothing in it has a `source_place` to say so, as
+    /// operators have none.
+    const char* file() const noexcept { return at_.file(); }
+    /// The line of that statement, or 0.
+    int line() const noexcept { return at_.line(); }
+
+private:
+    source_place at_;
 };
 
 /// Shapes, ranks or axes that do not fit, and reductions over nothing that need a value.

@@ -102,6 +102,15 @@ auto astype(E&& e) {
     return result(typename result::made{}, as_node(std::forward<E>(e)));
 }
 
+/// e where its elements are of type T, else e as T.
+template <element_type T, array_expression E>
+decltype(auto) converted_to(E&& e) {
+    if constexpr (std::is_same_v<typename std::remove_cvref_t<E>::value_type, T>)
+        return std::forward<E>(e);
+    else
+        return astype<T>(std::forward<E>(e));
+}
+
 /// The bits of `e` as elements of T, a type of the same size: NumPy's e.view(dtype). Of an array it is a view.
 ///
 ///     std::cout << bit_cast<std::int32_t>(array<float>{1, -2});

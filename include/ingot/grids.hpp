@@ -184,12 +184,27 @@ auto coordinates_along(std::span<const index_t> shape, int axis, bool open, cons
     return astype<deferred<double, S...>>(positions_along(shape, axis, open)) * p.step + p.start;
 }
 
+/// What mgrid gives of several axes: a `lazy` whose first axis can be unpacked.
+template <class T, std::size_t N>
+class coordinates : public lazy<T> {
+public:
+    explicit coordinates(lazy<T> all) : lazy<T>(std::move(all)) {}
+    template <std::size_t I>
+    auto get() const {
+        return lazy<T>((*this)(static_cast<index_t>(I)));
+    }
+};
+
 /// The coordinates of a grid, int64: those of each slice along an axis of its own, as `indices` has them; of one slice
 /// a vector. A slice is what `arange` makes of its start, stop and step. With `grid_steps` or `grid_points` among them
-/// float64.
+/// float64. The coordinates along the axes can be unpacked: `auto [y, x] = mgrid(...)`.
 ///
+///     auto [y, x] = mgrid(slice(0, 2), slice(0, 2));
+///     std::cout << 10 * y + x << '\n';
 ///     std::cout << mgrid(slice(0, 2), slice(1, 6, 2)) << '\n' << mgrid(slice(-1, 2));
-///     // prints: [[[0 0 0]
+///     // prints: [[ 0  1]
+///     //          [10 11]]
+///     //         [[[0 0 0]
 ///     //           [1 1 1]]
 ///     //
 ///     //          [[1 3 5]
@@ -208,7 +223,7 @@ auto mgrid(const S&... s) {
         lazy_parts<deferred<index_t, S...>> parts;
         for (int k = 0; const progression& p : each)
             parts.push_back(expand_dims(positions_along(extents, k++, false, p.start, p.step), 0));
-        return joined("mgrid", std::move(parts), 0);
+        return coordinates<deferred<index_t, S...>, sizeof...(S)>(joined("mgrid", std::move(parts), 0));
     }
 }
 
@@ -225,7 +240,7 @@ auto mgrid(const S&... s) {
         lazy_parts<deferred<double, S...>> parts;
         for (int k = 0; const float_progression& p : each)
             parts.push_back(expand_dims(coordinates_along<S...>(extents, k++, false, p), 0));
-        return joined("mgrid", std::move(parts), 0);
+        return coordinates<deferred<double, S...>, sizeof...(S)>(joined("mgrid", std::move(parts), 0));
     }
 }
 
@@ -302,3 +317,11 @@ using detail::mgrid;
 using detail::ogrid;
 
 }  // namespace ingot
+
+// Inner
+template <class T, std::size_t N>
+struct std::tuple_size<ingot::detail::coordinates<T, N>> : std::integral_constant<std::size_t, N> {};
+template <std::size_t I, class T, std::size_t N>
+struct std::tuple_element<I, ingot::detail::coordinates<T, N>> {
+    using type = ingot::lazy<T>;
+};

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <concepts>
+#include <initializer_list>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -475,11 +477,73 @@ auto histogram2d(const X& x, const Y& y, const B& bins, const W& weights, bin_ra
     return as_density2d(histogram2d(x, y, bins, weights, ranges));
 }
 
+// ---- of several variables --------------------------------------------------------------------------------------
+
+/// The bins of one variable: how many of equal width, or their edges.
+struct bins_of_variable {
+    index_t count = 0;
+    std::optional<array<double>> edges = {};
+
+    template <integer_argument I>
+    bins_of_variable(I bins) : count(as_extent(bins)) {}
+    template <real_array B>
+    bins_of_variable(const B& given) : edges(array<double>(as_values<double>(given))) {}
+};
+
+}  // namespace detail
+
+/// The bins of `histogramdd`: one number for all variables, or in braces for each a number or its edges.
+class bins_of_variables {
+public:
+    template <detail::integer_argument I>
+    bins_of_variables(I of_each) : all_{of_each} {}
+    bins_of_variables(std::initializer_list<detail::bins_of_variable> of_each) : all_(of_each), is_for_all_(false) {}
+
+    // Inner
+    const std::vector<detail::bins_of_variable>& all() const noexcept { return all_; }
+    bool is_for_all() const noexcept { return is_for_all_; }
+
+private:
+    std::vector<detail::bins_of_variable> all_;
+    bool is_for_all_ = true;
+};
+
+/// How `histogramdd` is to count.
+struct histogramdd_options {
+    /// What bins span that are given by their number, for each variable; none: from the least value to the greatest.
+    std::vector<bin_range> ranges = {};
+    /// What each point counts, of as many elements as there are points.
+    std::optional<lazy<double>> weights = {};
+    /// Divided by the cells' volume and by the sum.
+    bool density = false;
+};
+
+namespace detail {
+
+INGOT_API std::tuple<array<double>, std::vector<array<double>>> counted_cells(const lazy<double>& points,
+                                                                              const bins_of_variables&,
+                                                                              const histogramdd_options&);
+
+/// How many points lie in each cell of bins of several variables, and the edges of each. The points are the rows of a
+/// matrix, its columns the variables. All in float64. Waits and throws as `histogram` does; shape_error where the
+/// points are no matrix, or there are not as many bins, ranges or weights.
+///
+///     array<double> points{{0, 5, 0}, {1, 5, 0}, {1, 6, 1}, {2, 9, 1}};
+///     const auto [counts, edges] = histogramdd(points, {2, array<int>{5, 6, 8}, 1});
+///     std::cout << counts(all, all, 0) << ' ' << edges.size() << ' ' << edges[0];
+///     // prints: [[1. 0.]
+///     //          [1. 1.]] 3 [0. 1. 2.]
+template <real_array E>
+auto histogramdd(const E& points, const bins_of_variables& bins = 10, const histogramdd_options& options = {}) {
+    return counted_cells(lazy<deferred<double, E>>(as_values<double>(points)), bins, options);
+}
+
 }  // namespace detail
 
 using detail::bincount;
 using detail::histogram;
 using detail::histogram2d;
 using detail::histogram_bin_edges;
+using detail::histogramdd;
 
 }  // namespace ingot

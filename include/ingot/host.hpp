@@ -12,6 +12,8 @@
 namespace ingot {
 namespace detail {
 
+/// Of an array of which the only element is asked for.
+[[noreturn]] INGOT_API void throw_not_one(const char* operation, extents_ref shape);
 [[noreturn]] INGOT_API void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape);
 /// Whether the elements stand side by side in C order.
 INGOT_API bool is_contiguous(const layout& where) noexcept;
@@ -52,14 +54,20 @@ void read(const char* operation, const E& e, U* to, std::size_t count) {
 }
 
 template <class E>
-auto expression_members<E>::item() const {
+auto expression_members<E>::item(const source_place& at) const {
+    const in_statement of_the_user(at);
+    if (size() != 1) {
+        shape_room room;
+        throw_not_one("item", as_node(self()).extents(room));
+    }
     typename E::value_type value;
     read("item", self(), &value, 1);
     return value;
 }
 
 template <class E>
-auto expression_members<E>::to_host() const {
+auto expression_members<E>::to_host(const source_place& at) const {
+    const in_statement of_the_user(at);
     using T = typename E::value_type;
     const auto n = static_cast<std::size_t>(size());
     std::vector<T> values;
@@ -140,7 +148,8 @@ void array<T>::write_all(const void* values, std::size_t count) {
 template <array_expression E, class R>
     requires detail::contiguous_values<std::remove_reference_t<R>> &&
              element_type<detail::value_of<std::remove_reference_t<R>>>
-void copy_to(const E& e, R&& to) {
+void copy_to(const E& e, R&& to, const source_place& at = {}) {
+    const detail::in_statement of_the_user(at);
     detail::read("copy_to", e, std::data(to), std::size(to));
 }
 template <array_expression E>

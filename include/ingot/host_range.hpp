@@ -84,7 +84,8 @@ private:
 namespace detail {
 
 template <class E>
-auto expression_members<E>::values() const {
+auto expression_members<E>::values(const source_place& at) const {
+    const in_statement of_the_user(at);
     using T = typename E::value_type;
     return host_range<T>(contiguous_values_as<T>(self()));
 }

@@ -1,12 +1,17 @@
 // Everything of Ingot.
 #pragma once
 
+#include <ingot/along_axes.hpp>
 #include <ingot/array.hpp>
 #include <ingot/array_indexing.hpp>
 #include <ingot/array_view.hpp>
 #include <ingot/bin_rules.hpp>
+#include <ingot/bits.hpp>
+#include <ingot/blocks.hpp>
 #include <ingot/building.hpp>
 #include <ingot/compiling.hpp>
+#include <ingot/complex_parts.hpp>
+#include <ingot/composed_distributions.hpp>
 #include <ingot/composed_functions.hpp>
 #include <ingot/correlation.hpp>
 #include <ingot/counters.hpp>
@@ -36,10 +41,12 @@
 #include <ingot/lazy.hpp>
 #include <ingot/linalg.hpp>
 #include <ingot/logging.hpp>
+#include <ingot/matrix_functions.hpp>
 #include <ingot/mdspan.hpp>
 #include <ingot/measure.hpp>
 #include <ingot/memory.hpp>
 #include <ingot/padding.hpp>
+#include <ingot/polynomials.hpp>
 #include <ingot/print.hpp>
 #include <ingot/quantiles.hpp>
 #include <ingot/random.hpp>
@@ -52,12 +59,15 @@
 #include <ingot/scans.hpp>
 #include <ingot/scatter.hpp>
 #include <ingot/searching.hpp>
+#include <ingot/segments.hpp>
 #include <ingot/sets.hpp>
 #include <ingot/sine_transforms.hpp>
 #include <ingot/solvers.hpp>
 #include <ingot/sorting.hpp>
 #include <ingot/splits.hpp>
+#include <ingot/text_files.hpp>
 #include <ingot/user_kernels.hpp>
 #include <ingot/views.hpp>
+#include <ingot/window_functions.hpp>
 #include <ingot/windows.hpp>
 #include <ingot/written_arguments.hpp>

@@ -262,14 +262,16 @@ auto stacked_as_columns(const P& parts) {
 }
 
 // Of a list in braces, of a tuple and of a range.
-#define INGOT_JOIN_ALONG(name, axis_type, made)                            \
-    template <array_expression E>                                          \
-    auto name(std::initializer_list<E> parts, const axis_type& axis = 0) { \
-        return made(parts, axis);                                          \
-    }                                                                      \
-    template <parts_argument P>                                            \
-    auto name(const P& parts, const axis_type& axis = 0) {                 \
-        return made(parts, axis);                                          \
+#define INGOT_JOIN_ALONG(name, axis_type, made)                                                         \
+    template <array_expression E>                                                                       \
+    auto name(std::initializer_list<E> parts, const axis_type& axis = 0, const source_place& at = {}) { \
+        const in_statement of_the_user(at);                                                             \
+        return made(parts, axis);                                                                       \
+    }                                                                                                   \
+    template <parts_argument P>                                                                         \
+    auto name(const P& parts, const axis_type& axis = 0, const source_place& at = {}) {                 \
+        const in_statement of_the_user(at);                                                             \
+        return made(parts, axis);                                                                       \
     }
 #define INGOT_JOIN(name, made)                  \
     template <array_expression E>               \
@@ -359,6 +361,16 @@ auto append(const E& e, S value) {
 }
 
 }  // namespace detail
+
+/// The shape that shapes broadcast to together. Throws shape_error where they do not.
+///
+///     std::cout << broadcast_shapes({1, 2}, {3, 1}) << ' ' << broadcast_shapes({6, 7}, {5, 6, 1}, {7}, {5, 1, 7});
+///     // prints: (3, 2) (5, 6, 7)
+inline shape_like broadcast_shapes(const shape_like& a, const shape_like& b = {}, const shape_like& c = {},
+                                   const shape_like& d = {}) {
+    const shape_like shapes[] = {a, b, c, d};  // () broadcasts to any
+    return detail::broadcast_shape_of("broadcast_shapes", shapes);
+}
 
 using detail::append;
 using detail::broadcast_arrays;

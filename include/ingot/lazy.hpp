@@ -117,10 +117,17 @@ public:
     // Counts as a tree of full size, so that every operator over it makes a lazy.
     static constexpr int operands = 1, binders = 0, nodes = detail::static_nodes;
 
-    /// Any expression; converts to T. Nothing is computed.
+    /// No elements, of shape (0,), until an expression is assigned.
+    lazy() : lazy(array<T>()) {}
+
+    /// An expression, as T of the same kind or a wider one; others are named: `lazy<int> k = astype<int>(e)`. Nothing
+    /// is computed.
     template <array_expression E>
-        requires(!std::same_as<std::remove_cvref_t<E>, lazy>)
+        requires(!std::same_as<std::remove_cvref_t<E>, lazy> && detail::same_kind(E::type, type))
     lazy(const E& e) : tree_(tree_of(detail::as_node(e))) {}
+    template <array_expression E>
+        requires(!detail::same_kind(E::type, type))
+    lazy(const E&) = delete;  // a lesser kind is named: lazy<int> k = astype<int>(e); of a complex number, real(e)
 
     // Inner: what the last word of `Node` makes of its operands, without the node.
     template <class Node, class... A>

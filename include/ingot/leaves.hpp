@@ -277,7 +277,7 @@ inline std::uint64_t next_serial() noexcept {
 }
 
 /// One value, already in the dtype that its node computes in.
-class scalar_leaf : public expression_base, public single_leaf {
+class scalar_leaf : public single_leaf {
 public:
     const leaf_record& kept() const noexcept { return record_; }  // of temporaries too: nothing is held
     scalar_leaf(std::uint64_t bits, dtype t, exponent_class exponent = exponent_class::none) noexcept
@@ -288,7 +288,7 @@ public:
 };
 
 /// A weak scalar inside a node.
-class weak_leaf : public scalar_leaf {
+class weak_leaf : public expression_base, public scalar_leaf {
 public:
     using scalar_leaf::scalar_leaf;
     static constexpr std::array<word, 1> program{make_word(word_kind::scalar, dtype::b1)};
@@ -296,7 +296,7 @@ public:
 
 /// scalar<T>(v): a value with a dtype of its own, strong as a 0-d array is.
 template <class T>
-class strong_leaf : public scalar_leaf {
+class strong_leaf : public expression_members<strong_leaf<T>>, public scalar_leaf {
 public:
     using value_type = T;
     static constexpr dtype type = dtype_of<T>;

@@ -68,7 +68,8 @@ using product_of = lazy<type_of<product_dtype<node_of<A>, node_of<B>>>>;
 ///     //          [4. 3.]] [4. 8.]
 ///     //         [ 7 10]
 template <array_expression A, array_expression B>
-auto matmul(A&& a, B&& b) {
+auto matmul(A&& a, B&& b, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     using product = product_of<A, B>;
     using T = typename product::value_type;
     shape_room rooms[2];

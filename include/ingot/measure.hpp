@@ -137,11 +137,11 @@ struct benchmark_result {
     std::vector<device_times> devices;  ///< on each of the GPUs
 };
 
-/// Prints means, deviations and extremes: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 / max: 7.0) us  GPU: ...". Of several
-/// GPUs each has its number: "GPU-0: ...  GPU-1: ...".
+/// Prints means and, of several calls, deviations and extremes, as CuPy does: "name : CPU: 5.2 us +/- 0.3 (min: 4.9 /
+/// max: 7.0) us GPU-0: ...", each GPU with its number.
 ///
 ///     std::cout << benchmark([] {}, {.repeats = 5, .name = "nothing"});
-///     // prints: nothing :  CPU: ... us  +/- ... (min: ... / max: ...) us...
+///     // prints: nothing             :    CPU:... us   +/-... (min:... / max:...) us...
 INGOT_API std::ostream& operator<<(std::ostream&, const benchmark_result&);
 
 /// How often `benchmark` calls, and how it calls the result.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <ingot/device.hpp>
+#include <ingot/error.hpp>
 #include <ingot/indexing.hpp>
 #include <ingot/program.hpp>
 #include <ingot/shape.hpp>
@@ -57,14 +58,14 @@ public:
     ///
     ///     std::cout << (array<int>{1, 2} * 3).eval();
     ///     // prints: [3 6]
-    auto eval() const;
+    auto eval(const source_place& at = {}) const;
 
     /// The value of the only element, as a C++ value. Waits for it. Throws shape_error where there are more or none.
     ///
     ///     const int total = static_cast<int>(sum(array<int>{1, 2, 3}).item());
     ///     std::cout << total;
     ///     // prints: 6
-    auto item() const;
+    auto item(const source_place& at = {}) const;
 
     /// The values in C order, as a std::vector. Waits for them.
     ///
@@ -72,14 +73,14 @@ public:
     ///     std::cout << roots.size() << ' ' << roots[2];
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).to_host()) std::cout << ' ' << ten;
     ///     // prints: 3 3 10 20 30
-    auto to_host() const;
+    auto to_host(const source_place& at = {}) const;
 
     /// The values in C order as they are now, as a range of the host's: a snapshot that is copied only where it has to
     /// be (host_range). Waits for them.
     ///
     ///     for (const double ten : (array<double>{1, 2, 3} * 10).values()) std::cout << ten << ", ";
     ///     // prints: 10, 20, 30, ...
-    auto values() const;
+    auto values(const source_place& at = {}) const;
 
     /// x(i, all, slice(1, -1), newaxis, ellipsis): a view; of an array that may be written, a selection. Throws
     /// index_error for an index outside its axis, and for more indices than axes.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 
 #include <ingot/reduction_nodes.hpp>
 
@@ -13,6 +14,20 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 template <class E>
 auto without_nan(const E& e, double instead) {
     return where(isnan(e), instead, e);
+}
+template <class E>
+decltype(auto) zero_for_nan(E&& e) {
+    if constexpr (may_be_nan<E>)
+        return without_nan(e, 0);
+    else
+        return std::forward<E>(e);
+}
+template <class E>
+decltype(auto) one_for_nan(E&& e) {
+    if constexpr (may_be_nan<E>)
+        return without_nan(e, 1);
+    else
+        return std::forward<E>(e);
 }
 /// How many elements are no NaN, in e's dtype.
 template <class E>
@@ -27,17 +42,11 @@ auto nan_where_all_are(const reduction& how, const E& e, R&& result) {
 
 template <class E>
 auto nansum_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>)
-        return sum_of(how, without_nan(e, 0));
-    else
-        return sum_of(how, e);
+    return sum_of(how, zero_for_nan(e));
 }
 template <class E>
 auto nanprod_of(const reduction& how, const E& e) {
-    if constexpr (may_be_nan<E>)
-        return prod_of(how, without_nan(e, 1));
-    else
-        return prod_of(how, e);
+    return prod_of(how, one_for_nan(e));
 }
 template <class E>
 auto nanmax_of(const reduction& how, const E& e) {

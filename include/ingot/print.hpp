@@ -24,6 +24,7 @@ INGOT_API print_settings current_printing() noexcept;
 INGOT_API void print(std::ostream& out, const buffer_ref& memory, const layout& where, dtype type);
 INGOT_API void print(std::ostream& out, const integer_list& list);
 INGOT_API std::string text_of(const buffer_ref& memory, const layout& where, dtype type);
+INGOT_API std::string repr_of(const buffer_ref& memory, const layout& where, dtype type);
 
 /// Prints the values of an expression as NumPy does: aligned, 8 digits at most, large arrays summarised; of these only
 /// what is shown comes to the host. Waits for them. A shape prints as a tuple.
@@ -41,7 +42,23 @@ inline std::ostream& operator<<(std::ostream& out, const integer_list& list) {
     return out;
 }
 
+/// What NumPy's repr gives: the values as they print, with commas, and the dtype where they do not tell it. Waits for
+/// those that are shown.
+///
+///     std::cout << repr(array<float>{1, 2.5}) << '\n' << repr(zeros({2, 2})) << '\n' << repr(array<int>{});
+///     // prints: array([1. , 2.5], dtype=float32)
+///     //         array([[0., 0.],
+///     //                [0., 0.]])
+///     //         array([], dtype=int32)
+template <array_expression E>
+std::string repr(const E& e) {
+    const leaf<typename E::value_type> values = values_as<typename E::value_type>(e);
+    return repr_of(values.memory(), values.where(), E::type);
+}
+
 }  // namespace detail
+
+using detail::repr;
 
 /// How arrays print; what is not named is as it is. Numbers of an array without axes print all their digits.
 struct print_options {

@@ -5,9 +5,12 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <ingot/expression.hpp>
+#include <ingot/host_values.hpp>
 
 namespace ingot {
 namespace detail {
@@ -55,6 +58,24 @@ private:
     device_id device_;
 };
 
+/// A seed that depends on another, a number and its place, by Philox.
+INGOT_API std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept;
+
+/// Words on the host that are a seed together.
+template <class R>
+concept seed_words = values_of_host<R> && std::integral<value_of<R>>;
+/// Of one word that word.
+template <seed_words R>
+std::uint64_t seed_of(const R& words) {
+    std::uint64_t seed = 0, place = 0;
+    for (const auto given : words) {
+        const auto bits = static_cast<std::uint64_t>(given);
+        seed = place == 0 ? bits : mixed_seed(seed, bits, place);
+        ++place;
+    }
+    return seed;
+}
+
 /// float's numbers, rounded.
 template <half_float T, class E>
 auto as_half(E&& numbers) {
@@ -96,6 +117,19 @@ class generator {
 
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
+    /// Of several words that are the seed together, such as `x.to_host()` of an integer array; of one word it is that
+    /// seed's generator.
+    ///
+    ///     random::generator g(std::vector<int>{2026, 11}), same(array<int>{2026, 11}.to_host()), other(2026);
+    ///     const shape_like three{3};
+    ///     const array<float> x = g.uniform<float>(three);
+    ///     std::cout << array_equal(x, same.uniform<float>(three)) << array_equal(x, other.uniform<float>(three));
+    ///     // prints: TrueFalse
+    template <detail::seed_words R>
+    explicit generator(const R& words) : seed_(detail::seed_of(words)) {}
+    /// Goes on with the other's calls; the other is not to be used any more.
+    generator(generator&& other) noexcept
+        : seed_(other.seed_.load(std::memory_order_relaxed)), calls_(other.calls_.load(std::memory_order_relaxed)) {}
     generator(const generator&) = delete;
     generator& operator=(const generator&) = delete;
 
@@ -103,6 +137,28 @@ public:
     void seed(std::uint64_t value) noexcept {
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
+    }
+    /// Begins anew with several words, as the constructor takes them.
+    template <detail::seed_words R>
+    void seed(const R& words) {
+        seed(detail::seed_of(words));
+    }
+    /// So many generators, one for a thread or a task each, whose numbers have nothing to do with this one's or each
+    /// other's; the next split gives others. As NumPy's `spawn`: the same seed and the same calls before give the same.
+    ///
+    ///     random::generator g(7);
+    ///     std::vector<random::generator> parts = g.split(2);
+    ///     const array<int> a = random::integers<int>(0, 100, {20}, parts[0]);
+    ///     const array<int> b = random::integers<int>(0, 100, {20}, parts[1]);
+    ///     g.seed(7);
+    ///     std::cout << array_equal(a, b) << array_equal(a, random::integers<int>(0, 100, {20}, g.split(1)[0]));
+    ///     // prints: FalseTrue
+    std::vector<generator> split(std::size_t n) {
+        const std::uint64_t parent = detail::mixed_seed(seed_.load(std::memory_order_relaxed),
+                                                        calls_.fetch_add(1, std::memory_order_relaxed), 0);
+        std::vector<generator> all;
+        for (std::size_t i = 0; i < n; ++i) all.push_back(generator(detail::mixed_seed(parent, i, 0)));
+        return all;
     }
     /// Uniform numbers, 0 <= u < 1, and of float16 and bfloat16 <= 1: they are float's numbers, rounded. Of this shape;
     /// on the current device. Throws shape_error where an extent is negative.
@@ -151,6 +207,17 @@ INGOT_API generator& default_generator();
 ///     std::cout << array_equal(a, random::normal<double>({100}));
 ///     // prints: True
 inline void seed(std::uint64_t value) { default_generator().seed(value); }
+template <detail::seed_words R>
+void seed(const R& words) {
+    default_generator().seed(words);
+}
+
+/// So many generators whose numbers have nothing to do with the default one's or each other's: see `generator`.
+///
+///     random::seed(1);
+///     std::cout << random::split(3).size();
+///     // prints: 3
+inline std::vector<generator> split(std::size_t n) { return default_generator().split(n); }
 
 /// Uniform numbers, 0 <= u < 1, of this shape, from the default generator; an expression, on the current device. Of
 /// float16 and bfloat16 <= 1, which is float's, rounded. Throws shape_error where an extent is negative.

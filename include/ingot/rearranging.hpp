@@ -1,5 +1,5 @@
 // Elements again, elsewhere, more or fewer: tile, repeat and roll, which read elements in cycles and are expressions
-// that fuse as views do; insert and delete_elements, which are joins of slices; trim_zeros.
+// that fuse as views do; insert and delete_elements, joins of slices, or of many one gather; trim_zeros.
 #pragma once
 
 #include <initializer_list>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <ingot/gather.hpp>
 #include <ingot/joins.hpp>
 
 namespace ingot {
@@ -97,8 +98,16 @@ struct run {
 };
 /// What a list leaves of an axis; one that is empty where it leaves nothing.
 INGOT_API std::vector<run> runs_without(const std::vector<index_t>& indices, index_t extent);
-/// Throws shape_error unless there is a count for each element, or one for all, and none is negative.
-INGOT_API void check_counts(const std::vector<index_t>& counts, index_t extent);
+INGOT_API std::vector<index_t> indices_of_runs(const std::vector<run>& runs);
+/// Indices from the host, on a device.
+INGOT_API array<index_t> listed_on(device_id, const std::vector<index_t>& indices);
+/// For each element of a repetition the index of the one that it repeats. Throws shape_error unless there is a count
+/// for each element, or one for all, and none is negative; of counts in an array only once it has waited for their sum.
+INGOT_API lazy<index_t> repeated_indices(device_id, const std::vector<index_t>& counts, index_t extent);
+INGOT_API lazy<index_t> repeated_indices(const array<index_t>& counts, index_t extent);
+/// For each element along the axis of an insertion the index of the element of x that stands there, or -1 - k for value
+/// k. `before`: the index that value k stands before.
+INGOT_API std::vector<index_t> inserted_indices(const std::vector<index_t>& before, index_t extent);
 
 /// That of the axis, or of all.
 INGOT_API index_t extent_along(const char* operation, std::span<const index_t> shape, const axis_or_none& axis);
@@ -110,18 +119,28 @@ std::pair<lazy<T>, int> along_or_flat(const char* operation, const E& e, const a
     return {lazy<T>(e), checked_axis(operation, axis.axis(), shape_of_expression(e).count())};
 }
 
-/// Every element so often, one behind the other, along an axis or with `none` in C order; to be read. With a list of
-/// numbers each element its own number of times, as a `lazy`. Throws shape_error where a number is negative or there
-/// are not as many as elements, or e does not have the axis.
+/// The elements of x along an axis at these indices, which are in range.
+template <class T>
+lazy<T> taken(const lazy<T>& x, int axis, const lazy<index_t>& indices) {
+    if (indices.size() == 0) return sliced("gather", x, axis, slice(0, 0));
+    return take<index_mode::unchecked>(x, indices, axis);
+}
+
+/// Every element so often, one behind the other, along an axis or with `none` in C order; to be read. With a list or an
+/// array of integers each element its own number of times, as a `lazy`; an array of them is added up where it is, and
+/// the call waits for its sum. Throws shape_error where a number is negative or there are not as many as elements, or e
+/// does not have the axis.
 ///
 ///     array<int> m{{1, 2}, {3, 4}};
 ///     std::cout << repeat(m, 2) << '\n' << repeat(m, 2, 1) << '\n' << repeat(m, {1, 2}, 0);
+///     std::cout << '\n' << repeat(m, array<int>{{0, 3, 1, 1}}(0));
 ///     // prints: [1 1 2 2 3 3 4 4]
 ///     //         [[1 1 2 2]
 ///     //          [3 3 4 4]]
 ///     //         [[1 2]
 ///     //          [3 4]
 ///     //          [3 4]]
+///     //         [2 2 2 3 4]
 template <array_expression E, integer_argument I>
 auto repeat(E&& e, I repeats, index_t axis) {
     const index_t each = as_extent(repeats);
@@ -141,16 +160,13 @@ template <array_expression E>
 auto repeat(const E& e, const host_integers& counts, const axis_or_none& axis = none) {
     using T = typename node_of<E>::value_type;
     const auto [x, at] = along_or_flat<T>("repeat", e, axis);
-    shape_like shape = x.shape();
-    check_counts(counts.values, shape[at]);
-    const bool alike = counts.values.size() == 1;
-    lazy_parts<T> parts{sliced("repeat", x, at, slice(0, 0))};
-    for (index_t i = 0; i < shape[at]; ++i) {
-        const index_t count = counts.values[alike ? 0 : static_cast<std::size_t>(i)];
-        const cycle one{at, 0, count, count};
-        if (count > 0) parts.push_back(cycled("repeat", sliced("repeat", x, at, slice(i, i + 1)), {&one, 1}));
-    }
-    return joined("repeat", std::move(parts), at);
+    return taken(x, at, repeated_indices(x.on_device(), counts.values, x.shape()[at]));
+}
+template <array_expression E, integer_array C>
+auto repeat(const E& e, const C& counts, const axis_or_none& axis = none) {
+    using T = typename node_of<E>::value_type;
+    const auto [x, at] = along_or_flat<T>("repeat", e, axis);
+    return taken(x, at, repeated_indices(array<deferred<index_t, T>>(converted_to<index_t>(counts)), x.shape()[at]));
 }
 
 /// `values` as what is inserted: `count` elements along the axis, elsewhere of x's extents. `moves`: its first axis is
@@ -196,6 +212,14 @@ auto insert(const E& e, const host_integers& indices, const V& values, const axi
     const std::vector<index_t> before = counted_from_start("insert", indices.values, x.extents(room), at, 1);
     const auto count = static_cast<index_t>(before.size());
     const lazy<T> v = as_inserted(x, at, values, false, count == 1 ? nullptr : &count);
+    if (before.size() > most_lazy_parts / 2) {
+        const lazy<index_t> from = listed_on(x.on_device(), inserted_indices(before, x.shape()[at]));
+        if (x.shape()[at] == 0) return lazy<T>(take<index_mode::clip>(v, -1 - from, at));
+        std::vector<index_t> behind;  // new axes that put the indices along theirs
+        for (int j = at; ++j < x.ndim();) behind.push_back(-1 - static_cast<index_t>(behind.size()));
+        return lazy<T>(where(expand_dims(from, axes(behind)) >= 0, take<index_mode::clip>(x, from, at),
+                             take<index_mode::clip>(v, -1 - from, at)));
+    }
     lazy_parts<T> parts;
     index_t end = 0;
     for (const std::size_t k : order_of(before)) {
@@ -226,9 +250,10 @@ auto delete_elements(const E& e, const host_integers& indices, const axis_or_non
     const auto [x, at] = along_or_flat<T>("delete_elements", e, axis);
     shape_room room;
     const auto out = counted_from_start("delete_elements", indices.values, x.extents(room), at, 0);
+    const std::vector<run> runs = runs_without(out, x.shape()[at]);
+    if (runs.size() > most_lazy_parts) return taken(x, at, listed_on(x.on_device(), indices_of_runs(runs)));
     lazy_parts<T> parts;
-    for (const run& r : runs_without(out, x.shape()[at]))
-        parts.push_back(sliced("delete_elements", x, at, slice(r.start, r.end)));
+    for (const run& r : runs) parts.push_back(sliced("delete_elements", x, at, slice(r.start, r.end)));
     return joined("delete_elements", std::move(parts), at);
 }
 template <array_expression E, integer_argument I>
@@ -262,7 +287,10 @@ auto trim_zeros(const E& e, trim_ends ends, const axes& over) {
     const auto rank = static_cast<index_t>(values.ndim());
     for (const index_t given : over) {
         const int at = checked_axis("trim_zeros", given, values.ndim());
-        if (values.size() == 0) continue;
+        if (values.size() == 0) {
+            left = sliced("trim_zeros", left, at, slice(0, 0));
+            continue;
+        }
         std::vector<index_t> others;
         for (index_t j = 0; j < rank; ++j)
             if (j != at) others.push_back(j);

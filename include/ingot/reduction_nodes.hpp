@@ -6,9 +6,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <ingot/assignment.hpp>
 #include <ingot/binders.hpp>
 #include <ingot/folds.hpp>
 #include <ingot/functions.hpp>
+#include <ingot/lazy.hpp>
 
 namespace ingot {
 
@@ -40,12 +42,38 @@ private:
     index_t n_;
 };
 
+/// What a sum, a product or an extreme starts from: it is joined with the elements as one more, so that an extreme of
+/// nothing exists. A number of the result's kind or a lesser one.
+///
+///     std::cout << max(array<int>{3, 1}, initial(5)) << ' ' << sum(array<int>{3, 1}, initial(5)) << ' ';
+///     std::cout << min(zeros(0), initial(2)) << ' ' << initial(5).value();
+///     // prints: 5 9 2.0 5
+template <weak_scalar V>
+class initial {
+public:
+    constexpr explicit initial(V value) : value_(value) {}
+    /// The number.
+    constexpr V value() const { return value_; }
+
+private:
+    V value_;
+};
+
 namespace detail {
 
 template <class T>
 concept keeps_tag = std::same_as<T, keepdims_t>;
 template <class T>
 concept variance_tag = keeps_tag<T> || std::same_as<T, ddof>;
+template <class T>
+inline constexpr bool is_initial = false;
+template <class V>
+inline constexpr bool is_initial<initial<V>> = true;
+/// What a fold takes whose result is of this dtype.
+template <class T, dtype Result>
+concept start_tag = keeps_tag<T> || (is_initial<T> && requires(const T& t) {
+                        requires kind_of(operand_type_of<decltype(t.value())>().type) <= kind_of(Result);
+                    });
 
 /// How a reduction was asked for.
 struct reduction {
@@ -53,11 +81,33 @@ struct reduction {
     const axes* over;  // null: all
     bool keep = false;
     index_t ddof = 0;
+    bool has_initial = false;
 
     void note(keepdims_t) { keep = true; }
     void note(ingot::ddof d) { ddof = d.value(); }
-    reduction kept() const { return {operation, over, true, ddof}; }
+    template <class V>
+    void note(const initial<V>&) {
+        has_initial = true;
+    }
+    reduction kept() const { return {operation, over, true, ddof, has_initial}; }
 };
+
+/// A fold's result, joined with the initial value where the tags have one.
+template <op Join, class R, class... T>
+auto started(const char* operation, R result, const T&... tags) {
+    if constexpr ((is_initial<T> || ...)) {
+        using V = typename R::value_type;
+        V from{};
+        const auto note = [&](const auto& tag) {
+            if constexpr (is_initial<std::remove_cvref_t<decltype(tag)>>)
+                from = element_value<V>(operation, tag.value());
+        };
+        (note(tags), ...);
+        return apply_operator<Join>(std::move(result), scalar(from));
+    } else {
+        return result;
+    }
+}
 
 /// How many elements each result is made of.
 inline index_t count_reduced(const reduction& how, extents_ref shape) {
@@ -89,33 +139,47 @@ auto reduced(const reduction& how, E&& e, What what = {}) {
     node operand = as_node(std::forward<E>(e));
     shape_room room;
     const extents_ref shape = operand.extents(room);
+    const bool needs_elements = row.needs_elements() && !how.has_initial;
     if (!how.over && !how.keep) {
         const int bound = shape.rank;
-        if (row.needs_elements()) check_not_over_nothing(how.operation, shape, bound);
+        if (needs_elements) check_not_over_nothing(how.operation, shape, bound);
         return result(std::move(operand), bound, std::move(what));
     }
     view_room view;
     const arrangement a = view_reduced(view, how.operation, shape, how.over, how.keep);
-    if (row.needs_elements()) check_not_over_nothing(how.operation, {view.new_shape, view.new_rank}, a.bound);
+    if (needs_elements) check_not_over_nothing(how.operation, {view.new_shape, view.new_rank}, a.bound);
     if (a.moves) operand.apply(view, 0);
     return result(std::move(operand), a.bound, std::move(what));
 }
 
-#define INGOT_FOLD(name, ...)                                \
-    template <class E>                                       \
-    auto name##_of(const reduction& how, E&& e) {            \
-        return reduced<fold::name>(how, std::forward<E>(e)); \
+/// Whether a fold of complex numbers is none of their parts.
+constexpr bool mixes_parts(fold f) { return f == fold::max || f == fold::min || f == fold::prod; }
+/// Such a fold.
+template <class C>
+INGOT_API lazy<C> complex_fold(const reduction& how, fold, const lazy<C>&);
+
+#define INGOT_FOLD(name, ...)                                       \
+    template <class E>                                              \
+    auto name##_of(const reduction& how, E&& e) {                   \
+        using T = typename node_of<E>::value_type;                  \
+        if constexpr (complex_number<T> && mixes_parts(fold::name)) \
+            return complex_fold(how, fold::name, lazy<T>(e));       \
+        else                                                        \
+            return reduced<fold::name>(how, std::forward<E>(e));    \
     }
 #include <ingot/folds.def>
 
 /// What has an order.
 template <class E>
 concept real_expression = array_expression<E> && kind_of(node_of<E>::type) != kind::complex;
-/// What a fold takes: of complex numbers only sums and questions about their truth.
+/// What a scan folds: of complex numbers only sums.
+template <class E, fold F>
+concept scannable_expression = real_expression<E> || (array_expression<E> && F == fold::sum);
+/// What a reduction folds: of complex numbers sums, products and extremes, and questions about their truth.
 template <class E, fold F>
 concept foldable_expression =
-    real_expression<E> || (array_expression<E> &&
-                           (F == fold::sum || facts(F).rule == fold_rule::truth || facts(F).rule == fold_rule::counts));
+    scannable_expression<E, F> || (array_expression<E> && (mixes_parts(F) || facts(F).rule == fold_rule::truth ||
+                                                           facts(F).rule == fold_rule::counts));
 
 /// f(e); of float16 and bfloat16 computed whole in float32, where a sum has room, and rounded once.
 template <class E, class F>

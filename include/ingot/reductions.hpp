@@ -3,6 +3,7 @@
 // too (indexing.hpp).
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,29 +22,55 @@ namespace detail {
 template <class E>
 concept subtractable_expression = real_expression<E> && kind_of(node_of<E>::type) != kind::boolean;
 
-// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are.
-#define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag)
+// name(e, tags...) and name(e, axes, tags...). Found by ADL, as the operators are. `join`: the row of the operator
+// table that joins a result with an initial value.
+#define INGOT_REDUCTION(name, tag) INGOT_REDUCTION_OF(array_expression, name, tag, add)
 /// Of all elements, or over the axes given. The result has e's shape without those; with a last `keepdims` they stay,
 /// of extent 1. Throws shape_error where e does not have such an axis or one is given twice.
-#define INGOT_REDUCTION_OF(operand, name, tag)      \
-    template <operand E, tag... T>                  \
-    auto name(E&& e, T... tags) {                   \
-        reduction how{#name, nullptr};              \
-        (how.note(tags), ...);                      \
-        return INGOT_REDUCED(name, how, e);         \
-    }                                               \
-    template <operand E, tag... T>                  \
-    auto name(E&& e, const axes& over, T... tags) { \
-        reduction how{#name, &over};                \
-        (how.note(tags), ...);                      \
-        return INGOT_REDUCED(name, how, e);         \
+#define INGOT_REDUCTION_OF(operand, name, tag, join) \
+    template <operand E, tag... T>                   \
+    auto name(E&& e, T... tags) {                    \
+        reduction how{#name, nullptr};               \
+        (how.note(tags), ...);                       \
+        return INGOT_REDUCED(name, join, how, e);    \
+    }                                                \
+    template <operand E, tag... T>                   \
+    auto name(E&& e, const axes& over, T... tags) {  \
+        reduction how{#name, &over};                 \
+        (how.note(tags), ...);                       \
+        return INGOT_REDUCED(name, join, how, e);    \
     }
-#define INGOT_REDUCED(name, how, e) \
-    in_float32(std::forward<E>(e), [&](auto&& x) { return name##_of(how, std::forward<decltype(x)>(x)); })
-#define INGOT_FOLD(name, ...) INGOT_REDUCTION_OF(foldable_expression<fold::name>, name, keeps_tag)
+#define INGOT_REDUCED(name, join, how, e)                                                       \
+    in_float32(std::forward<E>(e), [&](auto&& x) {                                              \
+        return started<op::join>(#name, name##_of(how, std::forward<decltype(x)>(x)), tags...); \
+    })
+// Sums, products and extremes take an initial value.
+#define INGOT_STARTS(rule) start_tag<fold_dtype(fold_rule::rule, std::remove_cvref_t<E>::type)>
+#define INGOT_FOLD(name, rule, join, start) \
+    INGOT_REDUCTION_OF(foldable_expression<fold::name>, name, INGOT_TAGS_##rule, join)
+#define INGOT_TAGS_sums INGOT_STARTS(sums)
+#define INGOT_TAGS_own INGOT_STARTS(own)
+#define INGOT_TAGS_arg_reduction keeps_tag
+#define INGOT_TAGS_truth keeps_tag
+#define INGOT_TAGS_counts keeps_tag
 #define INGOT_FOLD_OBJECT(...)
 #define INGOT_FOLD_OF_SCANS(...)
 #include <ingot/folds.def>
+#undef INGOT_TAGS_sums
+#undef INGOT_TAGS_own
+#undef INGOT_TAGS_arg_reduction
+#undef INGOT_TAGS_truth
+#undef INGOT_TAGS_counts
+// Beside an array of std::complex a list in braces could be an array of them to std::max.
+#define INGOT_EXTREME(name)                                                \
+    template <array_expression E, INGOT_STARTS(own)... T>                  \
+        requires(kind_of(node_of<E>::type) == kind::complex)               \
+    auto name(E&& e, std::initializer_list<any_integer> over, T... tags) { \
+        return name(std::forward<E>(e), axes(over), tags...);              \
+    }
+INGOT_EXTREME(max)
+INGOT_EXTREME(min)
+#undef INGOT_EXTREME
 /// The mean, in float64 of bool and integers, else in the type of the elements. NaN of nothing.
 ///
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
@@ -78,7 +105,7 @@ INGOT_REDUCTION(stddev, variance_tag)
 ///     array<double> m{{1, 2, 3}, {4, 5, 6}};
 ///     std::cout << ptp(m) << ' ' << ptp(m, 1);
 ///     // prints: 5.0 [2. 2.]
-INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag)
+INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag, add)
 
 /// The 2-norm, the root of the sum of squares: float64 of bool and integers, else the type of the elements.
 ///
@@ -91,7 +118,7 @@ INGOT_REDUCTION(norm, keeps_tag)
 ///
 ///     std::cout << logsumexp(array<double>{1000, 1000});
 ///     // prints: 1000.6931471805599
-INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag, add)
 
 /// The sum of what is no NaN, 0 where all is. The type is that of `sum`.
 ///
@@ -99,7 +126,7 @@ INGOT_REDUCTION_OF(real_expression, logsumexp, keeps_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nansum(m) << ' ' << nansum(m, 0);
 ///     // prints: 13.0 [5. 5. 3.]
-INGOT_REDUCTION(nansum, keeps_tag)
+INGOT_REDUCTION(nansum, INGOT_STARTS(sums))
 
 /// The product of what is no NaN, 1 where all is. The type is that of `prod`.
 ///
@@ -107,7 +134,7 @@ INGOT_REDUCTION(nansum, keeps_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanprod(m) << ' ' << nanprod(m, 0);
 ///     // prints: 60.0 [4. 5. 3.]
-INGOT_REDUCTION_OF(real_expression, nanprod, keeps_tag)
+INGOT_REDUCTION_OF(array_expression, nanprod, INGOT_STARTS(sums), multiply)
 
 /// The greatest of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
 /// elements.
@@ -116,7 +143,7 @@ INGOT_REDUCTION_OF(real_expression, nanprod, keeps_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanmax(m) << ' ' << nanmax(m, 0);
 ///     // prints: 5.0 [4. 5. 3.]
-INGOT_REDUCTION_OF(real_expression, nanmax, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanmax, INGOT_STARTS(own), fmax)
 
 /// The least of what is no NaN, NaN where all is; in the type of the elements. Throws shape_error where there are no
 /// elements.
@@ -125,7 +152,7 @@ INGOT_REDUCTION_OF(real_expression, nanmax, keeps_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanmin(m) << ' ' << nanmin(m, 0);
 ///     // prints: 1.0 [1. 5. 3.]
-INGOT_REDUCTION_OF(real_expression, nanmin, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanmin, INGOT_STARTS(own), fmin)
 
 /// The mean of what is no NaN, NaN where all is. The type is that of `mean`.
 ///
@@ -159,7 +186,7 @@ INGOT_REDUCTION(nanstddev, variance_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanargmax(m) << ' ' << nanargmax(m, 1);
 ///     // prints: 4 [2 1]
-INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag, add)
 
 /// The place of the least of what is no NaN, counted as `argmin` does; -1 where all is. int64. Throws shape_error where
 /// there are no elements.
@@ -168,10 +195,87 @@ INGOT_REDUCTION_OF(real_expression, nanargmax, keeps_tag)
 ///     array<double> m{{1, nan, 3}, {4, 5, nan}};
 ///     std::cout << nanargmin(m) << ' ' << nanargmin(m, 1);
 ///     // prints: 0 [0 0]
-INGOT_REDUCTION_OF(real_expression, nanargmin, keeps_tag)
+INGOT_REDUCTION_OF(real_expression, nanargmin, keeps_tag, add)
 #undef INGOT_REDUCTION
 #undef INGOT_REDUCTION_OF
 #undef INGOT_REDUCED
+#undef INGOT_STARTS
+
+// ---- in a type that is named -----------------------------------------------------------------------------------
+
+// name<A>(e, tags...) and name<A>(e, axes, tags...): `made` turns e into what is folded as A.
+/// With a type in angles, sum<double>(e), elements are converted to that type before they are folded and the result is
+/// of it, as NumPy's dtype= has it.
+#define INGOT_REDUCTION_IN(name, tag, made)                                                     \
+    template <element_type A, array_expression E, tag... T>                                     \
+        requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                           \
+    auto name(E&& e, T... tags) {                                                               \
+        return converted_to<A>(name(converted_to<A>(made(std::forward<E>(e))), tags...));       \
+    }                                                                                           \
+    template <element_type A, array_expression E, tag... T>                                     \
+        requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                           \
+    auto name(E&& e, const axes& over, T... tags) {                                             \
+        return converted_to<A>(name(converted_to<A>(made(std::forward<E>(e))), over, tags...)); \
+    }
+INGOT_REDUCTION_IN(sum, start_tag<dtype_of<A>>, std::forward<E>)
+INGOT_REDUCTION_IN(prod, start_tag<dtype_of<A>>, std::forward<E>)
+INGOT_REDUCTION_IN(nansum, start_tag<dtype_of<A>>, zero_for_nan)
+INGOT_REDUCTION_IN(nanprod, start_tag<dtype_of<A>>, one_for_nan)
+#undef INGOT_REDUCTION_IN
+
+/// The type in which a mean of type A is computed: what is half as wide has too little room for sums.
+template <class A>
+using mean_type = std::conditional_t<half_float<A>, float, A>;
+
+template <class A, class E, class... How>
+auto mean_in(const E& e, const How&... how) {
+    auto total = sum<mean_type<A>>(converted_to<A>(e), how...);
+    const double n = static_cast<double>(e.size()) / static_cast<double>(total.size());
+    return converted_to<A>(std::move(total) / n);
+}
+template <class A, class E, class... How>
+auto nanmean_in(const E& e, const How&... how) {
+    if constexpr (may_be_nan<E>)
+        return converted_to<A>(nansum<mean_type<A>>(e, how...) /
+                               converted_to<mean_type<A>>(count_nonzero(!isnan(e), how...)));
+    else
+        return mean_in<A>(e, how...);
+}
+/// With a type in angles, mean<float>(e), elements are added in that type and the mean is of it, cut off where that is
+/// an integer, as NumPy's dtype= has it.
+///
+///     array<float> x{16777216, 1, 1};
+///     std::cout << mean<double>(x) << ' ' << mean<int>(array<int>{1, 2, 5}) << ' ' << mean<float>(array<int>{1, 2},
+///     0);
+///     // prints: 5592406.0 2 1.5
+template <element_type A, array_expression E, keeps_tag... T>
+    requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))
+auto mean(const E& e, T... tags) {
+    return mean_in<A>(e, tags...);
+}
+template <element_type A, array_expression E, keeps_tag... T>
+    requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))
+auto mean(const E& e, const axes& over, T... tags) {
+    return mean_in<A>(e, over, tags...);
+}
+/// With a type in angles, nanmean<double>(e), what is no NaN is added in that type and the mean is of it; no integer
+/// where e may have NaN.
+///
+///     const double nan = std::numeric_limits<double>::quiet_NaN();
+///     std::cout << nanmean<double>(array<float>{16777216, 1, 1, static_cast<float>(nan)});
+///     // prints: 5592406.0
+template <element_type A, array_expression E, keeps_tag... T>
+    requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>) &&
+             (kind_of(dtype_of<A>) > kind::integer || !may_be_nan<E>))
+auto nanmean(const E& e, T... tags) {
+    return nanmean_in<A>(e, tags...);
+}
+template <element_type A, array_expression E, keeps_tag... T>
+    requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>) &&
+             (kind_of(dtype_of<A>) > kind::integer || !may_be_nan<E>))
+auto nanmean(const E& e, const axes& over, T... tags) {
+    return nanmean_in<A>(e, over, tags...);
+}
 
 /// Throws where shapes do not broadcast, in the name of what was written.
 template <class A, class B>
@@ -257,28 +361,54 @@ auto trace(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
     return sum_of({"trace", &last}, diagonal(std::forward<E>(e), offset, axis1, axis2));
 }
 
-/// Whether every element is close to its counterpart, as `isclose` has it: one bool, of no axes. Throws shape_error
-/// where the shapes do not broadcast.
+/// Two arrays or expressions, or one and a number.
+template <class A, class B>
+concept array_and_other = operand_like<A> && operand_like<B> && (array_expression<A> || array_expression<B>);
+
+/// Whether every element is close to its counterpart, or to a number, as `isclose` has it: one bool, of no axes. Throws
+/// shape_error where the shapes do not broadcast.
 ///
 ///     array<double> a{1, 2};
-///     std::cout << allclose(a, a + 1e-9) << ' ' << allclose(a, a + 1e-3).item();
-///     // prints: True 0
-template <array_expression A, array_expression B>
-auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8) {
-    check_shapes("allclose", a, b);
-    return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute));
+///     std::cout << allclose(a, a + 1e-9) << ' ' << allclose(a, a + 1e-3).item() << ' ' << allclose(a * 0, 0);
+///     // prints: True 0 True
+template <class A, class B>
+    requires array_and_other<A, B>
+auto allclose(const A& a, const B& b, double relative = 1e-5, double absolute = 1e-8, bool equal_nan = false) {
+    if constexpr (array_expression<A> && array_expression<B>) check_shapes("allclose", a, b);
+    return all_of({"allclose", nullptr}, isclose(a, b, relative, absolute, equal_nan));
 }
 
-/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error.
+/// Whether shapes and elements are the same: one bool, of no axes. Other shapes are no error; a number has no axes. NaN
+/// is equal to nothing, or with `equal_nan` to NaN.
 ///
-///     array<int> a{1, 2};
-///     std::cout << array_equal(a, a + 0) << ' ' << array_equal(a, zeros<int>({3})).item();
-///     // prints: True 0
-template <array_expression A, array_expression B>
-lazy<bool> array_equal(const A& a, const B& b) {
-    const bool alike = a.shape() == b.shape();
-    // Of other shapes nothing is compared: the first elements' shape stands in, and the answer is no.
-    if (!alike) return lazy<bool>(any_of({"array_equal", nullptr}, a != a) && false);
+///     array<double> a{1, NAN};
+///     std::cout << array_equal(a, a) << ' ' << array_equal(a, a, true) << ' ' << array_equal(a, zeros({3})).item();
+///     std::cout << ' ' << array_equal(sum(array<int>{1, 2}), 3);
+///     // prints: False True 0 True
+template <class A, class B>
+    requires array_and_other<A, B>
+lazy<bool> array_equal(const A& a, const B& b, bool equal_nan = false) {
+    const auto shape_of = []<class E>(const E& e) {
+        if constexpr (array_expression<E>)
+            return shape_of_expression(e);
+        else
+            return shape_like();
+    };
+    // Of other shapes nothing is compared: the elements of one stand in, and the answer is no.
+    if (shape_of(a) != shape_of(b)) {
+        const auto& some = [&]() -> const auto& {
+            if constexpr (array_expression<A>)
+                return a;
+            else
+                return b;
+        }();
+        return lazy<bool>(any_of({"array_equal", nullptr}, some != some) && false);
+    }
+    constexpr auto may_be_nan_of = []<class E>(std::type_identity<E>) {
+        return kind_of(operand_type_of<E>().type) >= kind::floating;
+    };
+    if constexpr (may_be_nan_of(std::type_identity<A>()) && may_be_nan_of(std::type_identity<B>()))
+        if (equal_nan) return lazy<bool>(all_of({"array_equal", nullptr}, a == b || (a != a && b != b)));
     return lazy<bool>(all_of({"array_equal", nullptr}, a == b));
 }
 

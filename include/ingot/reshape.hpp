@@ -45,7 +45,8 @@ auto reshaped(const char* operation, E&& e, std::span<const index_t> wanted) {
 ///     //          [3 4 5]]
 ///     //         (3, 2)
 template <array_expression E>
-auto reshape(E&& e, const shape_like& shape) {
+auto reshape(E&& e, const shape_like& shape, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return reshaped("reshape", std::forward<E>(e), shape.values());
 }
 
@@ -70,10 +71,41 @@ auto flatten(E&& e) {
     return reshaped("flatten", std::forward<E>(e), shape);
 }
 
+/// The shape with these axes as one. Throws shape_error.
+INGOT_API shape_like flattened_shape(extents_ref shape, index_t first, index_t last);
+/// The shape with one axis as several. Throws shape_error.
+INGOT_API shape_like unflattened_shape(extents_ref shape, index_t axis, const shape_like& extents);
+
+/// `e` with its axes from `first` to `last` as one; to be read. Throws shape_error where e does not have them in this
+/// order.
+///
+///     std::cout << flatten(zeros({2, 3, 4}), 0, 1).shape() << ' ' << flatten(zeros({2, 3, 4}), 1, -1).shape();
+///     // prints: (6, 4) (2, 12)
+template <array_expression E>
+auto flatten(E&& e, index_t first, index_t last) {
+    shape_room room;
+    const shape_like shape = flattened_shape(as_node(std::as_const(e)).extents(room), first, last);
+    return reshaped("flatten", std::forward<E>(e), shape.values());
+}
+
+/// `e` with one axis as several of these extents, one of which may be -1: what the others leave; to be read. Throws
+/// shape_error where their product is another extent.
+///
+///     std::cout << unflatten(zeros({2, 12}), 1, {3, 4}).shape() << ' ' << unflatten(zeros({6, 2}), 0, {2,
+///     -1}).shape();
+///     // prints: (2, 3, 4) (2, 3, 2)
+template <array_expression E>
+auto unflatten(E&& e, index_t axis, const shape_like& extents) {
+    shape_room room;
+    const shape_like shape = unflattened_shape(as_node(std::as_const(e)).extents(room), axis, extents);
+    return reshaped("unflatten", std::forward<E>(e), shape.values());
+}
+
 }  // namespace detail
 
 using detail::flatten;
 using detail::ravel;
 using detail::reshape;
+using detail::unflatten;
 
 }  // namespace ingot

@@ -112,8 +112,9 @@ auto choice(const A& of, const shape_like& shape, bool replace = true, generator
 
 /// The same by weights, one for each, not negative: with putting back each is as likely as its share of their sum;
 /// without, the next is drawn by the weights of those that are left (by sorting exponential variates over the weights:
-/// Efraimidis and Spirakis, Information Processing Letters 97, 2006). Throws shape_error where there are not as many
-/// weights as there is to choose from. Weights that are all 0, negative or NaN give anything.
+/// Efraimidis and Spirakis, Information Processing Letters 97, 2006), which waits for the weights. Throws shape_error
+/// where there are not as many weights as there is to choose from, or, without putting back, fewer above 0 than are
+/// wanted. Weights that are all 0, negative or NaN give anything where it is put back.
 ///
 ///     random::seed(1);
 ///     std::cout << random::choice(3, {4}, array<double>{0, 1, 0}) << ' '

@@ -1,5 +1,5 @@
-// Scans: cumsum(e, axis), and cumsum(e) of the elements in C order, fold strictly from the left; differences along an
-// axis and what is made of them are expressions of slices.
+// Scans: cumsum(e, axis), and cumsum(e) of the elements in C order, fold strictly from the left, or with `reversed`
+// from the right; differences along an axis and what is made of them are expressions of slices.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,33 @@
 #include <ingot/reshape.hpp>
 
 namespace ingot {
+
+/// The type of `exclusive` and `reversed`.
+class scan_option {
+public:
+    // Inner
+    constexpr explicit scan_option(unsigned bit) : bits_(bit) {}
+    constexpr unsigned bits() const { return bits_; }
+
+private:
+    unsigned bits_;
+};
+
+/// Of a scan: each element is what the elements before it give, without its own; the first one what nothing gives.
+///
+///     std::cout << cumsum(array<int>{1, 2, 3}, exclusive) << ' ' << cumprod(array<double>{2, 3, 4}, 0, exclusive);
+///     // prints: [0 1 3] [1. 2. 6.]
+inline constexpr scan_option exclusive{1};
+/// Of a scan: from the last element to the first.
+///
+///     std::cout << cumsum(array<int>{1, 2, 3}, reversed) << ' ' << cumsum(array<int>{1, 2, 3}, reversed, exclusive);
+///     // prints: [6 5 3] [5 3 0]
+inline constexpr scan_option reversed{2};
+
 namespace detail {
+
+template <class T>
+concept scan_tag = std::same_as<T, scan_option>;
 
 template <fold F, class E>
 auto scanned(const char* operation, E&& e, index_t axis) {
@@ -29,33 +55,46 @@ auto scanned(const char* operation, E&& e, index_t axis) {
     return result(std::move(operand), 1, pick(std::move(place)));
 }
 
-// `made` turns e into what is folded.
-/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left.
-/// Throws shape_error where e does not have the axis.
-#define INGOT_SCAN(name, of, made)                                           \
-    template <foldable_expression<fold::of> E>                               \
-    auto name(E&& e, index_t axis) {                                         \
-        return scanned<fold::of>(#name, made(std::forward<E>(e)), axis);     \
-    }                                                                        \
-    template <foldable_expression<fold::of> E>                               \
-    auto name(E&& e) {                                                       \
-        return scanned<fold::of>(#name, ravel(made(std::forward<E>(e))), 0); \
-    }
+/// The same with options, of what is folded in its own type.
+template <class T>
+INGOT_API lazy<T> scanned_with(const char* operation, fold, const lazy<T>&, index_t axis, unsigned options);
 
-template <class E>
-decltype(auto) zero_for_nan(E&& e) {
-    if constexpr (may_be_nan<E>)
-        return without_nan(e, 0);
-    else
-        return std::forward<E>(e);
+template <fold F, class E, scan_tag... O>
+auto scanned(const char* operation, E&& e, index_t axis, O... options) {
+    if constexpr (sizeof...(O) == 0) {
+        return scanned<F>(operation, std::forward<E>(e), axis);
+    } else {
+        using T = type_of<fold_dtype(facts(F).rule, node_of<E>::type)>;
+        return scanned_with(operation, F, lazy<T>(e), axis, (options.bits() | ...));
+    }
 }
-template <class E>
-decltype(auto) one_for_nan(E&& e) {
-    if constexpr (may_be_nan<E>)
-        return without_nan(e, 1);
-    else
-        return std::forward<E>(e);
-}
+
+// `made` turns e into what is folded.
+/// Along an axis, of e's shape; without one of the elements in C order, in one dimension. Strictly from the left, with
+/// a last `reversed` from the right; with a last `exclusive` of the elements before each. Throws shape_error where e
+/// does not have the axis.
+#define INGOT_SCAN(name, of, made)                                                       \
+    template <scannable_expression<fold::of> E, scan_tag... O>                           \
+    auto name(E&& e, index_t axis, O... options) {                                       \
+        return scanned<fold::of>(#name, made(std::forward<E>(e)), axis, options...);     \
+    }                                                                                    \
+    template <scannable_expression<fold::of> E, scan_tag... O>                           \
+    auto name(E&& e, O... options) {                                                     \
+        return scanned<fold::of>(#name, ravel(made(std::forward<E>(e))), 0, options...); \
+    }
+/// With a type in angles, cumsum<double>(e), elements are converted to that type before they are folded and the result
+/// is of it, as NumPy's dtype= has it.
+#define INGOT_SCAN_IN(name, made)                                                                  \
+    template <element_type A, array_expression E, scan_tag... O>                                   \
+        requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                              \
+    auto name(E&& e, index_t axis, O... options) {                                                 \
+        return converted_to<A>(name(converted_to<A>(made(std::forward<E>(e))), axis, options...)); \
+    }                                                                                              \
+    template <element_type A, array_expression E, scan_tag... O>                                   \
+        requires(converts(std::remove_cvref_t<E>::type, dtype_of<A>))                              \
+    auto name(E&& e, O... options) {                                                               \
+        return converted_to<A>(name(converted_to<A>(made(std::forward<E>(e))), options...));       \
+    }
 
 /// Sums of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
 ///
@@ -65,6 +104,7 @@ decltype(auto) one_for_nan(E&& e) {
 ///     //         [[ 1  3  6]
 ///     //          [ 4  9 15]]
 INGOT_SCAN(cumsum, sum, std::forward<E>)
+INGOT_SCAN_IN(cumsum, std::forward<E>)
 
 /// Products of the elements so far: of bool and integers in int64 or, without a sign, uint64; else in their type.
 ///
@@ -74,6 +114,7 @@ INGOT_SCAN(cumsum, sum, std::forward<E>)
 ///     //         [[ 1  2  3]
 ///     //          [ 4 10 18]]
 INGOT_SCAN(cumprod, prod, std::forward<E>)
+INGOT_SCAN_IN(cumprod, std::forward<E>)
 
 /// The greatest element so far, NaN from the first NaN on; in the type of the elements.
 ///
@@ -102,6 +143,7 @@ INGOT_SCAN(logcumsumexp, logaddexp, with_fractions)
 ///     //         [[1. 1. 4.]
 ///     //          [4. 9. 9.]]
 INGOT_SCAN(nancumsum, sum, zero_for_nan)
+INGOT_SCAN_IN(nancumsum, zero_for_nan)
 
 /// `cumprod` with 1 in the place of NaN.
 ///
@@ -112,7 +154,9 @@ INGOT_SCAN(nancumsum, sum, zero_for_nan)
 ///     //         [[ 1.  1.  3.]
 ///     //          [ 4. 20. 20.]]
 INGOT_SCAN(nancumprod, prod, one_for_nan)
+INGOT_SCAN_IN(nancumprod, one_for_nan)
 #undef INGOT_SCAN
+#undef INGOT_SCAN_IN
 
 // ---- differences -----------------------------------------------------------------------------------------------
 

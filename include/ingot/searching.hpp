@@ -38,12 +38,10 @@ constexpr dtype compared_in() {
 /// An expression of T, or a number that is one.
 template <class T, class E>
 decltype(auto) as_values(E&& e) {
-    if constexpr (!array_expression<E>)
-        return scalar(static_cast<T>(plain_number(e)));
-    else if constexpr (std::is_same_v<typename std::remove_cvref_t<E>::value_type, T>)
-        return std::forward<E>(e);
+    if constexpr (array_expression<E>)
+        return converted_to<T>(std::forward<E>(e));
     else
-        return astype<T>(std::forward<E>(e));
+        return scalar(static_cast<T>(plain_number(e)));
 }
 
 using search_kernel = elementwise_kernel<"T v, raw T a", "int64 k">;

@@ -25,21 +25,35 @@ struct unique_elements {
     array<std::int64_t> indices, counts, inverse_indices;
 };
 
+/// The different elements of an array in order, and how often each is there.
+template <class T>
+struct counted_elements {
+    array<T> values;
+    array<std::int64_t> counts;
+};
+
+/// The different elements of an array in order, and which of them each element of the array is, in the array's shape.
+template <class T>
+struct numbered_elements {
+    array<T> values;
+    array<std::int64_t> inverse_indices;
+};
+
 namespace detail {
 
 template <class E>
 concept ordered_array =
     array_expression<E> && kind_of(dtype_of<typename std::remove_cvref_t<E>::value_type>) != kind::complex;
 
-/// Whether an element of sorted ones is another than the one before; all NaN are one.
+/// Whether an element of sorted ones is another than the one before; all NaN are one, or each is another.
 template <class T>
-array<bool> begins(const array<T>& sorted) {
+array<bool> begins(const array<T>& sorted, bool nan_is_one = true) {
     const index_t n = sorted.size();
     array<deferred<bool, T>> first = ones<bool>({n});
     if (n < 2) return first;
     const auto before = sorted(slice(0, n - 1)), behind = sorted(slice(1, n));
     if constexpr (kind_of(dtype_of<T>) == kind::floating)
-        first(slice(1, n)) = before != behind && !(isnan(before) && isnan(behind));
+        first(slice(1, n)) = before != behind && !(nan_is_one && isnan(before) && isnan(behind));
     else
         first(slice(1, n)) = before != behind;
     return first;
@@ -68,7 +82,72 @@ auto unique(const E& e) {
     return unique_of_sorted(array<T>(sort(ravel(e))));
 }
 
-/// The different elements with where they are first, how often they are there, and which of them each element is.
+/// What stands in the order of its elements, of which `first` begins one that differs; each NaN does.
+template <class T>
+struct sorted_elements {
+    using number = deferred<index_t, T>;
+    array<T> flat;
+    array<number> order;
+    array<T> sorted;
+    array<deferred<bool, T>> first;
+    array<number> starts;
+
+    template <class E>
+    explicit sorted_elements(const E& e)
+        : flat(ravel(e)),
+          order(argsort(flat)),
+          sorted(take<index_mode::unchecked>(flat, order, 0)),
+          first(begins(sorted, false)),
+          starts(flatnonzero(first)) {}
+    array<T> values() const { return take<index_mode::unchecked>(sorted, starts, 0); }
+    array<number> counts() const { return counts_of_starts(starts, flat.size()); }
+    array<number> inverse(const shape_like& shape) const {
+        return array<number>(reshape(numbers_of_sorted(order, first), shape));
+    }
+};
+
+/// The different elements in order, as `unique`, but each NaN is another, as the array API has it.
+///
+///     std::cout << unique_values(array<double>{2, NAN, 1, NAN, 2});
+///     // prints: [ 1.  2. nan nan]
+template <ordered_array E>
+auto unique_values(const E& e) {
+    using T = typename E::value_type;
+    if constexpr (kind_of(dtype_of<T>) == kind::floating) {
+        const array<T> sorted(sort(ravel(e)));
+        return array<T>(sorted(begins(sorted, false)));
+    } else {
+        return unique(e);
+    }
+}
+
+/// The different elements with how often they are there. Each NaN is another.
+///
+///     const auto [values, counts] = unique_counts(array<int>{5, 3, 5, 9, 3, 5});
+///     std::cout << values << counts;
+///     // prints: [3 5 9][2 3 1]
+template <ordered_array E>
+auto unique_counts(const E& e) {
+    using T = typename E::value_type;
+    const sorted_elements<T> s(e);
+    return counted_elements<T>{s.values(), s.counts()};
+}
+
+/// The different elements with which of them each element is, in e's shape. Each NaN is another.
+///
+///     const auto [values, inverse] = unique_inverse(array<int>{{5, 3}, {5, 9}});
+///     std::cout << values << inverse;
+///     // prints: [3 5 9][[1 0]
+///     //          [1 2]]
+template <ordered_array E>
+auto unique_inverse(const E& e) {
+    using T = typename E::value_type;
+    const sorted_elements<T> s(e);
+    return numbered_elements<T>{s.values(), s.inverse(shape_of_expression(e))};
+}
+
+/// The different elements with where they are first, how often they are there, and which of them each element is. Each
+/// NaN is another.
 ///
 ///     array<int> x{5, 3, 5, 9, 3, 5};
 ///     const auto u = unique_all(x);
@@ -77,23 +156,17 @@ auto unique(const E& e) {
 template <ordered_array E>
 auto unique_all(const E& e) {
     using T = typename E::value_type;
-    const array<T> flat(ravel(e));
-    const index_t n = flat.size();
-    const array<deferred<index_t, T>> order = argsort(flat);
-    const array<T> sorted = take<index_mode::unchecked>(flat, order, 0);
-    const array<deferred<bool, T>> first = begins(sorted);
-    const array<deferred<index_t, T>> starts = flatnonzero(first);
-    return unique_elements<T>{take<index_mode::unchecked>(sorted, starts, 0),
-                              take<index_mode::unchecked>(order, starts, 0), counts_of_starts(starts, n),
-                              array<index_t>(reshape(numbers_of_sorted(order, first), e.shape()))};
+    const sorted_elements<T> s(e);
+    return unique_elements<T>{s.values(), take<index_mode::unchecked>(s.order, s.starts, 0), s.counts(),
+                              s.inverse(shape_of_expression(e))};
 }
 
 /// Whether each element is one of `test`'s, bool, of e's shape; NaN is not. Both are compared in the type that they
-/// promote to.
+/// promote to; values in braces are of e's.
 ///
-///     std::cout << isin(array<int>{{1, 2}, {3, 4}}, array<int>{2, 4, 8});
+///     std::cout << isin(array<int>{{1, 2}, {3, 4}}, array<int>{2, 4, 8}) << ' ' << isin(array<int>{1, 2, 3}, {1, 2});
 ///     // prints: [[False  True]
-///     //          [False  True]]
+///     //          [False  True]] [ True  True False]
 template <ordered_array E, ordered_array S>
 array<bool> isin(const E& e, const S& test) {
     using T = type_of<compared_in<E, S>()>;
@@ -109,6 +182,11 @@ array<bool> isin(const E& e, const S& test) {
     array<deferred<bool, T>> there = zeros<bool>({n});
     there(order(slice(0, n - 1))) = sorted(slice(0, n - 1)) == sorted(slice(1, n));
     return array<bool>(reshape(take<index_mode::unchecked>(there, given.inverse_indices, 0), e.shape()));
+}
+
+template <ordered_array E>
+array<bool> isin(const E& e, braces<typename E::value_type> test) {
+    return isin(e, array<typename E::value_type>(test));
 }
 
 template <class A, class B>
@@ -165,5 +243,8 @@ using detail::setxor1d;
 using detail::union1d;
 using detail::unique;
 using detail::unique_all;
+using detail::unique_counts;
+using detail::unique_inverse;
+using detail::unique_values;
 
 }  // namespace ingot

@@ -35,6 +35,8 @@ enum class solver : std::uint8_t {
     det,
     slogdet,
     lstsq,
+    lu,          // both factors in one, and which row each was exchanged with, from 0
+    triangular,  // options added: 1 the upper triangle, 2 ones on its diagonal
 };
 
 /// Throws shape_error of what `lstsq` does not take.

@@ -1,5 +1,6 @@
 // Sorting along an axis, as library functions of the trees: what is before is computed into their rows, what is behind
-// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones.
+// reads their results. NaN comes last; complex numbers are ordered by their real parts, then by their imaginary ones,
+// those with a NaN part behind the others.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <ingot/functions.hpp>
 #include <ingot/index_functions.hpp>
 #include <ingot/library_nodes.hpp>
+#include <ingot/reshape.hpp>
 #include <ingot/views.hpp>
 
 namespace ingot {
@@ -20,20 +22,39 @@ namespace detail {
 
 /// Throws shape_error where there is no such axis, index_error where it has no element kth.
 INGOT_API void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis);
+INGOT_API void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape,
+                          index_t axis);
+/// Throws shape_error where there is no such axis, index_error where it has not so many elements.
+INGOT_API void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis);
+
+struct in_descending_order {};
 /// Throws shape_error where a key has another shape than the first.
 INGOT_API void check_keys(std::span<const index_t> first, std::span<const index_t> key);
+
+}  // namespace detail
+
+/// Makes `sort` and `argsort` begin with the greatest element, and with NaN.
+///
+///     std::cout << sort(array<int>{3, 1, 2}, descending);
+///     // prints: [3 2 1]
+inline constexpr detail::in_descending_order descending{};
+
+namespace detail {
 
 template <library_function F, class T, class E>
 auto by_rows(const char* operation, E&& e, index_t axis) {
     return moveaxis(call_library<F, T>(operation, moveaxis(std::forward<E>(e), axis, -1)), -1, axis);
 }
-/// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. An expression.
-/// Throws shape_error where e does not have the axis.
+/// The elements in ascending order along an axis, the last if none is given; of the type and shape of e. With `none`
+/// all of them, in one dimension; with a last `descending` in descending order, NaN first. Equal elements stay in order
+/// either way. An expression. Throws shape_error where e does not have the axis.
 ///
 ///     const double nan = std::numeric_limits<double>::quiet_NaN();
-///     std::cout << sort(array<double>{3, nan, -1, 2}) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0);
+///     std::cout << sort(array<double>{3, nan, -1, 2}) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0) << ' ';
+///     std::cout << sort(array<int>{{3, 1}, {2, 4}}, none) << ' ' << sort(array<int>{{3, 1}, {2, 4}}, 0, descending);
 ///     // prints: [-1.  2.  3. nan] [[2 1]
-///     //          [3 4]]
+///     //          [3 4]] [1 2 3 4] [[3 4]
+///     //          [2 1]]
 template <array_expression E>
 auto sort(E&& e, index_t axis = -1) {
     using T = typename std::remove_cvref_t<E>::value_type;
@@ -41,25 +62,50 @@ auto sort(E&& e, index_t axis = -1) {
     return by_rows<library_function::sort_rows, T>("sort", std::forward<E>(e), axis);
 }
 
+template <array_expression E>
+auto sort(E&& e, none_t) {
+    return sort(ravel(std::forward<E>(e)));
+}
+// What is equal stays in order where it is sorted from behind.
+template <array_expression E>
+auto sort(const E& e, index_t axis, in_descending_order) {
+    checked_axis("sort", axis, shape_of_expression(e).count());
+    const axes over(axis);
+    return viewed_to_read(sort(viewed_to_read(e, view_flipped, &over), axis), view_flipped, &over);
+}
+template <array_expression E>
+auto sort(const E& e, in_descending_order) {
+    return sort(e, -1, descending);
+}
+
 /// The indices that would sort e along an axis, the last if none is given: take_along_axis(e, argsort(e, axis), axis)
-/// is sort(e, axis). Equal elements stay in order. int64, of the shape of e; an expression, and of complex numbers an
-/// array. Throws shape_error where e does not have the axis.
+/// is sort(e, axis); with `none` and `descending` as `sort` has them. Equal elements stay in order. int64, of the shape
+/// of e; an expression. Throws shape_error where e does not have the axis.
 ///
 ///     array<double> x{0.3, 0.1, 0.2, 0.1};
-///     std::cout << argsort(x);
-///     // prints: [1 3 2 0]
+///     std::cout << argsort(x) << ' ' << argsort(x, descending) << ' ' << argsort(array<int>{{3, 1}, {2, 4}}, none);
+///     // prints: [1 3 2 0] [0 2 1 3] [1 2 0 3]
 template <array_expression E>
 auto argsort(const E& e, index_t axis = -1) {
     checked_axis("argsort", axis, e.ndim());
-    if constexpr (kind_of(dtype_of<typename E::value_type>) == kind::complex) {
-        const array<deferred<index_t, E>> by_imaginary =
-            by_rows<library_function::argsort_rows, index_t>("argsort", imag(e), axis);
-        const array<deferred<index_t, E>> by_real = by_rows<library_function::argsort_rows, index_t>(
-            "argsort", take_along_axis<index_mode::unchecked>(real(e), by_imaginary, axis), axis);
-        return array<index_t>(take_along_axis<index_mode::unchecked>(by_imaginary, by_real, axis));
-    } else {
-        return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
-    }
+    return by_rows<library_function::argsort_rows, index_t>("argsort", e, axis);
+}
+
+template <array_expression E>
+auto argsort(E&& e, none_t) {
+    return argsort(ravel(std::forward<E>(e)));
+}
+template <array_expression E>
+auto argsort(const E& e, index_t axis, in_descending_order) {
+    const shape_like shape = shape_of_expression(e);
+    const int at = checked_axis("argsort", axis, shape.count());
+    const axes over(at);
+    const auto from_behind = argsort(viewed_to_read(e, view_flipped, &over), at);
+    return (shape[at] - 1) - viewed_to_read(from_behind, view_flipped, &over);
+}
+template <array_expression E>
+auto argsort(const E& e, in_descending_order) {
+    return argsort(e, -1, descending);
 }
 
 /// The indices that sort by the last of several keys, where it is equal by the one before, and so on; all of one shape,
@@ -87,15 +133,20 @@ array<index_t> lexsort(const std::tuple<E...>& keys) {
     return order;
 }
 
-/// As NumPy's: element kth is where it is in the sorted order, smaller ones are before it and others behind. All of the
-/// axis is sorted, which is one such order. Throws shape_error where e does not have the axis, index_error where the
-/// axis has no element kth.
+/// As NumPy's: element kth, or each of several, is where it is in the sorted order, smaller ones are before it and
+/// others behind. All of the axis is sorted, which is one such order. Throws shape_error where e does not have the
+/// axis, index_error where the axis has no element kth.
 ///
-///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1);
-///     // prints: 3
+///     std::cout << partition(array<int>{7, 1, 5, 3}, 1)(1) << ' ' << partition(array<int>{7, 1, 5, 3}, {0, -1});
+///     // prints: 3 [1 3 5 7]
 template <array_expression E>
 auto partition(E&& e, index_t kth, index_t axis = -1) {
     check_kth("partition", kth, shape_of_expression(e).values(), axis);
+    return sort(std::forward<E>(e), axis);
+}
+template <array_expression E>
+auto partition(E&& e, const integer_list& kths, index_t axis = -1) {
+    check_kths("partition", kths, shape_of_expression(e).values(), axis);
     return sort(std::forward<E>(e), axis);
 }
 /// The indices that partition, as `argsort` has them. Throws as `partition`.
@@ -105,6 +156,11 @@ auto partition(E&& e, index_t kth, index_t axis = -1) {
 template <array_expression E>
 auto argpartition(const E& e, index_t kth, index_t axis = -1) {
     check_kth("argpartition", kth, shape_of_expression(e).values(), axis);
+    return argsort(e, axis);
+}
+template <array_expression E>
+auto argpartition(const E& e, const integer_list& kths, index_t axis = -1) {
+    check_kths("argpartition", kths, shape_of_expression(e).values(), axis);
     return argsort(e, axis);
 }
 
@@ -172,7 +228,7 @@ template <array_expression E>
     requires(kind_of(dtype_of<typename E::value_type>) != kind::complex)
 auto topk(const E& e, index_t k, index_t axis = -1, bool largest = true) {
     using T = typename E::value_type;
-    check_kth("topk", k == 0 ? 0 : k - 1, shape_of_expression(e).values(), axis);
+    check_element_count("topk", k, shape_of_expression(e).values(), axis);
     array<T> rows = rows_along<T>(e, axis);
     const layout& where = rows.as_leaf().where();
     const index_t length = where.shape()[where.rank() - 1];

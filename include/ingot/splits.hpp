@@ -92,6 +92,23 @@ auto array_split(const E& e, const integer_list& indices, index_t axis = 0) {
     return split_before("array_split", e, indices, axis);
 }
 
+/// The slices along an axis, each without it: a vector of views. Throws shape_error where e does not have the axis.
+///
+///     for (const auto& row : unstack(array<int>{{1, 2}, {3, 4}})) std::cout << row << ';';
+///     for (const auto& column : unstack(array<int>{{1, 2}, {3, 4}}, 1)) std::cout << column << ';';
+///     // prints: [1 2];[3 4];[1 3];[2 4];
+template <array_expression E>
+auto unstack(const E& e, index_t axis = 0) {
+    shape_room room;
+    const extents_ref shape = as_node(e).extents(room);
+    const int at = checked_axis("unstack", axis, shape.rank);
+    const axes own(at);
+    std::vector<split_part<E>> parts;
+    for (index_t i = 0; i < shape.data[at]; ++i)
+        parts.push_back(viewed_to_read(sliced("unstack", e, at, slice(i, i + 1)), view_squeezed, &own));
+    return parts;
+}
+
 /// `split` along the second axis, of a vector along its only one.
 ///
 ///     for (const auto& part : hsplit(array<int>{{1, 2}, {3, 4}}, 2)) std::cout << part.shape() << ';';
@@ -137,6 +154,7 @@ using detail::array_split;
 using detail::dsplit;
 using detail::hsplit;
 using detail::split;
+using detail::unstack;
 using detail::vsplit;
 
 }  // namespace ingot

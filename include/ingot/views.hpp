@@ -48,7 +48,8 @@ auto transpose(E&& e) {
     return viewed(std::forward<E>(e), view_permuted, nullptr, "transpose");
 }
 template <array_expression E>
-auto transpose(E&& e, const axes& order) {
+auto transpose(E&& e, const axes& order, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_permuted, &order, "transpose");
 }
 
@@ -58,7 +59,8 @@ auto transpose(E&& e, const axes& order) {
 ///     std::cout << permute_dims(zeros({2, 3, 4}), {1, 2, 0}).shape();
 ///     // prints: (3, 4, 2)
 template <array_expression E>
-auto permute_dims(E&& e, const axes& order) {
+auto permute_dims(E&& e, const axes& order, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_permuted, &order, "permute_dims");
 }
 
@@ -67,7 +69,8 @@ auto permute_dims(E&& e, const axes& order) {
 ///     std::cout << swapaxes(zeros({2, 3, 4}), 0, -1).shape();
 ///     // prints: (4, 3, 2)
 template <array_expression E>
-auto swapaxes(E&& e, index_t a, index_t b) {
+auto swapaxes(E&& e, index_t a, index_t b, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_axes_swapped, a, b);
 }
 
@@ -77,7 +80,8 @@ auto swapaxes(E&& e, index_t a, index_t b) {
 ///     std::cout << moveaxis(zeros({2, 3, 4}), {0, 1}, {2, 0}).shape();
 ///     // prints: (3, 4, 2)
 template <array_expression E>
-auto moveaxis(E&& e, const axes& from, const axes& to) {
+auto moveaxis(E&& e, const axes& from, const axes& to, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_axis_moved, from, to);
 }
 
@@ -126,7 +130,8 @@ auto flip(E&& e) {
     return viewed(std::forward<E>(e), view_flipped, nullptr);
 }
 template <array_expression E>
-auto flip(E&& e, const axes& which) {
+auto flip(E&& e, const axes& which, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_flipped, &which);
 }
 
@@ -183,7 +188,8 @@ auto squeeze(E&& e) {
     return viewed(std::forward<E>(e), view_squeezed, nullptr);
 }
 template <array_expression E>
-auto squeeze(E&& e, const axes& which) {
+auto squeeze(E&& e, const axes& which, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_squeezed, &which);
 }
 
@@ -193,7 +199,8 @@ auto squeeze(E&& e, const axes& which) {
 ///     std::cout << expand_dims(zeros({2, 3}), {0, -1}).shape();
 ///     // prints: (1, 2, 3, 1)
 template <array_expression E>
-auto expand_dims(E&& e, const axes& where) {
+auto expand_dims(E&& e, const axes& where, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed(std::forward<E>(e), view_expanded, where);
 }
 
@@ -259,7 +266,8 @@ auto diagonal(E&& e, index_t offset = 0, index_t axis1 = 0, index_t axis2 = 1) {
 ///     // prints: [[1 2 3]
 ///     //          [1 2 3]]
 template <array_expression E>
-auto broadcast_to(E&& e, const shape_like& shape) {
+auto broadcast_to(E&& e, const shape_like& shape, const source_place& at = {}) {
+    const in_statement of_the_user(at);
     return viewed_to_read(std::forward<E>(e), view_broadcast, "broadcast_to", shape.values());
 }
 

@@ -29,7 +29,7 @@ inline constexpr bool is_written_argument<written_argument<T>> = true;
 /// leaves unwritten is then unspecified.
 ///
 ///     const raw_kernel fill("extern \"C\" __global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }", "fill");
-///     array<int> x = empty(4);
+///     array<int> x = empty<int>(4);
 ///     fill(1, 4, out(x));
 ///     std::cout << x;
 ///     // prints: [0 1 2 3]

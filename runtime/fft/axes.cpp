@@ -42,8 +42,8 @@ std::vector<transformed_axis> axes_of_transform(const char* operation, extents_r
     std::vector<transformed_axis> all;
     for (int i = 0; i < count; ++i) {
         const int at = checked_axis(operation, over != nullptr ? (*over)[i] : i - count, shape.rank);
-        const bool given = s.is_given() && s[i] != -1;
-        all.push_back(checked(operation, shape, at, given ? s[i] : points_there(shape, at, halved && i == count - 1)));
+        const index_t there = points_there(shape, at, halved && !s.is_given() && i == count - 1);
+        all.push_back(checked(operation, shape, at, s.is_given() && s[i] != -1 ? s[i] : there));
     }
     return all;
 }

@@ -33,6 +33,9 @@ struct batched_functions {
     cublasStatus_t (*getrf)(cublasHandle_t, int n, T* const a[], int lda, int* pivots, int* infos, int batch);
     cublasStatus_t (*getrs)(cublasHandle_t, cublasOperation_t, int n, int right, const T* const a[], int lda,
                             const int* pivots, T* const b[], int ldb, int* info, int batch);
+    cublasStatus_t (*trsm)(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
+                           int m, int n, const T* factor, const T* const a[], int lda, T* const b[], int ldb,
+                           int batch);
     cublasStatus_t (*geqrf)(cublasHandle_t, int m, int n, T* const a[], int lda, T* const tau[], int* info, int batch);
 };
 
@@ -48,6 +51,7 @@ static_assert(is_declared<decltype(batched_functions<cuComplex, float>::gesvdj_s
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::gesvdj), decltype(::cusolverDnCgesvdjBatched)>);
 static_assert(is_declared<decltype(batched_functions<double, double>::getrf), decltype(::cublasDgetrfBatched)>);
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::getrs), decltype(::cublasCgetrsBatched)>);
+static_assert(is_declared<decltype(batched_functions<cuComplex, float>::trsm), decltype(::cublasCtrsmBatched)>);
 static_assert(is_declared<decltype(batched_functions<cuComplex, float>::geqrf), decltype(::cublasCgeqrfBatched)>);
 
 /// Opened once, for ever; open_cusolver() opens that library. Throws library_error.
@@ -72,6 +76,7 @@ const batched_functions<T, R>& batched(const char* operation, const F& open_cuso
     get(made->gesvdj, cusolver, "cusolverDn", "gesvdjBatched");
     get(made->getrf, cublas, "cublas", "getrfBatched");
     get(made->getrs, cublas, "cublas", "getrsBatched");
+    get(made->trsm, cublas, "cublas", "trsmBatched");
     get(made->geqrf, cublas, "cublas", "geqrfBatched");
     cusolver.keep_loaded();
     cublas.keep_loaded();

@@ -235,6 +235,10 @@ public:
             case solver::det:
             case solver::slogdet:
                 return det(which == solver::slogdet);
+            case solver::lu:
+                return lu();
+            case solver::triangular:
+                return triangular();
             case solver::lstsq:
                 break;  // made of the others
         }
@@ -248,7 +252,7 @@ private:
                                 std::to_string(static_cast<int>(status)));
     }
 
-    enum class part : std::uint8_t { whole, lower, upper };
+    enum class part : std::uint8_t { whole, lower, upper, diagonal };
     /// Matrices of a batch, one behind the other, each by columns.
     struct matrices {
         buffer_ref memory;
@@ -360,14 +364,14 @@ private:
         if (!not_finite_) return infos_;
         const on_stream_of_call there(stream_);
         const array<bool> found = *std::exchange(not_finite_, std::nullopt);
-        return array<int>(where(found, holds_no_number, as_vector<int>(infos_))).as_leaf().memory();
+        return array<int>(where(found, holds_no_number, as_vector<int>(infos_, count()))).as_leaf().memory();
     }
-    /// Memory with one element a matrix.
+    /// Memory of so many elements.
     template <class T>
-    array<T> as_vector(const buffer_ref& memory) const {
+    static array<T> as_vector(const buffer_ref& memory, index_t elements) {
         detail::leaf<T> values;
         values.memory() = memory;
-        const index_t shape[] = {count()};
+        const index_t shape[] = {elements};
         values.where() = detail::contiguous_layout(shape);
         return array<T>(detail::adopted{}, std::move(values));
     }
@@ -506,7 +510,8 @@ private:
         store(0, a, rows_);
     }
 
-    /// As many as rows for each matrix; of 32 bits where the matrices are factorised as a batch.
+    /// As many as rows for each matrix, or columns where these are fewer; of 32 bits where the matrices are factorised
+    /// as a batch.
     struct pivots {
         buffer_ref memory;
         bool batched = false;
@@ -519,20 +524,20 @@ private:
     };
     /// The factors lie in a.
     pivots factorise(const matrices& a) {
-        if (is_batch_of_small(rows_)) {
-            return factorise_batch(a);
-        }
+        if (a.rows == a.columns && is_batch_of_small(a.rows)) return factorise_batch(a);
         const cudaDataType t = data_type(type_);
         work& w = work_area([&](std::size_t* device, std::size_t* host) {
-            return api_.getrf_size(handle_.handle, handle_.params, rows_, rows_, t, a.data(), a.leading(), t, device,
-                                   host);
+            return api_.getrf_size(handle_.handle, handle_.params, a.rows, a.columns, t, a.data(), a.leading(), t,
+                                   device, host);
         });
-        pivots found{room(static_cast<std::size_t>(count() * rows_) * sizeof(std::int64_t))};
+        const index_t lesser = std::min(a.rows, a.columns);
+        pivots found{room(static_cast<std::size_t>(count() * lesser) * sizeof(std::int64_t))};
         auto* const to = found.data<std::int64_t>();
         int* const info = infos();
         for (index_t i = 0; i < count(); ++i)
-            check(api_.getrf(handle_.handle, handle_.params, rows_, rows_, t, a.at(i), a.leading(), to + i * rows_, t,
-                             w.device->data, w.device_bytes, w.host.data(), w.host.size(), info + i));
+            check(api_.getrf(handle_.handle, handle_.params, a.rows, a.columns, t, a.at(i), a.leading(),
+                             to + i * lesser, t, w.device->data, w.device_bytes, w.host.data(), w.host.size(),
+                             info + i));
         return found;
     }
     pivots factorise_batch(const matrices& a) {
@@ -560,6 +565,58 @@ private:
                                   as_int(b.leading()), &wrong, as_int(count())));
             check_argument(wrong);
         });
+    }
+    void lu() {
+        take_matrices(false);
+        const matrices a = load(0);
+        const pivots of = factorise(a);
+        check_infos([](index_t, int) {});  // a singular matrix has factors
+        store(0, a, rows_);
+        const index_t lesser = std::min(rows_, columns_), all = count() * lesser;
+        make_result(1, {lesser});
+        const on_stream_of_call there(stream_);
+        const array<std::int64_t> exchanged = of.batched
+                                                  ? lazy<std::int64_t>(as_vector<int>(of.memory, all) - 1)
+                                                  : lazy<std::int64_t>(as_vector<std::int64_t>(of.memory, all) - 1);
+        results_[1].memory = exchanged.as_leaf().memory();
+    }
+    void triangular() {
+        take_matrices(true);
+        const right_sides right = take_right_sides();
+        if (right.columns == 0) return static_cast<void>(make_result(0, {rows_, 0}));
+        const matrices a = load(0), b = load(1, false, right.vector);
+        const bool has_ones = (option_ & 2) != 0;
+        if (!has_ones) {
+            const std::vector<bool> singular = zero_on_diagonal(a).to_host();
+            const auto first = std::find(singular.begin(), singular.end(), true);
+            if (first != singular.end()) fail_zero_on_diagonal(first - singular.begin());
+        }
+        in_type([&](const auto& functions, auto zero) {
+            using T = decltype(zero);
+            using of_parts = typename std::remove_cvref_t<decltype(functions)>::part;
+            T one = zero;
+            reinterpret_cast<of_parts&>(one) = 1;
+            T **const matrix = pointers<T>(a), **const sides = pointers<T>(b);
+            const cublas_use use = use_cublas(operation_, stream_);
+            check(functions.trsm(use.handle, CUBLAS_SIDE_LEFT,
+                                 (option_ & 1) != 0 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
+                                 has_ones ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, as_int(rows_), as_int(b.columns),
+                                 &one, matrix, as_int(a.leading()), sides, as_int(b.leading()), as_int(count())));
+        });
+        store(0, b, rows_, false, right.vector);
+    }
+    array<bool> zero_on_diagonal(const matrices& m) {
+        const auto is_zero = [](const auto& x) { return x == 0; };
+        switch (type_) {
+            case dtype::f4:
+                return holding<float>(m, part::diagonal, is_zero);
+            case dtype::f8:
+                return holding<double>(m, part::diagonal, is_zero);
+            case dtype::c8:
+                return holding<std::complex<float>>(m, part::diagonal, is_zero);
+            default:
+                return holding<std::complex<double>>(m, part::diagonal, is_zero);
+        }
     }
     void det(bool logarithm) {
         switch (type_) {
@@ -983,6 +1040,7 @@ private:
         const auto bad = bad_one(x);
         if (p == part::whole) return any(bad, {1, 2});
         const array<index_t> row = arange(m.rows), column = reshape(arange(m.columns), {-1, 1});
+        if (p == part::diagonal) return any(bad && row == column, {1, 2});
         if (p == part::lower) return any(bad && row >= column, {1, 2});
         return any(bad && row <= column, {1, 2});
     }

@@ -1,11 +1,15 @@
 #include "runtime/linalg/lapack.hpp"
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include <ingot/error.hpp>
 
 #include "runtime/dynamic_library.hpp"
+#include "runtime/fork.hpp"
 
 namespace ingot::runtime {
 
@@ -16,6 +20,7 @@ struct lapack_api {
     lapack_functions<double> d;
     lapack_functions<std::complex<float>> c;
     lapack_functions<std::complex<double>> z;
+    std::optional<library_threads> threads;
 };
 
 /// Null where there is none.
@@ -28,6 +33,13 @@ const lapack_api* open_lapack() {
             fill(made->d, 'd', get);
             fill(made->c, 'c', get);
             fill(made->z, 'z', get);
+            const auto has = [&](auto& function, const char* symbol) {
+                function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.find(symbol));
+                return function != nullptr;
+            };
+            library_threads threads{};
+            if (has(threads.get, "openblas_get_num_threads") && has(threads.set, "openblas_set_num_threads"))
+                made->threads = threads;
             library.keep_loaded();
             return made.release();
         } catch (const library_error&) {
@@ -36,11 +48,50 @@ const lapack_api* open_lapack() {
     return nullptr;
 }
 
+const lapack_api* the_lapack() {
+    static const lapack_api* const api = open_lapack();
+    return api;
+}
+
+/// Who wants one thread, and how many there were before.
+struct single_threads {
+    std::mutex mutex;
+    int users = 0, before = 0;
+};
+single_threads& singles() {
+    static single_threads& made = []() -> single_threads& {
+        single_threads& s = *new single_threads;
+        hold_over_fork(mutex_of::libraries, s.mutex);
+        return s;
+    }();
+    return made;
+}
+
 }  // namespace
+
+const library_threads* threads_of_lapack() {
+    const lapack_api* const api = the_lapack();
+    return api != nullptr && api->threads ? &*api->threads : nullptr;
+}
+
+one_library_thread::one_library_thread(bool wanted) : threads_(wanted ? threads_of_lapack() : nullptr) {
+    if (threads_ == nullptr) return;
+    single_threads& s = singles();
+    const std::lock_guard lock(s.mutex);
+    if (s.users++ != 0) return;
+    s.before = threads_->get();
+    if (s.before != 1) threads_->set(1);
+}
+one_library_thread::~one_library_thread() {
+    if (threads_ == nullptr) return;
+    single_threads& s = singles();
+    const std::lock_guard lock(s.mutex);
+    if (--s.users == 0 && s.before != 1) threads_->set(s.before);
+}
 
 template <class T>
 const lapack_functions<T>& lapack(const char* operation) {
-    static const lapack_api* const api = open_lapack();
+    const lapack_api* const api = the_lapack();
     if (api == nullptr)
         throw library_error("[" + std::string(operation) +
                             "] no library of LAPACK is here: libopenblas.so.0 is wanted (Debian: libopenblas0)");

@@ -31,6 +31,9 @@ struct lapack_functions {
     void (*potrf)(const char* uplo, const int* n, T* a, const int* lda, int* info, fortran_length);
     void (*getrf)(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);
     void (*gesv)(const int* n, const int* right, T* a, const int* lda, int* pivots, T* b, const int* ldb, int* info);
+    void (*trtrs)(const char* uplo, const char* transposed, const char* diagonal, const int* n, const int* right,
+                  const T* a, const int* lda, T* b, const int* ldb, int* info, fortran_length, fortran_length,
+                  fortran_length);
     void (*geqrf)(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);
     void (*orgqr)(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,
                   const int* lwork, int* info);
@@ -69,6 +72,7 @@ void fill(lapack_functions<T>& f, char prefix, const Get& get) {
     named(f.potrf, "potrf");
     named(f.getrf, "getrf");
     named(f.gesv, "gesv");
+    named(f.trtrs, "trtrs");
     named(f.geqrf, "geqrf");
     named(f.orgqr, of_complex ? "ungqr" : "orgqr");
     named(f.gesdd, "gesdd");
@@ -80,5 +84,25 @@ void fill(lapack_functions<T>& f, char prefix, const Get& get) {
 /// Opened once, for ever. Throws library_error in the name of what was called.
 template <class T>
 const lapack_functions<T>& lapack(const char* operation);
+
+/// How many threads of its own the library has; null where it does not say.
+struct library_threads {
+    int (*get)();
+    void (*set)(int);
+};
+const library_threads* threads_of_lapack();
+
+/// While one stands for which it is `wanted` the library has one thread: to share a small matrix costs more than it
+/// saves, and several threads of Ingot's have matrices of their own.
+class one_library_thread {
+public:
+    explicit one_library_thread(bool wanted);
+    one_library_thread(const one_library_thread&) = delete;
+    one_library_thread& operator=(const one_library_thread&) = delete;
+    ~one_library_thread();
+
+private:
+    const library_threads* const threads_;
+};
 
 }  // namespace ingot::runtime

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/evaluate.hpp"
 #include "runtime/graphs.hpp"
+#include "runtime/host_workers.hpp"
 #include "runtime/linalg/lapack.hpp"
 #include "runtime/linalg/solvers.hpp"
 #include "runtime/ordering.hpp"
@@ -40,6 +43,7 @@ void solver_problem::fail_at(index_t i, const std::string& why) const {
 void solver_problem::fail_singular(index_t i, int pivot) const {
     fail_at(i, "is singular: pivot " + std::to_string(pivot - 1) + " is 0");
 }
+void solver_problem::fail_zero_on_diagonal(index_t i) const { fail_at(i, "is singular: a 0 stands on its diagonal"); }
 void solver_problem::fail_not_definite(index_t i, int order) const {
     fail_at(i, "is not positive definite: its minor of order " + std::to_string(order) + " is not positive");
 }
@@ -171,6 +175,10 @@ public:
                 return det(true);
             case solver::lstsq:
                 return lstsq();
+            case solver::lu:
+                return lu();
+            case solver::triangular:
+                return triangular();
         }
     }
 
@@ -232,22 +240,55 @@ private:
         return room<T>(as_int(std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
     }
 
+    /// Of matrices, and of right sides beside them.
+    bool is_small(index_t sides = 0) const {
+        constexpr double most_elements = 128 * 128;
+        return static_cast<double>(rows_) * static_cast<double>(std::max(columns_, sides)) <= most_elements;
+    }
+    /// f(first, last) of the batch. Small matrices are shared out to the workers, and the library then has one thread.
+    template <class F>
+    void for_parts(const F& f, index_t sides = 0) const {
+        constexpr double worth_a_part = 30'000;  // elements times the longer side
+        const bool small = is_small(sides);
+        const one_library_thread alone(small);
+        const index_t n = count();
+        if (!small) return f(0, n);
+        const double work = static_cast<double>((rows_ * columns_ + 1) * (std::max(rows_, columns_) + 1));
+        const auto each = static_cast<index_t>(worth_a_part / work) + 1, parts = (n + each - 1) / each;
+        if (parts < 2) return f(0, n);
+        // Of several matrices that fail the first is named.
+        std::mutex mutex;
+        std::size_t where = 0;
+        std::exception_ptr failure;
+        run_on_workers(static_cast<std::size_t>(parts), [&](std::size_t begin, std::size_t end) {
+            try {
+                f(static_cast<index_t>(begin) * each, std::min(static_cast<index_t>(end) * each, n));
+            } catch (const linalg_error&) {
+                const std::lock_guard lock(mutex);
+                if (!failure || begin < where) where = begin, failure = std::current_exception();
+            }
+        });
+        if (failure) std::rethrow_exception(failure);
+    }
+
     void cholesky() {
         take_matrices(true);
         T* const result = make<T>(0, {rows_, rows_});
-        by_columns<T> a(rows_, rows_);
-        const bool upper = option_ != 0;
-        const int n = static_cast<int>(rows_), lda = a.leading();
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            int info = 0;
-            lapack_.potrf(upper ? "U" : "L", &n, a.data(), &lda, &info, 1);
-            if (info != 0) fail_not_definite(i, info);
-            for (index_t k = 0; k < rows_; ++k)
-                for (index_t j = 0; j < rows_; ++j)
-                    if (upper ? j > k : j < k) a(j, k) = T(0);
-            store(result, i, a, rows_, rows_);
-        }
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, rows_);
+            const bool upper = option_ != 0;
+            const int n = static_cast<int>(rows_), lda = a.leading();
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                int info = 0;
+                lapack_.potrf(upper ? "U" : "L", &n, a.data(), &lda, &info, 1);
+                if (info != 0) fail_not_definite(i, info);
+                for (index_t k = 0; k < rows_; ++k)
+                    for (index_t j = 0; j < rows_; ++j)
+                        if (upper ? j > k : j < k) a(j, k) = T(0);
+                store(result, i, a, rows_, rows_);
+            }
+        });
     }
 
     void qr() {
@@ -255,33 +296,35 @@ private:
         const bool complete = option_ != 0;
         const index_t lesser = std::min(rows_, columns_), wide = complete ? rows_ : lesser;
         T *const q_result = make<T>(0, {rows_, wide}), *const r_result = make<T>(1, {wide, columns_});
-        by_columns<T> a(rows_, columns_), q(rows_, wide), r(wide, columns_);
-        std::vector<T> tau = room<T>(lesser);
-        const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), w = static_cast<int>(wide),
-                  k = static_cast<int>(lesser), lda = a.leading(), ldq = q.leading();
-        const auto factorise = [&](T* work, const int* lwork, int* info) {
-            lapack_.geqrf(&m, &n, a.data(), &lda, tau.data(), work, lwork, info);
-        };
-        const auto form = [&](T* work, const int* lwork, int* info) {
-            lapack_.orgqr(&m, &w, &k, q.data(), &ldq, tau.data(), work, lwork, info);
-        };
-        std::vector<T> work, work_of_form;
-        if (lesser > 0) work = work_area(factorise), work_of_form = work_area(form);
-        const int lwork = static_cast<int>(work.size()), lwork_of_form = static_cast<int>(work_of_form.size());
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            int info = 0;
-            q.make_identity();
-            if (lesser > 0) {
-                factorise(work.data(), &lwork, &info);
-                std::copy_n(a.values.begin(), rows_ * std::min(columns_, wide), q.values.begin());
-                form(work_of_form.data(), &lwork_of_form, &info);
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, columns_), q(rows_, wide), r(wide, columns_);
+            std::vector<T> tau = room<T>(lesser);
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), w = static_cast<int>(wide),
+                      k = static_cast<int>(lesser), lda = a.leading(), ldq = q.leading();
+            const auto factorise = [&](T* work, const int* lwork, int* info) {
+                lapack_.geqrf(&m, &n, a.data(), &lda, tau.data(), work, lwork, info);
+            };
+            const auto form = [&](T* work, const int* lwork, int* info) {
+                lapack_.orgqr(&m, &w, &k, q.data(), &ldq, tau.data(), work, lwork, info);
+            };
+            std::vector<T> work, work_of_form;
+            if (lesser > 0) work = work_area(factorise), work_of_form = work_area(form);
+            const int lwork = static_cast<int>(work.size()), lwork_of_form = static_cast<int>(work_of_form.size());
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                int info = 0;
+                q.make_identity();
+                if (lesser > 0) {
+                    factorise(work.data(), &lwork, &info);
+                    std::copy_n(a.values.begin(), rows_ * std::min(columns_, wide), q.values.begin());
+                    form(work_of_form.data(), &lwork_of_form, &info);
+                }
+                for (index_t y = 0; y < columns_; ++y)
+                    for (index_t x = 0; x < wide; ++x) r(x, y) = x <= y ? a(x, y) : T(0);
+                store(q_result, i, q, rows_, wide);
+                store(r_result, i, r, wide, columns_);
             }
-            for (index_t y = 0; y < columns_; ++y)
-                for (index_t x = 0; x < wide; ++x) r(x, y) = x <= y ? a(x, y) : T(0);
-            store(q_result, i, q, rows_, wide);
-            store(r_result, i, r, wide, columns_);
-        }
+        });
     }
 
     void svd(char job) {
@@ -297,119 +340,127 @@ private:
         T *u_result = nullptr, *v_result = nullptr;
         if (vectors) u_result = make<T>(0, {rows_, left}), v_result = make<T>(2, {right, columns_});
         R* const s_result = make<R>(vectors ? 1 : 0, {lesser});
-        by_columns<T> a(rows_, columns_), u(rows_, left), vt(right, columns_);
-        std::vector<R> s = room<R>(lesser);
-        std::vector<int> iwork = room<int>(8 * lesser);
-        const index_t longer = std::max(rows_, columns_);
-        [[maybe_unused]] std::vector<R> rwork;
-        if constexpr (is_complex)
-            rwork = room<R>(
-                std::max<index_t>(1, lesser * (vectors ? std::max(5 * lesser + 7, 2 * longer + 2 * lesser + 1) : 7)));
-        const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading(), ldu = u.leading(),
-                  ldvt = vt.leading();
-        const auto decompose = [&](T* work, const int* lwork, int* info) {
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, columns_), u(rows_, left), vt(right, columns_);
+            std::vector<R> s = room<R>(lesser);
+            std::vector<int> iwork = room<int>(8 * lesser);
+            const index_t longer = std::max(rows_, columns_);
+            [[maybe_unused]] std::vector<R> rwork;
             if constexpr (is_complex)
-                lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
-                              rwork.data(), iwork.data(), info, 1);
-            else
-                lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
-                              iwork.data(), info, 1);
-        };
-        std::vector<T> work;
-        if (lesser > 0) work = work_area(decompose);
-        const int lwork = static_cast<int>(work.size());
-        for (index_t i = 0; i < count(); ++i) {
-            load_finite(i, a);
-            int info = 0;
-            if (lesser > 0)
-                decompose(work.data(), &lwork, &info);
-            else
-                u.make_identity(), vt.make_identity();
-            if (info != 0) fail_at(i, "has singular values that the iteration did not converge to");
-            std::copy(s.begin(), s.end(), s_result + i * lesser);
-            if (vectors) store(u_result, i, u, rows_, left), store(v_result, i, vt, right, columns_);
-        }
+                rwork = room<R>(std::max<index_t>(
+                    1, lesser * (vectors ? std::max(5 * lesser + 7, 2 * longer + 2 * lesser + 1) : 7)));
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading(), ldu = u.leading(),
+                      ldvt = vt.leading();
+            const auto decompose = [&](T* work, const int* lwork, int* info) {
+                if constexpr (is_complex)
+                    lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
+                                  rwork.data(), iwork.data(), info, 1);
+                else
+                    lapack_.gesdd(&job, &m, &n, a.data(), &lda, s.data(), u.data(), &ldu, vt.data(), &ldvt, work, lwork,
+                                  iwork.data(), info, 1);
+            };
+            std::vector<T> work;
+            if (lesser > 0) work = work_area(decompose);
+            const int lwork = static_cast<int>(work.size());
+            for (index_t i = first; i < last; ++i) {
+                load_finite(i, a);
+                int info = 0;
+                if (lesser > 0)
+                    decompose(work.data(), &lwork, &info);
+                else
+                    u.make_identity(), vt.make_identity();
+                if (info != 0) fail_at(i, "has singular values that the iteration did not converge to");
+                std::copy(s.begin(), s.end(), s_result + i * lesser);
+                if (vectors) store(u_result, i, u, rows_, left), store(v_result, i, vt, right, columns_);
+            }
+        });
     }
 
     void eigh(char job) {
         take_matrices(true);
         R* const w_result = make<R>(0, {rows_});
         T* const v_result = job == 'V' ? make<T>(1, {rows_, rows_}) : nullptr;
-        by_columns<T> a(rows_, rows_);
-        std::vector<R> w = room<R>(rows_);
-        const char* const uplo = option_ != 0 ? "U" : "L";
-        const int n = static_cast<int>(rows_), lda = a.leading();
-        std::vector<int> iwork = room<int>(1);
-        [[maybe_unused]] std::vector<R> rwork = room<R>(1);
-        int liwork = -1;
-        [[maybe_unused]] int lrwork = -1;
-        const auto decompose = [&](T* work, const int* lwork, int* info) {
-            if constexpr (is_complex)
-                lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, rwork.data(), &lrwork,
-                              iwork.data(), &liwork, info, 1, 1);
-            else
-                lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, iwork.data(), &liwork, info, 1, 1);
-        };
-        std::vector<T> work = work_area(decompose);
-        liwork = std::max(iwork[0], 1);
-        iwork.resize(static_cast<std::size_t>(liwork));
-        lrwork = as_int(std::max<index_t>(static_cast<index_t>(rwork[0]), 1));
-        rwork.resize(static_cast<std::size_t>(lrwork));
-        const int lwork = static_cast<int>(work.size());
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            // What is not read may be anything.
-            for (index_t k = 0; k < rows_; ++k)
-                for (index_t j = 0; j < rows_; ++j)
-                    if (option_ != 0 ? j > k : j < k) a(j, k) = T(0);
-            check_finite(i, a);
-            int info = 0;
-            if (rows_ > 0) decompose(work.data(), &lwork, &info);
-            if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
-            std::copy(w.begin(), w.end(), w_result + i * rows_);
-            if (v_result) store(v_result, i, a, rows_, rows_);
-        }
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, rows_);
+            std::vector<R> w = room<R>(rows_);
+            const char* const uplo = option_ != 0 ? "U" : "L";
+            const int n = static_cast<int>(rows_), lda = a.leading();
+            std::vector<int> iwork = room<int>(1);
+            [[maybe_unused]] std::vector<R> rwork = room<R>(1);
+            int liwork = -1;
+            [[maybe_unused]] int lrwork = -1;
+            const auto decompose = [&](T* work, const int* lwork, int* info) {
+                if constexpr (is_complex)
+                    lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, rwork.data(), &lrwork,
+                                  iwork.data(), &liwork, info, 1, 1);
+                else
+                    lapack_.syevd(&job, uplo, &n, a.data(), &lda, w.data(), work, lwork, iwork.data(), &liwork, info, 1,
+                                  1);
+            };
+            std::vector<T> work = work_area(decompose);
+            liwork = std::max(iwork[0], 1);
+            iwork.resize(static_cast<std::size_t>(liwork));
+            lrwork = as_int(std::max<index_t>(static_cast<index_t>(rwork[0]), 1));
+            rwork.resize(static_cast<std::size_t>(lrwork));
+            const int lwork = static_cast<int>(work.size());
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                // What is not read may be anything.
+                for (index_t k = 0; k < rows_; ++k)
+                    for (index_t j = 0; j < rows_; ++j)
+                        if (option_ != 0 ? j > k : j < k) a(j, k) = T(0);
+                check_finite(i, a);
+                int info = 0;
+                if (rows_ > 0) decompose(work.data(), &lwork, &info);
+                if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
+                std::copy(w.begin(), w.end(), w_result + i * rows_);
+                if (v_result) store(v_result, i, a, rows_, rows_);
+            }
+        });
     }
 
     void eig(char job) {
         take_matrices(true);
         C* const w_result = make<C>(0, {rows_});
         C* const v_result = job == 'V' ? make<C>(1, {rows_, rows_}) : nullptr;
-        by_columns<T> a(rows_, rows_), v(job == 'V' ? rows_ : 0, job == 'V' ? rows_ : 0);
-        by_columns<C> vectors(v.rows, v.rows);
-        std::vector<C> w = room<C>(rows_);
-        std::vector<R> re = room<R>(rows_), im = room<R>(rows_), rwork = room<R>(2 * rows_);
-        const int n = static_cast<int>(rows_), lda = a.leading(), ldv = v.leading(), one = 1;
-        const auto decompose = [&](T* work, const int* lwork, int* info) {
-            if constexpr (is_complex)
-                lapack_.geev("N", &job, &n, a.data(), &lda, w.data(), nullptr, &one, v.data(), &ldv, work, lwork,
-                             rwork.data(), info, 1, 1);
-            else
-                lapack_.geev("N", &job, &n, a.data(), &lda, re.data(), im.data(), nullptr, &one, v.data(), &ldv, work,
-                             lwork, info, 1, 1);
-        };
-        std::vector<T> work = work_area(decompose);
-        const int lwork = static_cast<int>(work.size());
-        for (index_t i = 0; i < count(); ++i) {
-            load_finite(i, a);
-            int info = 0;
-            if (rows_ > 0) decompose(work.data(), &lwork, &info);
-            if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
-            if constexpr (!is_complex)
-                for (index_t k = 0; k < rows_; ++k) {
-                    const auto at = static_cast<std::size_t>(k);
-                    w[at] = {re[at], im[at]};
-                    if (!v_result) continue;
-                    for (index_t j = 0; j < rows_; ++j)
-                        vectors(j, k) = eigenvector_element([&](index_t column) { return v(j, column); }, k, im[at]);
-                }
-            std::copy(w.begin(), w.end(), w_result + i * rows_);
-            if (!v_result) continue;
-            if constexpr (is_complex)
-                store(v_result, i, v, rows_, rows_);
-            else
-                store(v_result, i, vectors, rows_, rows_);
-        }
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, rows_), v(job == 'V' ? rows_ : 0, job == 'V' ? rows_ : 0);
+            by_columns<C> vectors(v.rows, v.rows);
+            std::vector<C> w = room<C>(rows_);
+            std::vector<R> re = room<R>(rows_), im = room<R>(rows_), rwork = room<R>(2 * rows_);
+            const int n = static_cast<int>(rows_), lda = a.leading(), ldv = v.leading(), one = 1;
+            const auto decompose = [&](T* work, const int* lwork, int* info) {
+                if constexpr (is_complex)
+                    lapack_.geev("N", &job, &n, a.data(), &lda, w.data(), nullptr, &one, v.data(), &ldv, work, lwork,
+                                 rwork.data(), info, 1, 1);
+                else
+                    lapack_.geev("N", &job, &n, a.data(), &lda, re.data(), im.data(), nullptr, &one, v.data(), &ldv,
+                                 work, lwork, info, 1, 1);
+            };
+            std::vector<T> work = work_area(decompose);
+            const int lwork = static_cast<int>(work.size());
+            for (index_t i = first; i < last; ++i) {
+                load_finite(i, a);
+                int info = 0;
+                if (rows_ > 0) decompose(work.data(), &lwork, &info);
+                if (info != 0) fail_at(i, "has eigenvalues that the iteration did not converge to");
+                if constexpr (!is_complex)
+                    for (index_t k = 0; k < rows_; ++k) {
+                        const auto at = static_cast<std::size_t>(k);
+                        w[at] = {re[at], im[at]};
+                        if (!v_result) continue;
+                        for (index_t j = 0; j < rows_; ++j)
+                            vectors(j, k) =
+                                eigenvector_element([&](index_t column) { return v(j, column); }, k, im[at]);
+                    }
+                std::copy(w.begin(), w.end(), w_result + i * rows_);
+                if (!v_result) continue;
+                if constexpr (is_complex)
+                    store(v_result, i, v, rows_, rows_);
+                else
+                    store(v_result, i, vectors, rows_, rows_);
+            }
+        });
     }
 
     /// a and b hold what is left; 0, or which pivot is.
@@ -422,47 +473,101 @@ private:
     }
     void solve() {
         take_matrices(true);
-        const auto [vector, wide] = take_right_sides();
+        const right_sides right = take_right_sides();
+        const bool vector = right.vector;
+        const index_t wide = right.columns;
         T* const result = vector ? make<T>(0, {rows_}) : make<T>(0, {rows_, wide});
-        by_columns<T> a(rows_, rows_), b(rows_, wide);
-        std::vector<int> pivots = room<int>(rows_);
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            load(1, vector ? 0 : i, b, vector ? 1 : 2);
-            if (const int pivot = eliminate(a, b, pivots); pivot != 0) fail_singular(i, pivot);
-            store(result, i, b, rows_, wide);
-        }
+        for_parts(
+            [&](index_t first, index_t last) {
+                by_columns<T> a(rows_, rows_), b(rows_, wide);
+                std::vector<int> pivots = room<int>(rows_);
+                for (index_t i = first; i < last; ++i) {
+                    load(0, i, a);
+                    load(1, vector ? 0 : i, b, vector ? 1 : 2);
+                    if (const int pivot = eliminate(a, b, pivots); pivot != 0) fail_singular(i, pivot);
+                    store(result, i, b, rows_, wide);
+                }
+            },
+            wide);
     }
 
     void inv() {
         take_matrices(true);
         T* const result = make<T>(0, {rows_, rows_});
-        by_columns<T> a(rows_, rows_), b(rows_, rows_);
-        std::vector<int> pivots = room<int>(rows_);
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            b.make_identity();
-            if (const int pivot = eliminate(a, b, pivots); pivot != 0) {
-                if (option_ == 0) fail_singular(i, pivot);
-                std::fill(b.values.begin(), b.values.end(), T(std::numeric_limits<R>::infinity()));
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, rows_), b(rows_, rows_);
+            std::vector<int> pivots = room<int>(rows_);
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                b.make_identity();
+                if (const int pivot = eliminate(a, b, pivots); pivot != 0) {
+                    if (option_ == 0) fail_singular(i, pivot);
+                    std::fill(b.values.begin(), b.values.end(), T(std::numeric_limits<R>::infinity()));
+                }
+                store(result, i, b, rows_, rows_);
             }
-            store(result, i, b, rows_, rows_);
-        }
+        });
     }
 
     void det(bool logarithm) {
         take_matrices(true);
         T* const result = make<T>(0, {});
         R* const size_result = logarithm ? make<R>(1, {}) : nullptr;
-        by_columns<T> a(rows_, rows_);
-        std::vector<int> pivots = room<int>(rows_);
-        const int n = static_cast<int>(rows_), lda = a.leading();
-        for (index_t i = 0; i < count(); ++i) {
-            load(0, i, a);
-            int info = 0;
-            if (rows_ > 0) lapack_.getrf(&n, &n, a.data(), &lda, pivots.data(), &info);
-            result[i] = determinant(a.data(), rows_ + 1, pivots.data(), rows_, logarithm ? size_result + i : nullptr);
-        }
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, rows_);
+            std::vector<int> pivots = room<int>(rows_);
+            const int n = static_cast<int>(rows_), lda = a.leading();
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                int info = 0;
+                if (rows_ > 0) lapack_.getrf(&n, &n, a.data(), &lda, pivots.data(), &info);
+                result[i] =
+                    determinant(a.data(), rows_ + 1, pivots.data(), rows_, logarithm ? size_result + i : nullptr);
+            }
+        });
+    }
+
+    void lu() {
+        take_matrices(false);
+        const index_t lesser = std::min(rows_, columns_);
+        T* const result = make<T>(0, {rows_, columns_});
+        std::int64_t* const exchanged = make<std::int64_t>(1, {lesser});
+        for_parts([&](index_t first, index_t last) {
+            by_columns<T> a(rows_, columns_);
+            std::vector<int> pivots = room<int>(lesser);
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), lda = a.leading();
+            for (index_t i = first; i < last; ++i) {
+                load(0, i, a);
+                int info = 0;
+                if (lesser > 0) lapack_.getrf(&m, &n, a.data(), &lda, pivots.data(), &info);
+                store(result, i, a, rows_, columns_);
+                std::transform(pivots.begin(), pivots.end(), exchanged + i * lesser, [](int row) { return row - 1; });
+            }
+        });
+    }
+
+    void triangular() {
+        take_matrices(true);
+        const right_sides right = take_right_sides();
+        const bool vector = right.vector;
+        const index_t wide = right.columns;
+        T* const result = vector ? make<T>(0, {rows_}) : make<T>(0, {rows_, wide});
+        const char *const triangle = (option_ & 1) != 0 ? "U" : "L", *const diagonal = (option_ & 2) != 0 ? "U" : "N";
+        for_parts(
+            [&](index_t first, index_t last) {
+                by_columns<T> a(rows_, rows_), b(rows_, wide);
+                const int n = static_cast<int>(rows_), k = static_cast<int>(wide), lda = a.leading(), ldb = b.leading();
+                for (index_t i = first; i < last; ++i) {
+                    load(0, i, a);
+                    load(1, vector ? 0 : i, b, vector ? 1 : 2);
+                    int info = 0;
+                    if (n > 0)
+                        lapack_.trtrs(triangle, "N", diagonal, &n, &k, a.data(), &lda, b.data(), &ldb, &info, 1, 1, 1);
+                    if (info != 0) fail_zero_on_diagonal(i);
+                    store(result, i, b, rows_, wide);
+                }
+            },
+            wide);
     }
 
     void lstsq() {
@@ -472,15 +577,19 @@ private:
         const index_t wide = vector ? 1 : right[1], lesser = std::min(rows_, columns_),
                       longer = std::max(rows_, columns_);
         T* const x_result = make_alone<T>(0, vector ? std::vector{columns_} : std::vector{columns_, wide});
-        by_columns<T> a(rows_, columns_), b(longer, wide);
-        load(0, 0, a), load(1, 0, b, vector ? 1 : 2);
+        // LAPACK tells nothing of the matrix where there are no right sides: it is given one.
+        const index_t sides = std::max<index_t>(wide, 1);
+        const one_library_thread alone(is_small(sides));
+        by_columns<T> a(rows_, columns_), b(longer, sides);
+        load(0, 0, a);
+        if (wide > 0) load(1, 0, b, vector ? 1 : 2);
         check_finite(0, a), check_finite(0, b);
         std::vector<R> s = room<R>(lesser);
         int rank = 0;
         const R rcond =
             option_ != 0 ? static_cast<R>(number_) : static_cast<R>(longer) * std::numeric_limits<R>::epsilon();
-        if (lesser > 0 && wide > 0) {
-            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(wide), lda = a.leading(),
+        if (lesser > 0) {
+            const int m = static_cast<int>(rows_), n = static_cast<int>(columns_), k = as_int(sides), lda = a.leading(),
                       ldb = b.leading();
             std::vector<int> iwork = room<int>(1);
             [[maybe_unused]] std::vector<R> rwork = room<R>(1);

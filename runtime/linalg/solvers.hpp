@@ -23,6 +23,7 @@ protected:
     /// Of number i of the batch.
     [[noreturn]] void fail_at(index_t i, const std::string& why) const;
     [[noreturn]] void fail_singular(index_t i, int pivot) const;
+    [[noreturn]] void fail_zero_on_diagonal(index_t i) const;
     [[noreturn]] void fail_not_definite(index_t i, int order) const;
     /// The libraries' integers have 32 bits.
     int as_int(index_t n) const;

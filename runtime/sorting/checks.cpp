@@ -6,11 +6,30 @@
 
 namespace ingot::detail {
 
+namespace {
+
+index_t extent_of(const char* operation, std::span<const index_t> shape, index_t axis) {
+    return shape[static_cast<std::size_t>(checked_axis(operation, axis, static_cast<int>(shape.size())))];
+}
+
+}  // namespace
+
 void check_kth(const char* operation, index_t kth, std::span<const index_t> shape, index_t axis) {
-    const index_t extent =
-        shape[static_cast<std::size_t>(checked_axis(operation, axis, static_cast<int>(shape.size())))];
-    if (kth < -extent || kth >= std::max<index_t>(extent, 1))
+    const index_t extent = extent_of(operation, shape, axis);
+    if (kth < -extent || kth >= extent)
         throw index_error("[" + std::string(operation) + "] element " + std::to_string(kth) + " of an axis of " +
+                          std::to_string(extent));
+}
+
+void check_kths(const char* operation, const integer_list& kths, std::span<const index_t> shape, index_t axis) {
+    extent_of(operation, shape, axis);
+    for (const index_t kth : kths) check_kth(operation, kth, shape, axis);
+}
+
+void check_element_count(const char* operation, index_t count, std::span<const index_t> shape, index_t axis) {
+    const index_t extent = extent_of(operation, shape, axis);
+    if (count < 0 || count > extent)
+        throw index_error("[" + std::string(operation) + "] " + std::to_string(count) + " elements of an axis of " +
                           std::to_string(extent));
 }
 

@@ -62,7 +62,9 @@ __device__ bool before(value a, value b) { return rank(a) < rank(b); }
 constexpr std::string_view of_complex = R"(__device__ bool before(number a, number b) {
     return a < b || (b != b && a == a);
 }
+__device__ int nan_parts(const value& z) { return 2 * (z.re != z.re) + (z.im != z.im); }
 __device__ bool before(const value& a, const value& b) {
+    if (nan_parts(a) != nan_parts(b)) return nan_parts(a) < nan_parts(b);
     return before(a.re, b.re) || (!before(b.re, a.re) && before(a.im, b.im));
 }
 )";
@@ -221,8 +223,8 @@ void sort_on_gpu(const sorted_rows& r, dtype type, bool places, stream_state& st
     if (places) {
         a.kept = nullptr, a.places = r.to, a.stride = r.length, a.last = tiles == 1;
         if (tiles > 1) {
-            pairs = allocate_buffer(static_cast<std::size_t>(r.rows * r.length) * 2 * sizeof(index_t), stream.device,
-                                    stream);
+            const std::size_t each = std::max(detail::size_of(type), sizeof(index_t)) + sizeof(index_t);
+            pairs = allocate_buffer(static_cast<std::size_t>(r.rows * r.length) * each, stream.device, stream);
             order_write(*pairs, stream);
             a.kept = pairs->data;
         }

@@ -1,4 +1,4 @@
-// The order of values on the host: NaN last, complex numbers by their real parts, then by their imaginary ones.
+// The order of values on the host: NaN last; complex numbers as NumPy has them, those with a NaN part last.
 #pragma once
 
 #include <complex>
@@ -23,9 +23,11 @@ struct in_order {
     bool operator()(T a, T b) const {
         return a < b || (is_nan(b) && !is_nan(a));
     }
-    /// By real part, then by imaginary part, each with what is not a number last.
+    /// Numbers first, then those of which a part is NaN: the imaginary one, the real one, both. Among these by real
+    /// part, then by imaginary part.
     template <class T>
     bool operator()(const std::complex<T>& a, const std::complex<T>& b) const {
+        if (nan_parts(a) != nan_parts(b)) return nan_parts(a) < nan_parts(b);
         if ((*this)(a.real(), b.real())) return true;
         if ((*this)(b.real(), a.real())) return false;
         return (*this)(a.imag(), b.imag());
@@ -40,6 +42,10 @@ struct in_order {
     }
 
 private:
+    template <class T>
+    static int nan_parts(const std::complex<T>& z) {
+        return 2 * is_nan(z.real()) + is_nan(z.imag());
+    }
     /// Halves as integers in their order: both zeros are 0, and NaN the greatest.
     static int rank(int bits, int infinity) {
         const int magnitude = bits & 0x7fff;

@@ -117,7 +117,7 @@ TEST_CASE("assignment converts") {
     CHECK(holds(d, {1}, {2.5}));
     d = array<int>{1, 2};
     CHECK(holds(d, {2}, {1, 2}));
-    array<bool> b = array<float>{0, 0.5f};
+    array<bool> b = astype<bool>(array<float>{0, 0.5f});
     CHECK(holds(b, {2}, {false, true}));
     b(0) = 7;
     CHECK(holds(b, {2}, {true, true}));

@@ -163,6 +163,48 @@ TEST_CASE_TEMPLATE("whole powers of complex numbers multiply and divide", C, std
     CHECK(array<C>(power(zeros<C>(1), array<C>{C(0)})).to_host()[0] == C(1));
 }
 
+TEST_CASE_TEMPLATE("inverse functions of a zero beside a NaN keep what the zero decides", C, std::complex<float>,
+                   std::complex<double>) {
+    using T = typename C::value_type;
+    const T none = std::numeric_limits<T>::quiet_NaN(), quarter = static_cast<T>(1.5707963267948966);
+    const array<C> above{C(0, none), C(-T(0), none)}, beside{C(none, 0), C(none, -T(0))};
+    const auto [sine, tangent, cosine, sine_h, tangent_h, cosine_h] =
+        eval(arcsin(above), arctan(beside), arccos(above), arcsinh(beside), arctanh(above), arccosh(above));
+    for (const std::size_t i : {0, 1}) {
+        const bool negative = i == 1;
+        for (const array<C>& of_zero : {sine, tangent_h}) {
+            const C z = of_zero.to_host()[i];
+            CHECK(z.real() == 0);
+            CHECK(std::signbit(z.real()) == negative);
+            CHECK(std::isnan(z.imag()));
+        }
+        for (const array<C>& of_zero : {tangent, sine_h}) {
+            const C z = of_zero.to_host()[i];
+            CHECK(std::isnan(z.real()));
+            CHECK(z.imag() == 0);
+            CHECK(std::signbit(z.imag()) == negative);
+        }
+        CHECK(cosine.to_host()[i].real() == quarter);
+        CHECK(std::isnan(cosine.to_host()[i].imag()));
+        CHECK(std::isnan(cosine_h.to_host()[i].real()));
+    }
+    // What a zero decides stays where the other part is a number.
+    CHECK(arcsin(array<C>{C(-T(0), 2)}).to_host()[0].imag() == doctest::Approx(std::asinh(2.0)));
+    CHECK(std::isnan(arcsin(array<C>{C(1, none)}).to_host()[0].real()));
+}
+
+TEST_CASE_TEMPLATE("the reciprocal of a complex zero is NaN, of an infinity zero", C, std::complex<float>,
+                   std::complex<double>) {
+    using T = typename C::value_type;
+    const T inf = std::numeric_limits<T>::infinity();
+    const std::vector<C> r = reciprocal(array<C>{C(0, 0), C(-T(0), 0), C(inf, 1), C(3, 4), C(1, -2)}).to_host();
+    CHECK((std::isnan(r[0].real()) && std::isnan(r[0].imag())));
+    CHECK((std::isnan(r[1].real()) && std::isnan(r[1].imag())));
+    CHECK(r[2] == C(0, 0));
+    CHECK(places_off(r[3], wide(0.12L, -0.16L)) <= 4);
+    CHECK(places_off(r[4], wide(0.2L, 0.4L)) <= 4);
+}
+
 TEST_CASE("a kernel's text takes no complex numbers, and says so") {
     const reduction_kernel<"T x", "T y"> total("x", "a + b", "y = a", "0", "total");
     CHECK_THROWS_AS(total(some<std::complex<float>>({5}, 1)).eval(), dtype_error);

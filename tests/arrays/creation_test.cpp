@@ -121,6 +121,10 @@ TEST_CASE("linspace and logspace end where they are told to") {
     CHECK(holds(linspace(2, 2, 3), {3}, {2, 2, 2}));
     CHECK(linspace(0, 1).size() == 50);
     CHECK_THROWS_AS(linspace(0, 1, -1), shape_error);
+    CHECK(logspace(2, 3, 4)(1).item() == 215.44346900318845);  // np.logspace(2, 3, 4)[1]
+    CHECK(logspace(-1, 1, 7)(5).item() == std::pow(10.0, linspace(-1, 1, 7)(5).item()));
+    CHECK(logspace<int>(0, 2, 3).to_host() == std::vector<int>{1, 10, 100});
+    CHECK_THROWS_AS(logspace(0, 1, -1), shape_error);
     const auto powers = logspace(0, 3, 4).to_host();
     for (int k = 0; k < 4; ++k) CHECK(powers[static_cast<std::size_t>(k)] == doctest::Approx(std::pow(10.0, k)));
 }
@@ -184,7 +188,7 @@ TEST_CASE("values reach the host from any expression") {
     CHECK(flags == std::vector<bool>{false, false, false, true, false, false});
     CHECK(x(1, 2).item() == 6);
     CHECK((x(1, 2) + 0.5).item() == 6.5);
-    CHECK(thrown<shape_error>([&] { (void)x.item(); }) == "[item] 1 value for an array of shape (2, 3)");
+    CHECK(thrown<shape_error>([&] { (void)x.item(); }) == "[item] shape (2, 3) has 6 elements; one is wanted");
     CHECK_THROWS_AS(copy_to(x(0), ints), shape_error);
 }
 

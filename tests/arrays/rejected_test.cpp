@@ -36,7 +36,10 @@ concept indexes = requires(A&& a, I... i) { std::forward<A>(a)(i...); };
 using floats = array<float>;
 using ints = array<int>;
 using bools = array<bool>;
+using unsigneds = array<unsigned>;
+using complexes = array<std::complex<float>>;
 using part = decltype(std::declval<floats&>()(slice(1)));
+using int_part = decltype(std::declval<ints&>()(slice(1)));
 using tree = decltype(exp(std::declval<floats&>()));
 
 // operators
@@ -68,13 +71,18 @@ static_assert(requires(floats x) {
 });
 
 // whole arrays
-static_assert(assigns<floats&, floats> && assigns<floats&, ints> && assigns<ints&, tree>);
+static_assert(assigns<floats&, floats> && assigns<floats&, ints> && assigns<floats&, array<double>>);
+static_assert(!assigns<ints&, tree> && !assigns<ints&, floats> && !assigns<bools&, ints> && !assigns<unsigneds&, ints>);
+static_assert(assigns<ints&, unsigneds> && assigns<ints&, array<std::int64_t>> && !assigns<floats&, complexes>);
 static_assert(!assigns<floats&, int> && !assigns<floats&, float>);
 static_assert(!assigns<floats, floats> && !assigns<const floats&, floats>);
 static_assert(!std::is_convertible_v<int, floats> && !std::is_constructible_v<floats, int>);
-static_assert(std::is_convertible_v<ints, floats> && std::is_convertible_v<tree, ints>);
+static_assert(std::is_convertible_v<ints, floats> && std::is_convertible_v<array<double>, floats>);
+static_assert(!std::is_convertible_v<tree, ints> && !std::is_constructible_v<ints, floats>);
+static_assert(!std::is_constructible_v<lazy<int>, floats> && !std::is_constructible_v<floats, complexes>);
 
 // selections
+static_assert(assigns<int_part, floats> && assigns<int_part, double> && assigns_by_function<ints&, floats>);
 static_assert(assigns<part, floats> && assigns<part, int> && assigns<part, part>);
 static_assert(!assigns<part&, floats> && !assigns<part&, part> && !assigns<part&, int>);
 static_assert(!assigns<const part, floats> && !assigns<const part&, const part&>);

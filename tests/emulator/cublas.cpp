@@ -72,6 +72,24 @@ cublasStatus_t solve_each(cublasHandle_t h, cublasOperation_t operation, int n, 
                                    reinterpret_cast<T*>(b[i]), ldb);
     return CUBLAS_STATUS_SUCCESS;
 }
+/// From the left, a not transposed: what is called. The other triangle is not read.
+template <class T, class N>
+cublasStatus_t solve_triangle_each(cublasHandle_t h, cublasSideMode_t side, cublasFillMode_t triangle,
+                                   cublasOperation_t operation, cublasDiagType_t diagonal, int n, int right,
+                                   const N* factor, const N* const a[], int lda, N* const b[], int ldb, int batch) {
+    if (side != CUBLAS_SIDE_LEFT || operation != CUBLAS_OP_N || n < 1 || right < 1 || lda < n || ldb < n ||
+        *reinterpret_cast<const T*>(factor) != T(1))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (emulator::lapack<T>() == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+    emulator::wait_for(h->stream);
+    for (int i = 0; i < batch; ++i) {
+        int info = 0;
+        emulator::lapack<T>()->trtrs(
+            triangle == CUBLAS_FILL_MODE_UPPER ? "U" : "L", "N", diagonal == CUBLAS_DIAG_UNIT ? "U" : "N", &n, &right,
+            reinterpret_cast<const T*>(a[i]), &lda, reinterpret_cast<T*>(b[i]), &ldb, &info, 1, 1, 1);
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
 template <class T, class N>
 cublasStatus_t reflect_each(cublasHandle_t h, int m, int n, N* const a[], int lda, N* const tau[], int* info,
                             int batch) {
@@ -100,6 +118,13 @@ extern "C" {
                                            const N* const a[], int lda, const int* pivots, N* const b[], int ldb,   \
                                            int* info, int batch) {                                                  \
         return solve_each<T>(h, operation, n, right, a, lda, pivots, b, ldb, info, batch);                          \
+    }                                                                                                               \
+    cublasStatus_t cublas##S##trsmBatched(cublasHandle_t h, cublasSideMode_t side, cublasFillMode_t triangle,       \
+                                          cublasOperation_t operation, cublasDiagType_t diagonal, int n, int right, \
+                                          const N* factor, const N* const a[], int lda, N* const b[], int ldb,      \
+                                          int batch) {                                                              \
+        return solve_triangle_each<T>(h, side, triangle, operation, diagonal, n, right, factor, a, lda, b, ldb,     \
+                                      batch);                                                                       \
     }                                                                                                               \
     cublasStatus_t cublas##S##geqrfBatched(cublasHandle_t h, int m, int n, N* const a[], int lda, N* const tau[],   \
                                            int* info, int batch) {                                                  \

@@ -76,6 +76,7 @@ public:
         add("fftn(x)", 360, x, fft::fftn(x));
         add("ifftn(x)", 360, x, fft::ifftn(x));
         add("irfftn(x)", 600, x, fft::irfftn(x));
+        add("irfftn(x,(-1,-1),axes=(1,2))", 600, x, fft::irfftn(x, {-1, -1}, {1, 2}));
         add("fftn(x,axes=(1,2,3))", 120, x, fft::fftn(x, none, {1, 2, 3}));
         add("fftn(x,axes=(3,0))", 18, x, fft::fftn(x, none, {3, 0}));
         add("fftn(x,axes=(0,2,0))", 45, x, fft::fftn(x, none, {0, 2, 0}));

@@ -250,3 +250,53 @@ TEST_CASE("x.T() is written through, and the indices of a tuple are indices") {
     CHECK(m.to_host() == std::vector<int>{0, 1, 2, 4, 14, 5});
     CHECK(m(unravel_index(array<int>{1, 5}, {2, 3})).to_host() == std::vector<int>{1, 5});
 }
+
+TEST_CASE("a mask without axes selects all or nothing, under a new axis") {
+    array<int> x = full<int>({}, 5);
+    CHECK(x(x > 0).shape() == shape_like{1});
+    CHECK(x(x > 0).to_host() == std::vector<int>{5});
+    CHECK(x(x > 9).shape() == shape_like{0});
+    CHECK((x + 1)(x > 0).to_host() == std::vector<int>{6});
+    x(x > 9) = 1;
+    CHECK(x.item() == 5);
+    x(x > 0) = 7;
+    CHECK(x.item() == 7);
+    x(x > 0) = array<int>{8};
+    CHECK(x.item() == 8);
+    x(x > 0) += 2;
+    CHECK(x.item() == 10);
+    CHECK_THROWS_AS(x(x > 0) = array<int>({1, 2}), shape_error);
+    array<int> m = reshape(arange<int>(6), {2, 3});
+    CHECK(m(full({}, true)).shape() == shape_like{1, 2, 3});
+    CHECK(m(full({}, false)).shape() == shape_like{0, 2, 3});
+    m(full({}, true)) = 1;
+    CHECK(m.to_host() == std::vector<int>(6, 1));
+}
+
+TEST_CASE("indices with which nothing is read are looked at all the same") {
+    const auto is_found = [](const auto& read) {
+        try {
+            array<double> r = read();
+            r.to_host();
+            synchronize();
+        } catch (const index_error&) {
+            return true;
+        }
+        return false;
+    };
+    array<double> none = zeros({5, 2, 0});
+    const array<int> outside{-6}, inside{4, -5}, nothing = zeros<int>(0);
+    CHECK(is_found([&] { return none(outside); }));
+    CHECK(is_found([&] { return none(all, array<int>{0, 2}); }));
+    CHECK(is_found([&] { return none(inside, array<int>{0, 2}); }));
+    CHECK(is_found([&] { return take(none, array<std::uint64_t>{5}, 0); }));
+    CHECK(is_found([&] { return take_along_axis(none, full<int>({5, 2, 1}, 7), 1); }));
+    CHECK(!is_found([&] { return none(inside); }));
+    CHECK(!is_found([&] { return none(inside, array<int>{0, 1}); }));
+    CHECK(!is_found([&] { return zeros({5, 2})(nothing); }));
+    CHECK(!is_found([&] { return take<index_mode::clip>(none, outside, 0); }));
+    CHECK(is_found([&] {
+        none(outside) = 1;
+        return zeros(1);
+    }));
+}

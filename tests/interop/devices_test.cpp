@@ -35,6 +35,7 @@ TEST_CASE("a device says what it is") {
         CHECK(p.compute_capability >= (d.is_cuda() ? 50 : 0));
         CHECK(p.uuid.size() == (d.is_cuda() ? 32u : 0u));
         CHECK((p.warp_size > 0) == d.is_cuda());
+        CHECK((p.copy_engines > 0) == d.is_cuda());
         CHECK(can_access(d, d));
     }
     const device absent = device::cuda(63);
@@ -46,6 +47,28 @@ TEST_CASE("a device says what it is") {
     CHECK_THROWS_AS((void)device(device_kind::other, 256), device_error);
     CHECK_THROWS_AS((void)array<int>{1}.to(device::host(64)), device_error);
     static_assert(device::host(63).index() == 63);
+}
+
+TEST_CASE("events may block, and may be without a time, on every device") {
+    for (const device d : {device::host(), current_device()}) {
+        const with_device there(d);
+        event plain, asleep(blocking), untimed(no_timing), both(no_timing, blocking);
+        for (event* const e : {&plain, &asleep, &untimed, &both}) {
+            e->record();
+            e->synchronize();
+            CHECK(e->done());
+        }
+        event later(blocking);
+        later.record();
+        CHECK(elapsed(plain, later) >= 0);
+        CHECK(thrown<device_error>([&] { elapsed(plain, untimed); }) ==
+              "[elapsed] an event of no_timing; events with a time are wanted");
+        CHECK_THROWS_AS(elapsed(both, plain), device_error);
+        // What it was made with goes with it.
+        event moved = std::move(untimed);
+        moved.record();
+        CHECK_THROWS_AS(elapsed(plain, moved), device_error);
+    }
 }
 
 TEST_CASE("copies between devices are in order with the streams of both") {

@@ -235,6 +235,26 @@ TEST_CASE("strides, offsets and shapes of tensors are read as NumPy reads them")
     CHECK(nothing.ended == 1);
 }
 
+TEST_CASE("a tensor whose elements stand for several is read alone, as NumPy's broadcast arrays are") {
+    lent l;
+    l.shape = {2, 3}, l.strides = {0, 1};
+    l.tensor.dl_tensor.strides = l.strides.data();
+    const std::vector<float> before = l.values;
+    {
+        array<float> x = from_dlpack<float>(&l.tensor);
+        CHECK_THROWS_AS(x += 1, read_only_error);
+        CHECK_THROWS_AS(x(0, 1) = 5, read_only_error);
+        CHECK(array<float>(x * 2).to_host()[4] == 2 * before[1]);
+    }
+    CHECK(l.values == before);
+    lent single;  // nothing moves along an axis of one
+    single.shape = {1, 3}, single.strides = {0, 1};
+    single.tensor.dl_tensor.strides = single.strides.data();
+    array<float> y = from_dlpack<float>(&single.tensor);
+    y += 1;
+    CHECK(single.values[2] == before[2] + 1);
+}
+
 TEST_CASE("an array's strides are the tensor's") {
     std::vector<float> values(12);
     array<float> columns = asarray<float>(unowned_memory(values.data(), 48), {3, 2}, {4, 24});

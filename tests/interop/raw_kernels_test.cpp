@@ -207,7 +207,7 @@ extern "C" __global__ void where(int* x) {
     x[block * blockDim.x * blockDim.y * blockDim.z + thread] = FACTOR * (100 * block + thread);
 })",
                            "where", {"-DFACTOR=3", "--std=c++17"});
-    array<int> x = empty({24, 24});
+    array<int> x = empty<int>({24, 24});
     where({2, 3, 4}, {4, 3, 2}, out(x));
     CHECK(all(x == 3 * (100 * reshape(arange<int>(24), {24, 1}) + arange<int>(24))).item());
 }
@@ -339,7 +339,7 @@ extern "C" __global__ void reversed(const int* x, int* y) {
 })",
                               "reversed");
     const array<int> x = arange<int>(128);
-    array<int> y = empty(128);
+    array<int> y = empty<int>(128);
     const auto is_reversed = [&] {
         return all(reshape(y, {4, 32})(ingot::all, slice(none, none, -1)) == reshape(x, {4, 32}) + 1).item();
     };

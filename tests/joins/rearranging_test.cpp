@@ -28,7 +28,39 @@ TEST_CASE("tiles and repeats are NumPy's") {
     c.add("np.repeat(a + 1, [2], 1)", eval(repeat(m + 1, {2}, 1)), m);
     c.add("np.repeat(a, np.arange(6))", eval(repeat(m, std::vector<int>{0, 1, 2, 3, 4, 5})), m);
     c.add("np.repeat(a, [0, 0], 0)", eval(repeat(m, {0, 0}, 0)), m);
+    const array<int> counts{0, 3, 1}, nothing = zeros<int>({0});
+    c.add_all(std::tie(v, m, counts, nothing),
+              {"np.repeat(a, c)", "np.repeat(b, c, 1)", "np.repeat(b, c[1:], -2)", "np.repeat(a * 2, c[::-1])",
+               "np.repeat(b, c[2:])", "np.repeat(b, np.int64(2), 0)", "np.repeat(d, d)", "np.repeat(d, c[:1])"},
+              repeat(v, counts), repeat(m, counts, 1), repeat(m, counts(slice(1, none)), -2),
+              repeat(v * 2, flip(counts)), repeat(m, counts(slice(2, none))), repeat(m, scalar<index_t>(2), 0),
+              repeat(nothing, nothing), repeat(nothing, counts(slice(0, 1))));
+    c.add("np.repeat(a, np.array([3, 1, 200], 'u1'))", eval(repeat(v, array<std::uint8_t>{3, 1, 200})), v);
     c.run();
+}
+
+TEST_CASE("many numbers of repetitions, insertions and deletions are one kernel") {
+    const index_t n = 1000;
+    std::vector<index_t> counts(n), expected, odd, even;
+    for (index_t i = 0; i < n; ++i) {
+        counts[static_cast<std::size_t>(i)] = i % 4;
+        expected.insert(expected.end(), static_cast<std::size_t>(i % 4), i);
+        (i % 2 == 0 ? even : odd).push_back(i);
+    }
+    const array<index_t> x = arange<index_t>(n), several = asarray(counts);
+    array<index_t> made;
+    CHECK(launches([&] { made = repeat(x, counts); }) == 1);
+    CHECK(array_equal(made, asarray(expected)).item());
+    const int scan_and_search = current_device().is_host() ? 1 : 3;  // counts on the host are added up there
+    CHECK(launches([&] { made = repeat(x, several); }) <= scan_and_search);
+    CHECK(array_equal(made, asarray(expected)).item());
+    CHECK(launches([&] { made = delete_elements(x, odd); }) == 1);
+    CHECK(array_equal(made, asarray(even)).item());
+    std::vector<index_t> before;
+    for (index_t i = 0; i < n / 2; ++i) before.push_back(i + 1);
+    const array<index_t> evens = asarray(even), odds = asarray(odd);
+    CHECK(launches([&] { made = insert(evens, before, odds); }) == 1);
+    CHECK(array_equal(made, x).item());
 }
 
 TEST_CASE("rolls are NumPy's") {
@@ -99,7 +131,16 @@ TEST_CASE("insertions and deletions are NumPy's") {
               insert(v, {1, 1, -1}, w), insert(v, {4, 0}, u), insert(v, {1}, w), insert(m, {1}, u(all, newaxis), 1),
               insert(m, {0, 2}, u(all, newaxis) * 2, 1), insert(v, slice(0, 4, 2), u),
               insert(v, std::vector<int>(), w(slice(0, 0))));
-    c.add("np.insert(a, np.arange(5), 1)", eval(insert(v, {0, 1, 2, 3, 4}, 1)), v);  // written at once
+    c.add("np.insert(a, np.arange(5), 1)", eval(insert(v, {0, 1, 2, 3, 4}, 1)), v);
+    const array<int> tall = counted({3, 6}), few = counted({3});
+    c.add_all(std::tie(m, tall, few, v),
+              {"np.insert(b, [6, 0, 0, 2, -1], d, 1)", "np.insert(b, [3, 0, 1, 0, 1, -1], np.repeat(c, 2)[:, None], 0)",
+               "np.insert(b[:, :0], [0, 0, 0, 0, 0], d, 1)", "np.insert(b, [1, 1, 1, 1, 1], c[:, None], 1)"},
+              insert(tall, {6, 0, 0, 2, -1}, v, 1), insert(tall, {3, 0, 1, 0, 1, -1}, repeat(few, 2)(all, newaxis), 0),
+              insert(tall(all, slice(0, 0)), {0, 0, 0, 0, 0}, v, 1),
+              insert(tall, {1, 1, 1, 1, 1}, few(all, newaxis), 1));
+    c.add("np.delete(a, np.arange(0, 40, 2), 1)", eval(delete_elements(counted({2, 40}), slice(0, none, 2), 1)),
+          counted({2, 40}));
     c.add_all(std::tie(v, m),
               {"np.delete(a, 1)", "np.delete(a, [1, 1, -1])", "np.delete(b, 4)", "np.delete(b, -1, 1)",
                "np.delete(b, [0, 2], 1)", "np.delete(b, slice(None, None, -2), 1)", "np.delete(a, slice(1, 3))",
@@ -126,6 +167,8 @@ TEST_CASE("zeros are trimmed as NumPy trims them") {
     c.add("a[1:3]", trim_zeros(m, trim_ends::both, 0), m);
     c.add("a[:, 2:]", trim_zeros(m, trim_ends::front, {1}), m);
     c.add("np.zeros((0, 0), 'i4')", trim_zeros(m * 0), m);
+    c.add("np.trim_zeros(a[:, :0])", trim_zeros(m(all, slice(0, 0))), m);
+    c.add("a[:0, :0]", trim_zeros(m(all, slice(0, 0)), trim_ends::both, 0), m);
     c.run();
 }
 
@@ -136,6 +179,11 @@ TEST_CASE("bad numbers, lists and places throw and say which") {
     CHECK(thrown<shape_error>([&] { (void)repeat(m, -1); }) ==
           "[repeat] -1 times: a number that is not negative is wanted");
     CHECK(thrown<shape_error>([&] { (void)repeat(m, {1, 2}); }) == "[repeat] 2 numbers for 6 elements");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, array<int>{2, -1}, 0); }) ==
+          "[repeat] -1 times: a number that is not negative is wanted");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, array<int>{1, 2}); }) == "[repeat] 2 numbers for 6 elements");
+    CHECK(thrown<shape_error>([&] { (void)repeat(m, array<int>{{1, 2}}, 0); }) ==
+          "[repeat] numbers of shape (1, 2): a vector is wanted");
     CHECK(thrown<shape_error>([&] { (void)repeat(m, 2, 2); }) == "[repeat] axis 2 is out of range for rank 2");
     CHECK(thrown<shape_error>([&] { (void)roll(m, {1, 2}, {0, 1, 0}); }) == "[roll] 2 numbers for 3 axes");
     CHECK(thrown<shape_error>([&] { (void)roll(m, 1, 2); }) == "[roll] axis 2 is out of range for rank 2");

@@ -111,11 +111,10 @@ const std::vector<ufunc>& numpy_ufuncs() {
     return all;
 }
 
-/// NumPy's float of a bool or an integer of 8 bits is float16; Ingot's is float32. Complex numbers have no order, and
-/// the neighbour of a float16 is none of float32's.
+/// NumPy's float of a bool or an integer of 8 bits is float16; Ingot's is float32. Complex numbers are not asked which
+/// is less, and the neighbour of a float16 is none of float32's.
 std::string as_ingot_has_it(const std::string& result, op row, dtype first, dtype second) {
-    constexpr op ordered[] = {op::less,    op::less_equal, op::greater, op::greater_equal,
-                              op::maximum, op::minimum,    op::fmax,    op::fmin};
+    constexpr op ordered[] = {op::less, op::less_equal, op::greater, op::greater_equal};
     const auto is_complex = [](dtype t) { return detail::kind_of(t) == detail::kind::complex; };
     if (std::ranges::count(ordered, row) > 0 && (is_complex(first) || is_complex(second))) return "none";
     if (result != "float16") return result;

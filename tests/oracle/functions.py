@@ -25,8 +25,9 @@ NOT_COMPARED = re.compile(
     # Compared by tests of their own: files, joins, grids, windows (parity/elsewhere.txt).
     r"save|load|npy_info|print_options|grid|ix_\(|fromfunction|_index|split\(|diagflat|tril|rollaxis|fliplr|"
     r"broadcast_arrays|concatenate|stack\(|append|insert|delete|pad\(|roll\(|convolve|cov\(|sliding|as_strided|atleast|"
-    r"matmul\(x, v\)|outer\(v, v\) \+|linalg::qr|linalg::eigh|"
-    r"bin_rule|topk\(|nanmedian\(|unique_all|[tnfr]1d\(|fft::|"
+    r"matmul\(x, v\)|outer\(v, v\) \+|linalg::qr|linalg::eigh|linalg::solve_triangular|linalg::lu|linalg::cho_solve|"
+    r"linalg::expm|linalg::toeplitz|repr\(|polyfit|roots|tofile|fromfile|unstack|histogramdd|bin_rule|topk\(|"
+    r"nanmedian\(|unique_all|[tnfr]1d\(|fft::|"
     r"flatten|vander|indices\(|tile\(|repeat\(|trim_zeros|mT\(|rot90|eye\(3, 3")
 
 

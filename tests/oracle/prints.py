@@ -3,14 +3,16 @@
     prints.py CASES TEXTS
 
 CASES has for each array a line "dtype precision threshold edgeitems linewidth suppress rank extent...", then its bytes.
-TEXTS gets str() of each, with a zero byte behind.
+TEXTS gets str() and repr() of each, with a zero byte behind; where this version has another repr, that it is
+"another version's".
 """
 import sys
 
 import numpy as np
 
+VERSION = tuple(map(int, np.__version__.split(".")[:2]))
 # Ingot prints as NumPy 2.0 to 2.2 do; later versions have their style as a legacy one.
-if tuple(map(int, np.__version__.split(".")[:2])) > (2, 2):
+if VERSION > (2, 2):
     np.set_printoptions(legacy="2.2")
 
 with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
@@ -22,4 +24,7 @@ with open(sys.argv[1], "rb") as cases, open(sys.argv[2], "wb") as texts:
         data = cases.read(int(np.prod(shape, dtype=int)) * dtype.itemsize)
         with np.printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth,
                              suppress=bool(suppress)):
-            texts.write(str(np.frombuffer(data, dtype).reshape(shape)).encode() + b"\0")
+            array = np.frombuffer(data, dtype).reshape(shape)
+            summarised = array.size > threshold and VERSION < (2, 2)
+            for text in str(array), "another version's" if summarised else repr(array):
+                texts.write(text.encode() + b"\0")

@@ -216,6 +216,13 @@ TEST_CASE("bad parameters are refused by name") {
     says([&] { (void)lognormal<float>(0, -1, s); },
          "[lognormal] sigma is -1: a finite number that is not negative is wanted");
     says([&] { (void)uniform<double>(2, 2, s); }, "[uniform] low is 2 and high is 2: low < high is wanted");
+    says([&] { (void)uniform<double>(-1e308, 1e308, s); },
+         "[uniform] from -1e+308 to 1e+308: a width that the type can hold is wanted");
+    says([&] { (void)uniform<float>(0, 1e39, s); },
+         "[uniform] from 0 to inf: a width that the type can hold is wanted");
+    says([&] { (void)triangular<double>(-1e308, 0, 1e308, s); },
+         "[triangular] from -1e+308 to 1e+308: a width that the type can hold is wanted");
+    CHECK(all(isfinite(uniform<double>(-8e307, 8e307, s))).item());
     says([&] { (void)triangular<double>(0, 4, 3, s); },
          "[triangular] mode is 4 and right is 3: mode <= right is wanted");
     says([&] { (void)bernoulli(1.5, s); }, "[bernoulli] p is 1.5: a number from 0 to 1 is wanted");

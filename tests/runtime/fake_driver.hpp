@@ -226,7 +226,7 @@ public:
     native_stream create_stream() override { return native_stream{driver_.create_stream()}; }
     bool idle(native_stream s) override { return driver_.idle(number(s)); }
     void synchronize(native_stream s) override { driver_.synchronize_stream(number(s)); }
-    native_event create_event(bool) override { return native_event{driver_.create_event()}; }
+    native_event create_event(bool, bool) override { return native_event{driver_.create_event()}; }
     void destroy_event(native_event) noexcept override {}
     void record(native_event e, native_stream s) override {
         if (driver_.fail_records) throw device_error("[record] the fake driver fails");

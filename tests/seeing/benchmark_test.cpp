@@ -51,11 +51,11 @@ TEST_CASE("times print as CuPy's do") {
     out << benchmark_result{"one", {1, 2, 3}, {4, 4}, {{device::cuda(), {4, 4}}}}
         << benchmark_result{"two", {2}, {1, 3}, {{device::cuda(), {1, 3}}, {device::cuda(1), {5}}}};
     CHECK(out.str() ==
-          "one :  CPU:     2.000 us  +/-  0.816 (min:     1.000 / max:     3.000) us"
-          "  GPU:     4.000 us  +/-  0.000 (min:     4.000 / max:     4.000) us\n"
-          "two :  CPU:     2.000 us  +/-  0.000 (min:     2.000 / max:     2.000) us"
-          "  GPU-0:     2.000 us  +/-  1.000 (min:     1.000 / max:     3.000) us"
-          "  GPU-1:     5.000 us  +/-  0.000 (min:     5.000 / max:     5.000) us\n");
+          "one                 :    CPU:    2.000 us   +/- 0.816 (min:    1.000 / max:    3.000) us"
+          "     GPU-0:    4.000 us   +/- 0.000 (min:    4.000 / max:    4.000) us\n"
+          "two                 :    CPU:    2.000 us"
+          "     GPU-0:    2.000 us   +/- 1.000 (min:    1.000 / max:    3.000) us"
+          "     GPU-1:    5.000 us\n");
 }
 
 TEST_CASE("benchmark says what it was given and what it wants") {

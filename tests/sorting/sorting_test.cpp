@@ -142,13 +142,19 @@ TEST_CASE("bool, halves and complex numbers have NumPy's order") {
     CHECK(array_equal(astype<float>(sort(h))(slice(0, 3)), array<float>{-1, 0.5f, 2}).item());
     CHECK(isnan(sort(h))(3).item());
     const array<c> z{c(1, 2), c(nan, 0), c(1, -1), c(0, nan), c(0, 3), c(1, nan)};
-    CHECK(array_equal(argsort(z), array<int>{4, 3, 2, 0, 5, 1}).item());
+    CHECK(array_equal(argsort(z), array<int>{4, 2, 0, 3, 5, 1}).item());
     const std::vector<c> sorted = sort(z).eval().to_host();
     CHECK(sorted[0] == c(0, 3));
-    CHECK(std::isnan(sorted[1].imag()));
-    CHECK(sorted[2] == c(1, -1));
-    CHECK(sorted[3] == c(1, 2));
+    CHECK(sorted[1] == c(1, -1));
+    CHECK(sorted[2] == c(1, 2));
+    CHECK(std::isnan(sorted[3].imag()));
     CHECK(std::isnan(sorted[5].real()));
+    // Those with a NaN part are last: the imaginary part alone, the real part alone, both.
+    const array<c> parts{c(nan, 1), c(1, nan), c(nan, nan), c(2, 0), c(nan, 0), c(0, nan)};
+    CHECK(array_equal(argsort(parts), array<int>{3, 5, 1, 4, 0, 2}).item());
+    CHECK(sort(parts).to_host()[0] == c(2, 0));
+    const array<std::complex<double>> wide = astype<std::complex<double>>(parts);
+    CHECK(array_equal(argsort(tile(wide, 500)) % 6, repeat(array<int>{3, 5, 1, 4, 0, 2}, 500)).item());
 }
 
 TEST_CASE("nothing is sorted, and the quantiles of nothing are NaN") {
@@ -166,7 +172,15 @@ TEST_CASE("bad input to sorts, sets and quantiles says what was given") {
     CHECK_THROWS_WITH_AS(sort(x, 2), doctest::Contains("sort"), shape_error);
     CHECK_THROWS_AS(argsort(zeros<int>({})), shape_error);
     CHECK_THROWS_WITH_AS(partition(x, 2), doctest::Contains("element 2 of an axis of 2"), index_error);
+    CHECK_THROWS_WITH_AS(partition(x, {0, -3}), doctest::Contains("element -3 of an axis of 2"), index_error);
     CHECK_THROWS_AS(topk(x, 3), index_error);
+    CHECK_THROWS_AS(topk(x, -1), index_error);
+    // Of nothing there is no element, but none can be had of it.
+    CHECK_THROWS_WITH_AS(partition(zeros(0), 0), doctest::Contains("element 0 of an axis of 0"), index_error);
+    CHECK_THROWS_AS(argpartition(zeros({2, 0}), 0), index_error);
+    CHECK_THROWS_WITH_AS(topk(zeros(0), 1), doctest::Contains("1 elements of an axis of 0"), index_error);
+    CHECK(std::get<0>(topk(zeros({3, 0}), 0)).shape() == shape_like{3, 0});
+    CHECK(partition(zeros({0, 4}), 2).shape() == shape_like{0, 4});
     CHECK_THROWS_AS(topk(x, 1, 5), shape_error);
     CHECK_THROWS_WITH_AS(lexsort(std::tuple{x, x(0)}), doctest::Contains("(2,) beside one of (2, 2)"), shape_error);
     CHECK_THROWS_WITH_AS(quantile(x, 1.5), doctest::Contains("1.5"), error);

@@ -99,7 +99,7 @@ TEST_CASE("statements from several streams read and write as if they ran in the 
     for (const index_t n : {index_t{300}, index_t{70000}, index_t{1} << 20}) {
         world w{std::mt19937_64(seed), n, {}, {}};
         for (std::uint32_t i = 0; i < 5; ++i) {
-            w.arrays.push_back(arange(n) % 100 + i);
+            w.arrays.push_back(astype<std::uint32_t>(arange(n) % 100 + i));
             w.models.push_back(w.computed([&](std::size_t j) { return static_cast<std::uint32_t>(j % 100) + i; }));
         }
         std::vector<stream> streams(4);

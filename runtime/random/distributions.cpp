@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/random/next_number.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -21,6 +23,8 @@ struct domain_facts {
 
 domain_facts facts(domain d) {
     switch (d) {
+        case domain::number:
+            return {[](double x) { return !std::isnan(x); }, "a number"};
         case domain::finite:
             return {[](double x) { return std::isfinite(x); }, "a finite number"};
         case domain::not_negative:
@@ -31,6 +35,10 @@ domain_facts facts(domain d) {
             return {[](double x) { return x >= 0 && x <= 1; }, "a number from 0 to 1"};
         case domain::positive_probability:
             return {[](double x) { return x > 0 && x <= 1; }, "a number above 0, up to 1"};
+        case domain::above_one:
+            return {[](double x) { return std::isfinite(x) && x > 1; }, "a finite number above 1"};
+        case domain::below_one:
+            return {[](double x) { return x >= 0 && x < 1; }, "a number from 0 to below 1"};
         case domain::count:
             return {[](double x) { return x >= 0 && x <= 0x1p53; }, "an integer from 0 to 2^53"};
     }
@@ -54,41 +62,18 @@ void check_order(const char* operation, const char* first_name, double first, co
                       second_name + " is wanted");
 }
 
+void check_width(const char* operation, double low, double high, double width) {
+    if (!std::isfinite(width))
+        throw dtype_error("[" + std::string(operation) + "] from " + to_text(low) + " to " + to_text(high) +
+                          ": a width that the type can hold is wanted");
+}
+
 void throw_bad_range(const char* operation, const std::string& low, const std::string& high, dtype of, bool endpoint) {
     throw dtype_error("[" + std::string(operation) + "] from " + low + (endpoint ? " up to " : " to below ") + high +
                       ": a range of " + std::string(name(of)) + " that is not empty is wanted");
 }
 
 namespace {
-
-// next() draws a uniform number, 0 < u <= 1, of 53 bits: Philox4x32-10 of (seed, call, element), as <ingot/philox.hpp>
-// has it, but that the call's top bits count the blocks, from 1: so no number is another leaf's, up to 2^40 calls of a
-// generator. An element needs few, of 2^24.
-constexpr const char* next = R"(unsigned long long trial = 0, kept = 0;
-bool has_kept = false;
-const auto next = [&]() -> double {
-    unsigned long long word = kept;
-    has_kept = !has_kept;
-    if (has_kept) {
-        const unsigned long long drawn_by = call + (++trial << 40);
-        unsigned int c0 = (unsigned int)number, c1 = (unsigned int)((unsigned long long)number >> 32);
-        unsigned int c2 = (unsigned int)drawn_by, c3 = (unsigned int)(drawn_by >> 32);
-        unsigned int k0 = (unsigned int)seed, k1 = (unsigned int)(seed >> 32);
-        for (int round = 0; round < 10; ++round) {
-            const unsigned long long a = c0 * 0xd2511f53ull, b = c2 * 0xcd9e8d57ull;
-            c0 = (unsigned int)(b >> 32) ^ c1 ^ k0;
-            c2 = (unsigned int)(a >> 32) ^ c3 ^ k1;
-            c1 = (unsigned int)b;
-            c3 = (unsigned int)a;
-            k0 += 0x9e3779b9u;
-            k1 += 0xbb67ae85u;
-        }
-        word = (unsigned long long)c1 << 32 | c0;
-        kept = (unsigned long long)c3 << 32 | c2;
-    }
-    return double(word >> 11) * 0x1p-53 + 0x1p-54;
-};
-)";
 
 // Marsaglia and Tsang, 2000: the cube of a shifted normal number, below k = 1 of k + 1 and times a power of a uniform.
 constexpr const char* cubed_normal = R"(double v = NAN, d = 1, further = 0;
@@ -165,19 +150,19 @@ if (p > 0.5) y = n - y;
 }  // namespace
 
 const poisson_text& poisson_kernel() {
-    static const poisson_text k(std::string(next) + poisson, "poisson");
+    static const poisson_text k(std::string(next_number) + poisson, "poisson");
     return k;
 }
 const gamma_text& gamma_kernel() {
-    static const gamma_text k(std::string(next) + cubed_normal + "y = d * v * exp(further);", "gamma");
+    static const gamma_text k(std::string(next_number) + cubed_normal + "y = d * v * exp(further);", "gamma");
     return k;
 }
 const gamma_text& log_gamma_kernel() {
-    static const gamma_text k(std::string(next) + cubed_normal + "y = log(d * v) + further;", "log_gamma");
+    static const gamma_text k(std::string(next_number) + cubed_normal + "y = log(d * v) + further;", "log_gamma");
     return k;
 }
 const binomial_text& binomial_kernel() {
-    static const binomial_text k(std::string(next) + binomial, "binomial");
+    static const binomial_text k(std::string(next_number) + binomial, "binomial");
     return k;
 }
 

@@ -62,6 +62,10 @@ lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, random::gener
     return first_of_order(random_order(n, g), shape);
 }
 lazy<std::int64_t> drawn_apart(index_t n, const shape_like& shape, const lazy<double>& weights, random::generator& g) {
+    const index_t wanted = points_in(shape), possible = wanted == 0 ? 0 : count_nonzero(weights > 0).item();
+    if (wanted > possible)
+        throw shape_error("[choice] " + std::to_string(wanted) + " of " + std::to_string(n) + " are wanted, " +
+                          std::to_string(possible) + " have a weight above 0, and none is put back");
     return first_of_order(argsort(-log1p(-g.uniform<double>({n})) / weights), shape);
 }
 

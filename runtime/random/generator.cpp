@@ -1,0 +1,29 @@
+// The generator that random::uniform and random::normal share, and seeds that are made of others.
+#include <ingot/random.hpp>
+
+#include <random>
+
+#include <ingot/philox.hpp>
+
+namespace ingot::detail {
+
+std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept {
+    // No leaf has a call so far on.
+    const philox::block w = philox::words(seed, ~place, number);
+    return philox::word_of<std::uint64_t>(w, 0);
+}
+
+}  // namespace ingot::detail
+
+namespace ingot::random {
+
+generator& default_generator() {
+    // Leaked on purpose: leaves may be written while the process ends.
+    static generator& shared = *new generator([] {
+        std::random_device entropy;
+        return static_cast<std::uint64_t>(entropy()) << 32 | entropy();
+    }());
+    return shared;
+}
+
+}  // namespace ingot::random
