@@ -156,8 +156,8 @@ lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape
 template <integer_element T = std::int64_t, detail::real_parameter N, detail::real_parameter P>
 lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator()) {
     const detail::draw<double> d("negative_binomial", shape, g);
-    return detail::negative_binomial_numbers(d, detail::lazy_parameter(d, "n", n, detail::domain::positive),
-                                             detail::lazy_parameter(d, "p", p, detail::domain::positive_probability));
+    return astype<T>(detail::negative_binomial_numbers(d, detail::lazy_parameter(d, "n", n, detail::domain::positive),
+                                             detail::lazy_parameter(d, "p", p, detail::domain::positive_probability)));
 }
 
 /// How many of nsample that are drawn without putting back are good, of ngood and nbad: integers (Stadlober's HRUA,
@@ -175,9 +175,9 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
     const detail::draw<double> d("hypergeometric", shape, g);
     if constexpr (!array_expression<G> && !array_expression<B> && !array_expression<S>)
         detail::check_sample_size(static_cast<double>(ngood), static_cast<double>(nbad), static_cast<double>(nsample));
-    return detail::hypergeometric_numbers(d, detail::lazy_parameter(d, "ngood", ngood, detail::domain::count),
+    return astype<T>(detail::hypergeometric_numbers(d, detail::lazy_parameter(d, "ngood", ngood, detail::domain::count),
                                           detail::lazy_parameter(d, "nbad", nbad, detail::domain::count),
-                                          detail::lazy_parameter(d, "nsample", nsample, detail::domain::count));
+                                          detail::lazy_parameter(d, "nsample", nsample, detail::domain::count)));
 }
 
 /// Integers from 1 whose probabilities are as k^-a. Computed in float64, so that above 2^53 not all occur. Throws
@@ -190,7 +190,7 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
 template <integer_element T = std::int64_t, detail::real_parameter A>
 lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generator()) {
     const detail::draw<double> d("zipf", shape, g);
-    return detail::zipf_numbers(d, detail::lazy_parameter(d, "a", a, detail::domain::above_one));
+    return astype<T>(detail::zipf_numbers(d, detail::lazy_parameter(d, "a", a, detail::domain::above_one)));
 }
 
 /// Integers from 1 whose probabilities are as p^k / k (Kemp, 1981). Computed in float64. Throws dtype_error where a
@@ -203,7 +203,7 @@ lazy<T> zipf(const A& a, const shape_like& shape, generator& g = default_generat
 template <integer_element T = std::int64_t, detail::real_parameter P>
 lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_generator()) {
     const detail::draw<double> d("logseries", shape, g);
-    return detail::logseries_numbers(d, detail::lazy_parameter(d, "p", p, detail::domain::below_one));
+    return astype<T>(detail::logseries_numbers(d, detail::lazy_parameter(d, "p", p, detail::domain::below_one)));
 }
 
 // ---- along a last axis -------------------------------------------------------------------------------------------
