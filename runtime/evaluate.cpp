@@ -23,6 +23,7 @@
 #include "runtime/overlap.hpp"
 #include "runtime/per_thread.hpp"
 #include "runtime/small_array.hpp"
+#include "runtime/turned_scans.hpp"
 
 namespace ingot {
 
@@ -200,6 +201,25 @@ void evaluate_with(const executable& e, const classified& c, const statement& s,
     run(e, c, s, stream, kept);
 }
 
+/// Evaluates a scan that is read from its end. Returns false, and does nothing, where the statement is another.
+bool evaluate_turned(const statement& s, stream_state& stream) {
+    detail::view_room flip;
+    const detail::tree_ref turned = turned_scan(s, flip);
+    if (!turned) return false;
+    const output& to = s.outputs[0];
+    if (*to.memory) {
+        evaluate_without_slot(turned_statement(turned, flip, to).get());
+        return true;
+    }
+    detail::layout where = detail::contiguous_layout(turned->extents().span());
+    buffer_ref memory =
+        allocate_buffer(static_cast<std::size_t>(where.size()) * detail::size_of(to.type), stream.device, stream);
+    evaluate_without_slot(turned_statement(turned, flip, {to.type, &memory, &where}).get());
+    *to.memory = std::move(memory);
+    *to.where = std::move(where);
+    return true;
+}
+
 /// Evaluates a statement that the thread has evaluated of late. Returns false, and does nothing, where it is another.
 bool evaluate_again(slot& cache, workspace& own, const call_signature& seen, const statement& s,
                     const execution_context& where) {
@@ -236,8 +256,10 @@ void evaluate(slot& cache, statement s) {
     const bool fits = s.repeated.steps == 1 && seen.take(cache, s, where);
     if (fits && evaluate_again(cache, own, seen, s, where)) return;
 
-    if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s))
+    if ((s.kinds & (has_lazies | has_binders)) != 0 && !is_flat(s)) {
+        if (evaluate_turned(s, *where.stream)) return;
         return evaluate_without_slot(flat_statement(s).get());
+    }
     if (must_buffer(s)) {
         if (fits) own.recent.keep_buffered(seen);
         return evaluate_buffered(cache, s);

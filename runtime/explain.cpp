@@ -19,6 +19,7 @@
 #include "runtime/per_thread.hpp"
 #include "runtime/plan_steps.hpp"
 #include "runtime/prefetch.hpp"
+#include "runtime/turned_scans.hpp"
 
 namespace ingot {
 
@@ -66,6 +67,17 @@ public:
 private:
     void look_at(const statement& s) {
         if (is_flat(s)) return plan(s);
+        detail::view_room flip;
+        if (const detail::tree_ref turned = turned_scan(s, flip)) {
+            buffer_ref memory = without_memory(context_of(s).stream->device);
+            detail::layout where = detail::contiguous_layout(turned->extents().span());
+            const turned_statement backwards(turned, flip, {s.outputs[0].type, &memory, &where});
+            const flat_statement flat(backwards.get(), [this](const statement& below) { look_at(below); });
+            plan(flat.get());
+            *s.outputs[0].memory = std::move(memory);
+            *s.outputs[0].where = std::move(where);
+            return;
+        }
         const flat_statement flat(s, [this](const statement& below) { look_at(below); });
         plan(flat.get());
     }

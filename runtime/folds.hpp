@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <type_traits>
 
@@ -44,7 +45,8 @@ struct prod {
 /// The first NaN wins, then the extreme.
 struct min {
     template <class T>
-    static constexpr T identity = T(0);
+    static constexpr T identity =
+        std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
     template <class T>
     static T join(T a, T b) {
         return a <= b || a != a ? a : b;
@@ -52,7 +54,8 @@ struct min {
 };
 struct max {
     template <class T>
-    static constexpr T identity = T(0);
+    static constexpr T identity =
+        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
     template <class T>
     static T join(T a, T b) {
         return a >= b || a != a ? a : b;

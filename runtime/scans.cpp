@@ -2,7 +2,9 @@
 // that are moved on by one, behind what the fold gives of nothing.
 #include <ingot/scans.hpp>
 
-#include <limits>
+#include <string>
+
+#include "runtime/folds.hpp"
 
 namespace ingot::detail {
 
@@ -11,25 +13,9 @@ namespace {
 /// What a fold gives of nothing.
 template <class T>
 T value_of_nothing(fold_start start) {
-    switch (start) {
-        case fold_start::zero:
-            return T(0);
-        case fold_start::one:
-            return T(1);
-        case fold_start::least:
-        case fold_start::greatest:
-            break;
-    }
-    if constexpr (complex_number<T>) {
-        const auto part = value_of_nothing<typename T::value_type>(start);
-        return T(part, part);
-    } else {
-        using limits = std::numeric_limits<T>;
-        if constexpr (limits::has_infinity)
-            return start == fold_start::least ? -limits::infinity() : limits::infinity();
-        else
-            return start == fold_start::least ? limits::lowest() : limits::max();
-    }
+    if (start == fold_start::zero) return T(0);
+    if (start == fold_start::one) return T(1);
+    return start == fold_start::least ? runtime::folds::max::identity<T> : runtime::folds::min::identity<T>;
 }
 
 template <class T>

@@ -4,7 +4,6 @@
 #include <ingot/segments.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,12 +22,8 @@ constexpr index_t run_length = 256;  // rows that are added to each other first
 /// What is given of no elements.
 template <class R>
 R value_of_nothing(fold f) {
-    using limits = std::numeric_limits<R>;
-    if (f == fold::sum) return R(0);
-    if constexpr (limits::has_infinity)
-        return f == fold::max ? -limits::infinity() : limits::infinity();
-    else
-        return f == fold::max ? limits::lowest() : limits::max();
+    using namespace runtime::folds;
+    return f == fold::sum ? sum::identity<R> : f == fold::max ? max::identity<R> : min::identity<R>;
 }
 
 template <class R, class V, class F>

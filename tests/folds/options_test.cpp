@@ -125,7 +125,34 @@ TEST_CASE("scans that are exclusive or reversed") {
     c.run();
     CHECK(same(logcumsumexp(array<double>{1000, 1000, 1000}, exclusive)(slice(0, 2)),
                {-std::numeric_limits<double>::infinity(), 1000}));
-    CHECK(launches([&] { (void)cumsum(x, 1, reversed).eval(); }) <= 2);
     CHECK(launches([&] { (void)cumsum(x, 1, exclusive).eval(); }) <= 2);
     CHECK_THROWS_AS((void)cumsum(i, 2, reversed), shape_error);
+}
+
+TEST_CASE("a reversed scan is one kernel, wherever it is written") {
+    const array<int> i = drawn<int>({40, 30}, 1);
+    const array<int> down = flip(eval(cumsum(flip(i, 0), 0)), 0), left = flip(eval(cumsum(flip(i, 1), 1)), 1);
+    array<index_t> wide = zeros<index_t>({40, 30}), whole = zeros<index_t>({50, 60});
+    CHECK(launches([&] { (void)cumsum(i, 1, reversed).eval(); }) == 1);
+    CHECK(explain(cumsum(i, 1, reversed)).kernels.size() == 1);
+    CHECK(array_equal(cumsum(i, 0, reversed).eval(), down).item());
+    CHECK(array_equal(array<double>(cumsum(i, 1, reversed)), left).item());
+    CHECK(launches([&] { wide(all) = cumsum(i, 0, reversed); }) == 1);
+    CHECK(array_equal(wide, down).item());
+    CHECK(launches([&] { whole(slice(49, 9, -1), slice(none, none, 2)) = cumsum(i * 2, 1, reversed); }) == 1);
+    CHECK(array_equal(whole(slice(49, 9, -1), slice(none, none, 2)), left * 2).item());
+    CHECK(sum(whole).item() == sum(left * 2).item());
+    wide = astype<index_t>(i);
+    wide = cumsum(wide, 0, reversed);
+    CHECK(array_equal(wide, down).item());
+    wide(all) = cumsum(wide, 1, reversed);  // in place
+    CHECK(array_equal(wide, flip(eval(cumsum(flip(down, 1), 1)), 1)).item());
+    wide(all, all) = cumsum(i(0), reversed);  // broadcast
+    CHECK(array_equal(wide(39), left(0)).item());
+    CHECK(array_equal(transpose(cumsum(i, 1, reversed)).eval(), transpose(left)).item());
+    CHECK(array_equal(cumsum(i, 1, reversed)(all, slice(3, 20)).eval(), left(all, slice(3, 20))).item());
+    CHECK(array_equal(flip(cumsum(i, 1, reversed)).eval(), flip(left)).item());
+    const auto [a, b] = eval(cumsum(i, 0, reversed), cumsum(i, 1, reversed) + 1);
+    CHECK(array_equal(a, down).item());
+    CHECK(array_equal(b, left + 1).item());
 }
