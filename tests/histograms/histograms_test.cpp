@@ -158,3 +158,47 @@ TEST_CASE("edges without a bin between them count nothing") {
     CHECK(holds(std::get<0>(histogram(x, zeros(0), density)), {0}, {}));
     CHECK(std::get<0>(histogram2d(x, x, std::pair(2, array<int>{1}))).shape() == shape_like{2, 0});
 }
+
+TEST_CASE("cells of several variables are those of two variables, and of each point") {
+    const array<double> x = sin(arange<double>(200)), y = cos(arange<double>(200) * 1.7) * 3, w = abs(x) + 1;
+    const array<double> points = stack({x, y}, 1);
+    const auto alike = [](const auto& of_several, const auto& of_two) {
+        const auto& [counts, edges] = of_several;
+        const auto& [expected, xedges, yedges] = of_two;
+        return edges.size() == 2 && array_equal(counts, expected).item() && array_equal(edges[0], xedges).item() &&
+               array_equal(edges[1], yedges).item();
+    };
+    CHECK(alike(histogramdd(points, 5), histogram2d(x, y, 5)));
+    CHECK(alike(histogramdd(points, {3, array<int>{-2, 0, 1, 3}}),
+                histogram2d(x, y, std::pair(3, array<int>{-2, 0, 1, 3}))));
+    CHECK(alike(histogramdd(points, {3, 4}, {.ranges = {{-1, 0.5}, {}}}),
+                histogram2d(x, y, std::pair(3, 4), {{-1, 0.5}, {}})));
+    CHECK(allclose(std::get<0>(histogramdd(points, {3, 4}, {.weights = w, .density = true})),
+                   std::get<0>(histogram2d(x, y, std::pair(3, 4), w, density)), 1e-14, 0)
+              .item());
+    // Three variables, point by point.
+    const array<double> three = stack({x, y, x * y}, 1);
+    const auto [counts, edges] = histogramdd(three, {2, 3, array<double>{-1, 0, 0.5}});
+    REQUIRE(counts.shape() == shape_like{2, 3, 2});
+    std::vector<double> expected(12);
+    const std::vector<double> values = three.to_host();
+    for (std::size_t p = 0; p < 200; ++p) {
+        std::size_t cell = 0;
+        bool is_in = true;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const std::vector<double> e = edges[k].to_host();
+            const double v = values[3 * p + k];
+            is_in = is_in && v >= e.front() && v <= e.back();
+            std::size_t bin = 0;
+            while (bin + 2 < e.size() && v >= e[bin + 1]) ++bin;
+            cell = cell * (e.size() - 1) + bin;
+        }
+        if (is_in) ++expected[cell];
+    }
+    CHECK(counts.to_host() == expected);
+    CHECK(std::get<0>(histogramdd(zeros({0, 2}), {2, 3})).shape() == shape_like{2, 3});
+    CHECK_THROWS_AS((void)histogramdd(x), shape_error);
+    CHECK_THROWS_AS((void)histogramdd(points, {2, 3, 4}), shape_error);
+    CHECK_THROWS_AS((void)histogramdd(points, 2, {.ranges = {{0, 1}}}), shape_error);
+    CHECK_THROWS_AS((void)histogramdd(points, 2, {.weights = ones(3)}), shape_error);
+}
