@@ -166,11 +166,11 @@ TEST_CASE_TEMPLATE("whole powers of complex numbers multiply and divide", C, std
 TEST_CASE_TEMPLATE("inverse functions of a zero beside a NaN keep what the zero decides", C, std::complex<float>,
                    std::complex<double>) {
     using T = typename C::value_type;
-    const T none = std::numeric_limits<T>::quiet_NaN(), quarter = static_cast<T>(1.5707963267948966);
-    const array<C> above{C(0, none), C(-T(0), none)}, beside{C(none, 0), C(none, -T(0))};
+    const T missing = std::numeric_limits<T>::quiet_NaN(), quarter = static_cast<T>(1.5707963267948966);
+    const array<C> above{C(0, missing), C(-T(0), missing)}, beside{C(missing, 0), C(missing, -T(0))};
     const auto [sine, tangent, cosine, sine_h, tangent_h, cosine_h] =
         eval(arcsin(above), arctan(beside), arccos(above), arcsinh(beside), arctanh(above), arccosh(above));
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
         const bool negative = i == 1;
         for (const array<C>& of_zero : {sine, tangent_h}) {
             const C z = of_zero.to_host()[i];
@@ -190,7 +190,7 @@ TEST_CASE_TEMPLATE("inverse functions of a zero beside a NaN keep what the zero 
     }
     // What a zero decides stays where the other part is a number.
     CHECK(arcsin(array<C>{C(-T(0), 2)}).to_host()[0].imag() == doctest::Approx(std::asinh(2.0)));
-    CHECK(std::isnan(arcsin(array<C>{C(1, none)}).to_host()[0].real()));
+    CHECK(std::isnan(arcsin(array<C>{C(1, missing)}).to_host()[0].real()));
 }
 
 TEST_CASE_TEMPLATE("the reciprocal of a complex zero is NaN, of an infinity zero", C, std::complex<float>,

@@ -39,7 +39,6 @@ DIFFERENCES = {
     "functions of bool and 8-bit integers": "computed in float32: NumPy's float16 loses what float32 keeps",
     "complex functions of infinite angles": "C leaves signs, and which part is NaN, open",
     "complex power of infinities and NaN": "NaN or infinite: C leaves it open, and NumPy asks C",
-    "complex reciprocal": "that of 0 and of infinities is 1 / z: NumPy's two ways do not agree",
     "complex expm1 of infinities": "exp(z) - 1, as C has exp: NumPy's formula multiplies 0 and infinity",
 }
 
@@ -207,7 +206,7 @@ def power(a, b):
 
 def reciprocal(a):
     if a.dtype.kind not in "biu":
-        return np.divide(a.dtype.type(1), a) if a.dtype.kind == "c" else np.reciprocal(a)
+        return np.reciprocal(a)
     a = a.astype(np.int8) if a.dtype.kind == "b" else a
     return np.where(a == 0, 0, np.reciprocal(np.where(a == 0, 1, a))).astype(a.dtype)
 

@@ -19,11 +19,11 @@ shape_like of_draws() { return {draws() / 4}; }
 /// By Simpson's rule from `low`, of a density that need not add up to 1.
 class integrated {
 public:
-    integrated(double low, double high, const std::function<double(double)>& density) : low_(low), high_(high) {
+    integrated(double low, double high, const std::function<double(double)>& height) : low_(low), high_(high) {
         const double step = (high - low) / steps;
         for (int j = 0; j < steps; ++j) {
             const double x = low + j * step;
-            sums_.push_back(sums_.back() + (density(x) + 4 * density(x + step / 2) + density(x + step)) * step / 6);
+            sums_.push_back(sums_.back() + (height(x) + 4 * height(x + step / 2) + height(x + step)) * step / 6);
         }
     }
     double operator()(double x) const {
@@ -109,11 +109,11 @@ TEST_CASE("angles and truncated normal numbers have their distributions") {
         const double from = normal_below(-b), width = normal_below(-a) - from;
         return [=](double x) { return (normal_below(-a) - normal_below(-x)) / width; };
     };
-    const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * pi); };
-    const double z = normal_below(2) - normal_below(-1), middle = (density(-1) - density(2)) / z;
-    check_sample(
-        "truncated_normal", inside,
-        distribution{-1, 2, truncated(-1, 2), middle, 1 - (2 * density(2) + density(-1)) / z - middle * middle});
+    const auto normal_density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * pi); };
+    const double z = normal_below(2) - normal_below(-1), middle = (normal_density(-1) - normal_density(2)) / z;
+    check_sample("truncated_normal", inside,
+                 distribution{-1, 2, truncated(-1, 2), middle,
+                              1 - (2 * normal_density(2) + normal_density(-1)) / z - middle * middle});
     check_sample("truncated_normal of a tail", tail, distribution{3, 5, truncated(3, 5), not_known, not_known});
     check_sample("truncated_normal of one side", side,
                  distribution{0, 6, truncated(0, 40), std::sqrt(2 / pi), 1 - 2 / pi});
