@@ -94,6 +94,10 @@ const driver_api& need_driver(const char* doing) {
 }
 
 void throw_driver_error(CUresult status, const char* doing) {
+    if (status == CUDA_ERROR_DEINITIALIZED)  // it then has no names for errors either
+        throw device_error("[" + std::string(doing) +
+                           "] the CUDA driver has shut down, as it does at a program's end: what static objects still "
+                           "evaluate in their destructors has to be on the host by then");
     const char *name = nullptr, *meaning = nullptr;
     if (const driver_api* const api = driver()) {
         api->cuGetErrorName(status, &name);

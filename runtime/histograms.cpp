@@ -8,6 +8,8 @@
 
 #include <ingot/error.hpp>
 
+#include "runtime/library_texts.hpp"
+
 namespace ingot::detail {
 
 namespace {
@@ -140,36 +142,12 @@ void check_pairs(std::span<const index_t> x, std::span<const index_t> y) {
 }
 
 const bin_kernel& bin_text() {
-    // The last edge belongs to the last bin; of several that equal it the last but one counts. NaN comes last.
-    static const bin_kernel text(
-        "const int64 n = edges.size() - 1;\n"
-        "        int64 m = n + 1;\n"
-        "        k = -1;  // how many edges are not behind it, less one\n"
-        "        for (; m > 1; m -= m >> 1) k += edges[k + (m >> 1)] <= x ? m >> 1 : 0;\n"
-        "        if (m == 1 && edges[k + 1] <= x) ++k;\n"
-        "        if (x != x) k = n;\n"
-        "        if (k == n) k = n > 0 && (edges[n] == x || (x != x && edges[n] != edges[n])) ? n - 1 : -1;",
-        "bin");
+    static const bin_kernel text(runtime::statements_of(runtime::library_text::bin), "bin");
     return text;
 }
 
 const uniform_bin_kernel& uniform_bin_text() {
-    // Near an edge the place is NumPy's, by its division. What is out of range by a bin or more, and what is no number,
-    // is as if an edge were near.
-    static const uniform_bin_kernel text(
-        "const T place = (x - first) * per_width;\n"
-        "        k = place >= 0 && place < (T)n ? (int32)place : -1;\n"
-        "        const T behind = place - (T)k;\n"
-        "        if (!(behind > rounding && behind < (T)1 - rounding)) {  // an edge is near\n"
-        "            k = -1;\n"
-        "            if (x >= first && x <= last) {\n"
-        "                k = (int32)((x - first) / (last - first) * (T)n);\n"
-        "                k = k >= n ? n - 1 : k < 0 ? 0 : k;\n"
-        "                if (x < edges[k]) --k;\n"
-        "                if (k + 1 < n && x >= edges[k + 1]) ++k;\n"
-        "            }\n"
-        "        }",
-        "uniform_bin");
+    static const uniform_bin_kernel text(runtime::statements_of(runtime::library_text::uniform_bin), "uniform_bin");
     return text;
 }
 

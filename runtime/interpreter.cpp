@@ -4,6 +4,7 @@
 #include "runtime/interpreter.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -19,6 +20,7 @@
 #include "runtime/folds.hpp"
 #include "runtime/index_block.hpp"
 #include "runtime/library_functions.hpp"
+#include "runtime/library_texts.hpp"
 #include "runtime/region.hpp"
 
 namespace ingot::runtime {
@@ -74,9 +76,12 @@ public:
     }
 
     void run() {
-        if (!graph_.texts.empty())
-            throw library_error("[" + graph_.texts[0].name +
-                                "] is given as text, which only a compiler can make code of, and none was found");
+        for (const codegen::user_text& text : graph_.texts) {
+            texts_.push_back(function_of(text));
+            if (texts_.back() == nullptr)
+                throw library_error("[" + text.name +
+                                    "] is given as text, which only a compiler can make code of, and none was found");
+        }
         const indices axes = axes_owned_by(0);
         if (volume(extents_, axes) == 0) return;
         for (node_id id = 0; id < graph_.nodes.size(); ++id) {
@@ -123,21 +128,27 @@ private:
             for (std::size_t i = 0; i < count; ++i)
                 if (places[i] >= 0) to[places[i]] = join(to[places[i]], from[i]);
         };
+        const auto join_halves = [&](auto zero, const auto& of) {
+            using T = decltype(zero);
+            write(zero, [&](T a, T b) { return T(of(static_cast<float>(a), static_cast<float>(b))); });
+        };
+        const auto join = [&](const auto& of) {
+            if (type == dtype::f2) return join_halves(float16{}, of);
+            if (type == dtype::bf) return join_halves(bfloat16{}, of);
+            with_type(type, [&](auto zero) { write(zero, of); });
+        };
+        const auto plus = [](auto a, auto b) { return a + b; };
         switch (rule) {
             case detail::scatter_rule::set:
                 return with_size(type, [&](auto word) { write(word, [](auto, auto b) { return b; }); });
             case detail::scatter_rule::add:
-                return with_type(type, [&](auto zero) {
-                    write(zero, [](auto a, auto b) { return folds::sum::join<decltype(zero)>(a, b); });
-                });
+                if (type == dtype::c8) return write(std::complex<float>{}, plus);
+                if (type == dtype::c16) return write(std::complex<double>{}, plus);
+                return join([](auto a, auto b) { return folds::sum::join<decltype(a)>(a, b); });
             case detail::scatter_rule::max:
-                return with_type(type, [&](auto zero) {
-                    write(zero, [](auto a, auto b) { return folds::max::join<decltype(zero)>(a, b); });
-                });
+                return join([](auto a, auto b) { return folds::max::join<decltype(a)>(a, b); });
             case detail::scatter_rule::min:
-                return with_type(type, [&](auto zero) {
-                    write(zero, [](auto a, auto b) { return folds::min::join<decltype(zero)>(a, b); });
-                });
+                return join([](auto a, auto b) { return folds::min::join<decltype(a)>(a, b); });
         }
     }
 
@@ -209,10 +220,12 @@ private:
                 case node_kind::unravel:
                     evaluate_unravel(n, where, to);
                     break;
+                case node_kind::user:
+                    evaluate_text(s, n, r, where, to);
+                    break;
                 case node_kind::library:
                 case node_kind::store:
                 case node_kind::scatter:
-                case node_kind::user:
                 case node_kind::text:
                 case node_kind::shifted:
                 case node_kind::thread_fold:
@@ -226,6 +239,7 @@ private:
 
     void evaluate_operand(const node& n, const index_block& where, void* to) {
         const bound_operand& bound = operands_[n.index];
+        if (codegen::is_raw(key_, n)) return;  // whoever reads it does so where it lies
         if (key_.operands[n.index].head.kind == detail::operand_kind::scalar) {
             with_size(n.type, [&](auto word) {
                 std::memcpy(&word, bound.bits, sizeof(word));
@@ -249,6 +263,22 @@ private:
             evaluate_random<std::uint32_t>(n, bound, where, to);
         else
             evaluate_random<std::uint64_t>(n, bound, where, to);
+    }
+
+    /// One of the library's own texts.
+    void evaluate_text(const step& s, const node& n, const region& r, const index_block& where, void* to) {
+        const void* values[detail::most_arguments] = {};
+        std::int64_t counts[detail::most_arguments] = {};
+        for (int a = 0; a < n.arity; ++a) {
+            const node& given = graph_.nodes[n.arguments[a]];
+            values[a] = r.buffers[s.from[a]].get();
+            if (!codegen::is_raw(key_, given)) continue;
+            const bound_operand& bound = operands_[given.index];
+            const auto offset = bound.offset * static_cast<std::int64_t>(detail::size_of(given.type));
+            values[a] = static_cast<const std::byte*>(bound.data) + offset;
+            counts[a] = static_cast<std::int64_t>(bound.bits[1]);
+        }
+        texts_[n.index]({values, counts, to, where.count});
     }
 
     template <class T>
@@ -475,6 +505,7 @@ private:
         evaluate_argument(n, there, to);
     }
 
+    std::vector<text_function> texts_;  // of the graph's
     const key& key_;
     const graph& graph_;
     std::span<const bound_operand> operands_;

@@ -29,6 +29,7 @@ void for_each_own_argument(const graph& g, node_id id, F f) {
     switch (n.kind) {
         case node_kind::map:
         case node_kind::cast:
+        case node_kind::user:
             for (int i = 0; i < n.arity; ++i) f(i, n.arguments[i]);
             break;
         case node_kind::gather:
@@ -93,7 +94,8 @@ region make_region(const graph& g, const std::vector<node_id>& roots) {
         }
         place[needed[s]] = next.to;
         for_each_own_argument(g, needed[s], [&](int i, node_id a) {
-            for (int rest = i; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
+            next.from[i] = place.at(a);
+            for (int rest = i + 1; rest < 3; ++rest) next.from[rest] = place.at(a);  // a body reads all three
             if (last_use.at(a) == s) {
                 free.push_back(place.at(a));
                 last_use[a] = needed.size();  // once, though it stand twice among the arguments

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include <ingot/program.hpp>
+
 #include "codegen/graph/graph.hpp"
 #include "runtime/bodies.hpp"
 #include "runtime/index_block.hpp"
@@ -21,7 +23,7 @@ using buffer = std::unique_ptr<std::byte[]>;
 struct step {
     codegen::node_id id = codegen::no_node;
     std::uint32_t to = 0;  // buffer
-    std::uint32_t from[3] = {0, 0, 0};
+    std::uint32_t from[detail::most_arguments] = {};
     bodies::map_block map = nullptr;
     bodies::cast_block cast = nullptr;
 };

@@ -8,41 +8,22 @@
 
 #include <ingot/error.hpp>
 
+#include "runtime/library_texts.hpp"
+
 namespace ingot::detail {
 
 namespace {
 
-/// Counts the first elements of a sorted array by halving what is left to search, without a branch: the number of steps
-/// depends on the array alone. `goes_on`: whether an element x is one of them.
-std::string count_while(const std::string& goes_on) {
-    return "            int64 n = a.size();\n"
-           "            for (; n > 1; n -= n >> 1) {\n"
-           "                const T x = a[k + (n >> 1) - 1];\n"
-           "                k += " +
-           goes_on +
-           " ? n >> 1 : 0;\n"
-           "            }\n"
-           "            if (n == 1) {\n"
-           "                const T x = a[k];\n"
-           "                k += " +
-           goes_on +
-           ";\n"
-           "            }\n";
-}
-
-/// What is counted for a number v, and for NaN, which comes last.
-search_kernel search(const std::string& of_numbers, const std::string& of_nan) {
-    return search_kernel("k = 0;\n        if (v == v) {\n" + of_numbers + "        } else {\n" + of_nan + "        }",
-                         "searchsorted");
+search_kernel search(runtime::library_text which) {
+    return search_kernel(runtime::statements_of(which), "searchsorted");
 }
 
 }  // namespace
 
 const search_kernel& search_text(bool descending, bool right) {
-    static const search_kernel up_left = search(count_while("(x < v)"), count_while("(x == x)")),
-                               up_right = search(count_while("(x <= v)"), "            k = a.size();\n"),
-                               down_left = search(count_while("!(x < v)"), count_while("(x != x)")),
-                               down_right = search(count_while("!(x <= v)"), "");
+    using enum runtime::library_text;
+    static const search_kernel up_left = search(search_up_left), up_right = search(search_up_right),
+                               down_left = search(search_down_left), down_right = search(search_down_right);
     return descending ? right ? down_right : down_left : right ? up_right : up_left;
 }
 
@@ -64,34 +45,7 @@ void throw_other_size(const char* operation, const char* what, std::span<const i
 // ---- between points --------------------------------------------------------------------------------------------
 
 const interp_kernel& interp_text() {
-    static const interp_kernel text(
-        "const int64 n = xp.size();\n"
-        "        double at = x;\n"
-        "        if (period != 0) {\n"
-        "            at = fmod(x, period);\n"
-        "            if (at < 0) at += period;\n"
-        "        }\n"
-        "        int64 j = 0;  // the last point that is not behind it\n"
-        "        for (int64 m = n; m > 1;) {\n"
-        "            const int64 half = m >> 1;\n"
-        "            j += xp[j + half] <= at ? half : 0;\n"
-        "            m -= half;\n"
-        "        }\n"
-        "        if (at != at && n > 1) {\n"
-        "            y = at;\n"
-        "        } else if (at < xp[0]) {\n"
-        "            y = given & 1 ? left : fp[0];\n"
-        "        } else if (at > xp[n - 1]) {\n"
-        "            y = given & 2 ? right : fp[n - 1];\n"
-        "        } else if (j == n - 1 || xp[j] == at) {\n"
-        "            y = fp[j];\n"
-        "        } else {\n"
-        "            const double slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j]);\n"
-        "            y = slope * (at - xp[j]) + fp[j];\n"
-        "            if (y != y) y = slope * (at - xp[j + 1]) + fp[j + 1];  // of infinities, from the other side\n"
-        "            if (y != y && fp[j] == fp[j + 1]) y = fp[j];\n"
-        "        }",
-        "interp");
+    static const interp_kernel text(runtime::statements_of(runtime::library_text::interp), "interp");
     return text;
 }
 

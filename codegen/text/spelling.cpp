@@ -203,11 +203,14 @@ void add_routine(const routine_facts& routine, dtype t, prelude& needs);
 std::string add_row_function(op o, dtype t, prelude& needs);
 
 /// The row whose own body serves where other bodies call a function of its name. On the host it does: a vector
-/// library's may be 4 last places off, which would leave a product over its bound. CUDA's are nearer.
+/// library's may be 4 last places off, which would leave a product over its bound. CUDA's are nearer, but for doubles
+/// where a row corrects them.
 std::optional<op> row_for_call(std::string_view name, dtype t, target where) {
-    if (where != target::host) return std::nullopt;
+    const bool host = where == target::host;
     for (const spelling_facts& s : spelling_table)
-        if (s.type == t && s.where != spelling_facts::reach::cuda && facts(s.of).name == name) return s.of;
+        if (s.type == t && (s.where != spelling_facts::reach::cuda) == host && (host || t == dtype::f8) &&
+            facts(s.of).name == name)
+            return s.of;
     return std::nullopt;
 }
 
@@ -240,7 +243,8 @@ std::string substitute(std::string_view body, const body_types& types, const std
             out += needs.type(types.result);
         } else if (name == "S") {
             out += needs.type(types.signed_type());
-        } else if (const std::optional<op> row = row_for_call(name, types.computed, needs.where())) {
+        } else if (const auto row = out.ends_with("::") ? std::nullopt  // the library's own
+                                                        : row_for_call(name, types.computed, needs.where())) {
             out += add_row_function(*row, types.computed, needs);
         } else {
             out += name;

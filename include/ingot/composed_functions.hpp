@@ -2,6 +2,7 @@
 // with several results give a tuple of expressions, which eval() computes in one kernel.
 #pragma once
 
+#include <complex>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -47,6 +48,22 @@ template <class A, class B>
     requires applicable<op::complex_of, A, B>
 auto complex_of(A&& re, B&& im) {
     return apply_operator<op::complex_of>(std::forward<A>(re), std::forward<B>(im));
+}
+
+/// The square of the absolute value: re * re + im * im of complex numbers, which is real, and the square of others, in
+/// their type.
+///
+///     std::cout << abs2(complex_of(array<float>{3, 1}, array<float>{4, -1})) << ' ' << abs2(array<int>{-2, 3});
+///     // prints: [25.  2.] [4 9]
+template <class A>
+    requires argument_like<A> || complex_number<std::remove_cvref_t<A>>
+auto abs2(const A& a) {
+    if constexpr (complex_number<std::remove_cvref_t<A>>)
+        return std::norm(a);
+    else if constexpr (kind_of(type_of_argument<A>()) == kind::complex)
+        return ingot::square(ingot::real(a)) + ingot::square(ingot::imag(a));
+    else
+        return ingot::square(a);
 }
 
 // ---- two results ------------------------------------------------------------------------------------------------
@@ -266,6 +283,7 @@ auto rsqrt(const A& a) {
 
 }  // namespace detail
 
+using detail::abs2;
 using detail::around;
 using detail::clip;
 using detail::complex_of;

@@ -89,7 +89,7 @@ template <class E>
 auto nanvar_of(const reduction& how, const E& e) {
     if constexpr (may_be_nan<E>) {
         const auto n = count_without_nan(how, e);
-        const auto total = sum_of(how, where(isnan(e), 0, squared_size(e - nanmean_of(how.kept(), e))));
+        const auto total = sum_of(how, where(isnan(e), 0, abs2(e - nanmean_of(how.kept(), e))));
         const auto left = static_cast<double>(how.ddof);
         return where(n > left, total / (n - left), std::numeric_limits<double>::quiet_NaN());
     } else {

@@ -220,22 +220,13 @@ auto mean_of(const reduction& how, E&& e) {
     return sum_of(how, with_fractions(std::forward<E>(e))) / n;
 }
 
-/// The square, of a complex number that of its absolute value.
-template <class E>
-auto squared_size(const E& e) {
-    if constexpr (complex_number<typename E::value_type>)
-        return square(real(e)) + square(imag(e));
-    else
-        return square(e);
-}
-
 /// In two passes: squares of what is left after the mean, so that a large mean costs no digits.
 template <class E>
 auto var_of(const reduction& how, const E& e) {
     const auto& x = with_fractions(e);
     const index_t left = count_of(how, e) - how.ddof;
     const auto n = static_cast<double>(left > 0 ? left : 0);
-    return sum_of(how, squared_size(x - mean_of(how.kept(), x))) / n;
+    return sum_of(how, abs2(x - mean_of(how.kept(), x))) / n;
 }
 template <class E>
 auto stddev_of(const reduction& how, const E& e) {
@@ -249,7 +240,7 @@ auto ptp_of(const reduction& how, const E& e) {
 /// The 2-norm.
 template <class E>
 auto norm_of(const reduction& how, const E& e) {
-    return sqrt(sum_of(how, squared_size(with_fractions(e))));
+    return sqrt(sum_of(how, abs2(with_fractions(e))));
 }
 /// What exponentials of a row are taken relative to, its maximum being m: where that is infinite or NaN, the elements
 /// as they are say what becomes of the row.

@@ -107,6 +107,21 @@ INGOT_REDUCTION(stddev, variance_tag)
 ///     // prints: 5.0 [2. 2.]
 INGOT_REDUCTION_OF(subtractable_expression, ptp, keeps_tag, add)
 
+/// The minimum and the maximum: a tuple of both, which eval() finds in one kernel; NaN where there is one. Throws
+/// shape_error where there are no elements.
+///
+///     auto [least, greatest] = eval(minmax(array<int>{{3, 1, 2}, {6, 5, 4}}, 1));
+///     std::cout << least << ' ' << greatest;
+///     // prints: [1 4] [3 6]
+template <foldable_expression<fold::min> E, keeps_tag... T>
+auto minmax(const E& e, T... tags) {
+    return std::tuple(min(e, tags...), max(e, tags...));
+}
+template <foldable_expression<fold::min> E, keeps_tag... T>
+auto minmax(const E& e, const axes& over, T... tags) {
+    return std::tuple(min(e, over, tags...), max(e, over, tags...));
+}
+
 /// The 2-norm, the root of the sum of squares: float64 of bool and integers, else the type of the elements.
 ///
 ///     std::cout << norm(array<double>{3, 4}) << ' ' << norm(array<double>{{3, 4}, {6, 8}}, 1);
@@ -469,6 +484,7 @@ using detail::average;
 using detail::log_softmax;
 using detail::logsumexp;
 using detail::mean;
+using detail::minmax;
 using detail::nanargmax;
 using detail::nanargmin;
 using detail::nanmax;

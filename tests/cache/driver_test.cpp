@@ -64,6 +64,15 @@ int run_with_fake(const char* fault, const char* entry_point) {
 
 }  // namespace
 
+TEST_CASE("an error of a driver that has shut down says so") {
+    try {
+        throw_driver_error(CUDA_ERROR_DEINITIALIZED, "making a GPU's context current");
+    } catch (const ingot::device_error& e) {
+        const std::string text = e.what();
+        CHECK_MESSAGE(text.starts_with("[making a GPU's context current] the CUDA driver has shut down"), text);
+    }
+}
+
 TEST_CASE("beside a fake driver" * doctest::skip()) {
     const char* const variable = std::getenv("FAKE_DRIVER");
     REQUIRE(variable != nullptr);

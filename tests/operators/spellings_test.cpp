@@ -26,6 +26,17 @@ float off_by(double exact, int units) {
     return static_cast<float>(units == 0 ? exact : exact + units * std::ldexp(1.0, std::ilogb(exact) - 23));
 }
 
+}  // namespace
+
+/// CUDA's, which are 0 where the logarithm of the result is -745 or less.
+inline double flushing_exp(double a) { return a <= -745 ? 0 : std::exp(a); }
+inline double flushing_pow(double a, double b) {
+    const double y = std::pow(a, b);
+    return std::log(std::abs(a)) * b <= -745 ? std::copysign(0.0, y) : y;
+}
+
+namespace {
+
 /// As generated code has it where the second operand is shared.
 #define INGOT_SHARED_BODY(type, name, condition)     \
     type shared_##name(type a, type b, bool& rare) { \
@@ -60,6 +71,7 @@ float __fmul_rz(float a, float b) {
 #define INGOT_SPELLING_i2(...)
 #define INGOT_SPELLING_u4(...)
 #define INGOT_SPELLING_u8(...)
+#define INGOT_SPELLING_f8(...)
 #define INGOT_SPELLING_f4(name, where, ulp, ...) \
     float where##_##name(float a) { __VA_ARGS__ }
 #define INGOT_QUICK(name, type, ...) INGOT_QUICK_##type(name, __VA_ARGS__)
@@ -94,7 +106,20 @@ double rcp_approx(double a) {
 #define INGOT_QUICK_SHARED(name, type, ...) INGOT_QUICK_SHARED_##type(name, __VA_ARGS__)
 #define INGOT_QUICK_SHARED_f4(...)
 #define INGOT_QUICK_SHARED_f8(name, ...) INGOT_SHARED_BODY(double, name, __VA_ARGS__)
+#undef INGOT_SPELLING_f4
+#undef INGOT_SPELLING_f8
+#define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
+#define INGOT_SPELLING_f4(...)
+#define INGOT_SPELLING_f8(name, where, ulp, ...) \
+    double where##_##name(double a, [[maybe_unused]] double b) { __VA_ARGS__ }
+using std::copysign, std::log;
+#define exp flushing_exp
+#define pow flushing_pow
 #include <ingot/operators.def>
+#undef exp
+#undef pow
+constexpr auto quick_exp = quick_flushing_exp;
+constexpr auto cuda_exp = cuda_flushing_exp;
 
 }  // namespace wide
 }  // namespace bodies
@@ -158,7 +183,9 @@ TEST_CASE("own float32 bodies keep their bounds over all floats") {
     };
     constexpr spelled all_of_them[] = {
 #undef INGOT_SPELLING_f4
+#undef INGOT_SPELLING_f8
 #define INGOT_SPELLING(name, where, type, ulp, ...) INGOT_SPELLING_##type(name, where, ulp, __VA_ARGS__)
+#define INGOT_SPELLING_f8(...)
 #define INGOT_SPELLING_f4(row, where, ulp, ...) \
     {#row " (" #where ")", ingot::detail::op::row, ulp, bodies::where##_##row, std::string_view(#where) == "cuda"},
 #include <ingot/operators.def>
@@ -252,6 +279,27 @@ TEST_CASE("quick bodies are correctly rounded or call a value rare, and call no 
             for (int k = 0; k < 20'000; ++k) visit(edge, any_float()), visit(any_float(), edge);
         CHECK_MESSAGE(wrong == 0, std::string(q.name));
         CHECK_MESSAGE(needless == 0, std::string(q.name));
+    }
+}
+
+TEST_CASE("exponentials and powers of doubles on a GPU go down to the least subnormal number") {
+    using bodies::wide::cuda_exp, bodies::wide::cuda_power, bodies::wide::cuda_float_power;
+    const double least = 0x1p-1074;
+    for (const double a : {-745.0, -745.1, -745.1332191019411}) CHECK(cuda_exp(a, 0) == least);
+    for (const double a : {-745.1332191019412, -746.0, -1e300, -std::numeric_limits<double>::infinity()})
+        CHECK(cuda_exp(a, 0) == 0);
+    CHECK(std::isnan(cuda_exp(std::numeric_limits<double>::quiet_NaN(), 0)));
+    for (const double a : {-744.9, -700.0, 0.0, 3.0}) CHECK(cuda_exp(a, 0) == std::exp(a));
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const auto power : {cuda_power, cuda_float_power}) {
+        CHECK(power(2, -1074.9) == least);
+        CHECK(power(0.5, 1074.9) == least);
+        CHECK(power(-8, -358) == least);
+        CHECK(power(-32, -215) == 0);
+        CHECK(power(-2, -1075) == 0);
+        CHECK(std::signbit(power(-2, -1075)));
+        for (const double a : {0.0, 0.5, -0.5, 2.0, infinity})
+            for (const double b : {infinity, -infinity, 3000.0, -3000.0, 0.0}) CHECK(power(a, b) == std::pow(a, b));
     }
 }
 

@@ -318,10 +318,13 @@ ROWS = {
     "xlog1py": times_log(np.log1p),
     "rel_entr": relative_entropy,
     "kl_div": divergence,
+    "fma": lambda a, b, c: a * b + c,
+    "fdim": lambda a, b: np.where(a > b, a - b, np.where(a <= b, a.dtype.type(0), a + b)),
 }
 
 # What a result may be as small as where its terms cancel.
 SCALES = {
+    "fma": lambda a, b, c: np.maximum(np.abs(a * b), np.abs(c)),
     "logaddexp": greater,
     "logaddexp2": greater,
     "kl_div": greater,

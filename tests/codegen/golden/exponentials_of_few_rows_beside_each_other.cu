@@ -1,11 +1,21 @@
 // sum(exp(x0))
 using int32 = int;
 using uint32 = unsigned int;
+using uint64 = unsigned long long;
 
 /// Division by multiplication: n / d is the high word of 2 n * multiplier, shifted.
 struct divisor { uint32 multiplier, shift; };
 __device__ __forceinline__ uint32 quotient(uint32 n, divisor d) {
     return __umulhi(n << 1, d.multiplier) >> d.shift;
+}
+
+__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
+
+__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
+
+__device__ __forceinline__ double exp_double(double a) {
+    double y = ::exp(a);
+    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
 }
 
 struct sum_double {
@@ -66,7 +76,7 @@ reduce(const __grid_constant__ arguments p) {
             double value0[4];
 #pragma unroll
             for (unsigned int u = 0; u < 4; ++u) {
-                value0[u] = exp(x0[u]);
+                value0[u] = exp_double(x0[u]);
             }
             if (!whole) {
 #pragma unroll

@@ -89,9 +89,18 @@ struct exponentials {
     }
 };
 
+__device__ __forceinline__ uint64 bits_of(double a) { return uint64(__double_as_longlong(a)); }
+
+__device__ __forceinline__ double from_bits(uint64 a) { return __longlong_as_double((long long)a); }
+
+__device__ __forceinline__ double exp_double(double a) {
+    double y = ::exp(a);
+    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
+}
+
 template <>
 __device__ __forceinline__ double exponential(double x) {
-    return exp(x);
+    return exp_double(x);
 }
 template <>
 __device__ __forceinline__ double add_weight(double sum, double x) {

@@ -79,6 +79,11 @@ __device__ __forceinline__ double quick_exp_double(double a, bool& rare) {
     return from_bits(bits_of(p) + (bits_of(shifted) << 52));
 }
 
+__device__ __forceinline__ double exp_double(double a) {
+    double y = ::exp(a);
+    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
+}
+
 struct sum_double {
     static __device__ __forceinline__ double join(double a, double b) { return a + b; }
 };
@@ -204,7 +209,7 @@ rows(const __grid_constant__ arguments p) {
 #pragma unroll
                 for (unsigned int e = 0; e < 2; ++e) {
                     const double t2 = x0[u][e] - max0;
-                    const double t3 = exp(t2);
+                    const double t3 = exp_double(t2);
                     kept0[u][e] = t3;
                     value0[e] = kept0[u][e];
                 }

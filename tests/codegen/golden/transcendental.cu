@@ -50,6 +50,11 @@ __device__ __forceinline__ void store(type* to, const type (&from)[n]) {
     __stcs(reinterpret_cast<word*>(to), reinterpret_cast<const word&>(from));
 }
 
+__device__ __forceinline__ double exp_double(double a) {
+    double y = ::exp(a);
+    return bits_of(a) - uint64(0xc087480000000000) <= uint64(0x110d52d3051) ? from_bits(uint64(1)) : y;
+}
+
 struct arguments {
     const double* x0;
     const double* x1;
@@ -89,7 +94,7 @@ map(const __grid_constant__ arguments p) {
     for (unsigned int e = 0; e < min(uint32(2), p.n0 - i0); ++e) {
         const double x0 = x0_at[e];
         const double x1 = x1_at[e];
-        const double t3 = exp(x0);
+        const double t3 = exp_double(x0);
         const double t4 = t3 * p.s0;
         const double t5 = tanh(x1);
         const double z0 = t4 + t5;

@@ -1,0 +1,36 @@
+// The library's own kernel texts, of searches and bins, and the same compiled for the interpreter. A text is written
+// once: what a kernel prints is what is compiled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "codegen/text/user_text.hpp"
+
+namespace ingot::runtime {
+
+enum class library_text : std::uint8_t {
+    search_up_left,
+    search_up_right,
+    search_down_left,
+    search_down_right,
+    bin,
+    uniform_bin,
+    interp,
+};
+/// The statements, a line each.
+std::string statements_of(library_text);
+
+/// A block of elements: for each parameter its values, or the elements of a raw array and how many these are.
+struct text_block {
+    const void* const* values;
+    const std::int64_t* counts;
+    void* to;
+    std::size_t count;
+};
+using text_function = void (*)(const text_block&);
+/// What computes a text's output for a block; nullptr where the text is not the library's.
+text_function function_of(const codegen::user_text&);
+
+}  // namespace ingot::runtime
