@@ -37,7 +37,8 @@ TEST_CASE("a row takes complex numbers or does not, and says what it gives") {
     CHECK(resolved(op::logical_not, c8).result == b1);
     CHECK_FALSE(resolved(op::less, c16).legal);
     CHECK_FALSE(resolved(op::floor, c8).legal);
-    CHECK_FALSE(resolved(op::maximum, c8).legal);
+    CHECK(resolved(op::maximum, c8).result == c8);  // the real part decides, then the imaginary one
+    CHECK_FALSE(resolved(op::fmod, c8).legal);
 }
 
 TEST_CASE("what is computed of complex numbers is computed of their parts") {

@@ -76,8 +76,7 @@ TEST_CASE("a table is written as NumPy writes it") {
           "1.000000000000000016e+100 0.000000000000000000e+00\n");
     savetxt(f.path("x"), array<int>{1, -2}, {.fmt = "%4d|", .newline = ";", .header = "one\ntwo", .footer = "end"});
     CHECK(f.text("x") == "# one\n# two;   1|;  -2|;# end;");
-    savetxt(f.path("x"), array<std::complex<double>>{{std::complex(1.0, 0.0), std::complex(2.0, -3.0)}},
-            {.fmt = "%.1f", .delimiter = ","});
+    savetxt(f.path("x"), complex_of(array<double>{{1, 2}}, array<double>{{0, -3}}), {.fmt = "%.1f", .delimiter = ","});
     CHECK(f.text("x") == " (1.0+0.0j), (2.0-3.0j)\n");
     savetxt(f.path("x"), array<float16>{0.5, 1}, {.fmt = "%g"});
     CHECK(f.text("x") == "0.5\n1\n");
