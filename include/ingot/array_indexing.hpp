@@ -66,7 +66,7 @@ auto gathered_by(Source whole, const index_list<Masked, Index...>& list) {
         },
         indices);
     source.apply(view, 0);
-    std::apply([&](const auto&... index) { check_if_unread<index_mode::check>(source, index...); }, indices);
+    std::apply([&](const auto&... index) { check_if_unread<index_mode::check>(source, index...); }, list.arrays);
     return gathered_last<index_mode::check, sizeof...(Index)>(std::move(source), std::move(indices));
 }
 

@@ -59,8 +59,8 @@ auto take(E&& e, I&& indices, index_t axis, const source_place& at = {}) {
     view_room source_view, index_view;
     view_gathered(source_view, index_view, "take", source.extents(source_room), index.extents(index_room), axis);
     source.apply(source_view, 0);
-    index.apply(index_view, 0);
     check_if_unread<Mode>(source, index);
+    index.apply(index_view, 0);
     return result(std::move(source), 1, std::move(index));
 }
 

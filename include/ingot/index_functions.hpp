@@ -30,7 +30,6 @@ auto along_axis(const char* operation, Source source, I&& indices, index_t axis)
     view_along_axis(view, index_view, operation, source.extents(room), index.extents(index_room), axis);
     source.apply(view, 0);
     index.apply(index_view, 0);
-    check_if_unread<Mode>(source, index);
     constexpr word code = make_word(word_kind::gather, Source::type, static_cast<std::uint32_t>(Mode));
     return binder<code, Source, index_node>(std::move(source), 1, std::move(index));
 }

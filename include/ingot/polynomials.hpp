@@ -56,8 +56,8 @@ INGOT_API array<std::complex<double>> polynomial_roots(const lazy<std::complex<d
 /// dtype_error where the degree is negative.
 ///
 ///     array<double> x{0, 1, 2, 3};
-///     std::cout << round(polyfit(x, 2 * x * x + 3 * x - 1, 2), 6);
-///     // prints: [ 2.  3. -1.]
+///     std::cout << round(polyfit(x, x * x + 2 * x + 3, 2), 6);
+///     // prints: [1. 2. 3.]
 template <array_expression X, array_expression Y>
     requires(kind_of(node_of<X>::type) != kind::complex && kind_of(node_of<Y>::type) != kind::complex)
 array<deferred<double, X, Y>> polyfit(const X& x, const Y& y, index_t degree, const polyfit_options& options = {}) {

@@ -177,7 +177,7 @@ TEST_CASE("cells of several variables are those of two variables, and of each po
                    std::get<0>(histogram2d(x, y, std::pair(3, 4), w, density)), 1e-14, 0)
               .item());
     // Three variables, point by point.
-    const array<double> three = stack({x, y, x * y}, 1);
+    const array<double> three = stack(std::tuple{x, y, x * y}, 1);
     const auto [counts, edges] = histogramdd(three, {2, 3, array<double>{-1, 0, 0.5}});
     REQUIRE(counts.shape() == shape_like{2, 3, 2});
     std::vector<double> expected(12);
