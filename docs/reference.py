@@ -1,8 +1,8 @@
-"""Writes docs/reference/, a page for each public header, from the comments in include/ingot.
+"""Writes docs/reference/, a page for each public header, from the comments in include/ingot. docs/build puts them in the
+site; they are not kept in the tree.
 
     reference.py                    writes the pages
-    reference.py --check [FOLDER]   fails where they are not what it would write; with other headers where these lack
-                                    something
+    reference.py --check [FOLDER]   writes nothing; of other headers where FOLDER has them
     reference.py --tests FILE...    writes the examples as test cases, spread over these files
 
 Any of them fails where something public has no comment or no example.
@@ -25,6 +25,7 @@ A function is called in an example of its own, a class's member in one of the cl
 """
 import pathlib
 import re
+import shutil
 import sys
 
 import declarations
@@ -367,16 +368,11 @@ def main(action="--write", *arguments):
     texts = {header: (folder / header).read_text(encoding="utf-8") for header in by_header}
     pages = {h.removesuffix(".hpp") + ".md": page(h, texts[h], entries) for h, entries in by_header.items()}
     pages["index.md"] = index(by_header, texts)
-    present = {p.name: p.read_text(encoding="utf-8") for p in PAGES.glob("*.md")}
-    others = sorted(name for name in pages.keys() | present.keys() if pages.get(name) != present.get(name))
-    if action == "--check" and others:
-        sys.exit("not what docs/reference.py writes: " + " ".join(others))
-    PAGES.mkdir(exist_ok=True)
-    for name in others:
-        if name in pages:
-            (PAGES / name).write_text(pages[name], encoding="utf-8")
-        else:
-            (PAGES / name).unlink()
+    if action != "--check":
+        shutil.rmtree(PAGES, ignore_errors=True)
+        PAGES.mkdir()
+        for name, text in pages.items():
+            (PAGES / name).write_text(text, encoding="utf-8")
     return print(f"{len(pages)} pages, {sum(map(len, by_header.values()))} names, "
                  f"{sum(len(test_cases(entries)) for entries in by_header.values())} examples")
 
