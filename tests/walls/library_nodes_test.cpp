@@ -31,7 +31,7 @@ std::string reason_of_call(const E& e) {
 }
 /// The same rows by slices.
 template <class E>
-auto reversed(const E& e) {
+auto with_rows_reversed(const E& e) {
     return e(ellipsis, slice(none, none, -1), all);
 }
 template <class A, class B>
@@ -51,7 +51,7 @@ TEST_CASE("a map beneath a library function is a kernel, and so is all that is a
     const auto e = exp(reverse_rows(x + 1) * 2 - 20);
     CHECK(steps(e) == "klk");
     const counter_values before = counters();
-    CHECK(same(e, exp(reversed(x + 1) * 2 - 20)));
+    CHECK(same(e, exp(with_rows_reversed(x + 1) * 2 - 20)));
     CHECK(counters().library_calls == before.library_calls + 1);
 }
 
@@ -83,9 +83,9 @@ TEST_CASE("an array that lies as a library takes it is given to it, another is c
     CHECK(steps(reverse_rows(x(slice(1), all)) + 1) == "lk");  // rows of an array, still without gaps
     CHECK(steps(reverse_rows(transpose(x)) + 1) == "klk");
     CHECK(steps(reverse_rows(x(all, slice(1))) + 1) == "klk");
-    CHECK(same(reverse_rows(transpose(x)) + 1, reversed(transpose(x)) + 1));
-    CHECK(same(reverse_rows(x(all, slice(1))) + 1, reversed(x(all, slice(1))) + 1));
-    CHECK(same(reverse_rows(x(slice(1), all)) + 1, reversed(x(slice(1), all)) + 1));
+    CHECK(same(reverse_rows(transpose(x)) + 1, with_rows_reversed(transpose(x)) + 1));
+    CHECK(same(reverse_rows(x(all, slice(1))) + 1, with_rows_reversed(x(all, slice(1))) + 1));
+    CHECK(same(reverse_rows(x(slice(1), all)) + 1, with_rows_reversed(x(slice(1), all)) + 1));
 }
 
 TEST_CASE("a library writes what is its whole result where it is wanted") {
@@ -99,13 +99,13 @@ TEST_CASE("a library writes what is its whole result where it is wanted") {
     CHECK(steps(matrix_product(x, transpose(x(1)))) == "l");
     CHECK(same(matrix_product(x(0), transpose(x(1))), product(x(0), transpose(x(1)))));
     CHECK(same(matrix_product(x, transpose(x(1))), product(x, transpose(x(1)))));
-    CHECK(same(reverse_rows(x + 1), reversed(x + 1)));
-    CHECK(same(transpose(reverse_rows(x)), transpose(reversed(x))));
+    CHECK(same(reverse_rows(x + 1), with_rows_reversed(x + 1)));
+    CHECK(same(transpose(reverse_rows(x)), transpose(with_rows_reversed(x))));
     array<float> y = zeros<float>({3, 4, 6});
     y(slice(1), ellipsis) = reverse_rows(x);
-    CHECK(same(y(slice(1)), reversed(x)));
+    CHECK(same(y(slice(1)), with_rows_reversed(x)));
     transpose(y)(ellipsis, slice(0, 2)) = transpose(reverse_rows(x));
-    CHECK(same(y(slice(0, 2)), reversed(x)));
+    CHECK(same(y(slice(0, 2)), with_rows_reversed(x)));
     array<double> wide = reverse_rows(x);
     CHECK(wide(1, 3, 5).item() == 29.0);
 }
@@ -130,7 +130,7 @@ TEST_CASE("matrices of one row, one column, one element") {
         const array<float> a = counted<float>({m, k}) + 1, b = counted<float>({k, n}) + 2;
         CHECK(same(matrix_product(a, b) + 1, product(a, b) + 1));
         CHECK(same(matrix_product(a + 1, b * 2) + 1, product(a + 1, b * 2) + 1));
-        CHECK(same(reverse_rows(a) + 1, reversed(a) + 1));
+        CHECK(same(reverse_rows(a) + 1, with_rows_reversed(a) + 1));
     }
     const array<float> a = zeros<float>({3, 0}), b = zeros<float>({0, 2});  // a sum over nothing
     CHECK(same(matrix_product(a + 1, b) + 1, ones<float>({3, 2})));
@@ -139,8 +139,8 @@ TEST_CASE("matrices of one row, one column, one element") {
 TEST_CASE("the axes before a matrix are a batch, broadcast where operands have one or none") {
     const array<float> a = counted<float>({2, 3, 4, 5}), b = counted<float>({3, 5, 2}),
                        c = counted<float>({2, 1, 5, 2});
-    CHECK(same(reverse_rows(a), reversed(a)));
-    CHECK(same(reverse_rows(transpose(a)), reversed(transpose(a))));
+    CHECK(same(reverse_rows(a), with_rows_reversed(a)));
+    CHECK(same(reverse_rows(transpose(a)), with_rows_reversed(transpose(a))));
     CHECK(same(matrix_product(a, b) + 1, product(a, b) + 1));
     CHECK(same(matrix_product(a, c) + 1, product(a, c) + 1));
     CHECK(same(matrix_product(a - 1, c + b) + 1, product(a - 1, c + b) + 1));
@@ -149,7 +149,7 @@ TEST_CASE("the axes before a matrix are a batch, broadcast where operands have o
 TEST_CASE("a view of what a library makes is read where it lies") {
     const array<float> x = counted<float>({3, 4, 6});
     const auto r = reverse_rows(x);
-    const auto w = reversed(x);
+    const auto w = with_rows_reversed(x);
     CHECK(same(r(1), w(1)));
     CHECK(same(r(all, 2, slice(none, none, -2)), w(all, 2, slice(none, none, -2))));
     CHECK(same(transpose(r), transpose(w)));
@@ -166,7 +166,7 @@ TEST_CASE("what is written twice is called once") {
     const auto r = reverse_rows(x + 1);
     CHECK(steps(r + 2 * r) == "klk");
     CHECK(steps(r + 2 * transpose(r)) == "klk");
-    CHECK(same(r + 2 * transpose(r), reversed(x + 1) + 2 * transpose(reversed(x + 1))));
+    CHECK(same(r + 2 * transpose(r), with_rows_reversed(x + 1) + 2 * transpose(with_rows_reversed(x + 1))));
     const auto p = matrix_product(x, x);
     CHECK(steps(p * p + 1) == "lk");
     CHECK(same(p * p + 1, product(x, x) * product(x, x) + 1));
@@ -175,32 +175,34 @@ TEST_CASE("what is written twice is called once") {
 TEST_CASE("library functions of library functions, and of two trees") {
     const array<float> x = counted<float>({4, 4}), y = x * 3;
     CHECK(same(reverse_rows(reverse_rows(x)) + 1, x + 1));
-    CHECK(same(matrix_product(matrix_product(x, y) - 1, reverse_rows(y)), product(product(x, y) - 1, reversed(y))));
-    CHECK(same(reverse_rows(x + 1) + reverse_rows(y + 2), reversed(x + 1) + reversed(y + 2)));
+    CHECK(same(matrix_product(matrix_product(x, y) - 1, reverse_rows(y)),
+               product(product(x, y) - 1, with_rows_reversed(y))));
+    CHECK(same(reverse_rows(x + 1) + reverse_rows(y + 2), with_rows_reversed(x + 1) + with_rows_reversed(y + 2)));
 }
 
 TEST_CASE("reductions and scans above and beneath a library function") {
     const array<float> x = counted<float>({6, 5});
     CHECK(same(sum(reverse_rows(x), 0), sum(x, 0)));
-    CHECK(same(sum(reverse_rows(x) * x, 1), sum(reversed(x) * x, 1)));
-    CHECK(same(reverse_rows(x - max(x, 1, keepdims)) + 1, reversed(x - max(x, 1, keepdims)) + 1));
-    CHECK(same(reverse_rows(x) - max(reverse_rows(x), 1, keepdims), reversed(x) - max(reversed(x), 1, keepdims)));
-    CHECK(same(reverse_rows(sum(counted<float>({2, 6, 5}), 0)), reversed(sum(counted<float>({2, 6, 5}), 0))));
-    CHECK(same(cumsum(reverse_rows(x), 0), cumsum(reversed(x), 0)));
-    CHECK(same(reverse_rows(cumsum(x, 0)), reversed(cumsum(x, 0))));
+    CHECK(same(sum(reverse_rows(x) * x, 1), sum(with_rows_reversed(x) * x, 1)));
+    CHECK(same(reverse_rows(x - max(x, 1, keepdims)) + 1, with_rows_reversed(x - max(x, 1, keepdims)) + 1));
+    CHECK(same(reverse_rows(x) - max(reverse_rows(x), 1, keepdims),
+               with_rows_reversed(x) - max(with_rows_reversed(x), 1, keepdims)));
+    CHECK(same(reverse_rows(sum(counted<float>({2, 6, 5}), 0)), with_rows_reversed(sum(counted<float>({2, 6, 5}), 0))));
+    CHECK(same(cumsum(reverse_rows(x), 0), cumsum(with_rows_reversed(x), 0)));
+    CHECK(same(reverse_rows(cumsum(x, 0)), with_rows_reversed(cumsum(x, 0))));
 }
 
 TEST_CASE("several outputs beside a library function") {
     const array<float> x = counted<float>({4, 6});
     const auto [a, b] = eval(reverse_rows(x) + 1, x * 2);
-    CHECK(same(a, reversed(x) + 1));
+    CHECK(same(a, with_rows_reversed(x) + 1));
     CHECK(same(b, x * 2));
     array<float> to = zeros<float>({4, 6});
     to(slice(1, 3)) = reverse_rows(x)(slice(0, 2));
-    CHECK(same(to(slice(1, 3)), reversed(x)(slice(0, 2))));
+    CHECK(same(to(slice(1, 3)), with_rows_reversed(x)(slice(0, 2))));
     array<float> y = x;
     y = reverse_rows(y);
-    CHECK(same(y, reversed(x)));
+    CHECK(same(y, with_rows_reversed(x)));
     assign(y, reverse_rows(y));
     CHECK(same(y, x));
 }
@@ -209,7 +211,7 @@ TEST_CASE("a lazy with a library function in it") {
     const array<float> x = counted<float>({4, 6});
     lazy<float> l = reverse_rows(x + 1);
     for (int i = 0; i < 3; ++i) l = l * 2 + x;
-    CHECK(same(l, ((reversed(x + 1) * 2 + x) * 2 + x) * 2 + x));
+    CHECK(same(l, ((with_rows_reversed(x + 1) * 2 + x) * 2 + x) * 2 + x));
     lazy<float> p = matrix_product(x, transpose(x));
     CHECK(same(p + transpose(p), product(x, transpose(x)) + transpose(product(x, transpose(x)))));
 }
