@@ -134,10 +134,19 @@ std::vector<index_t> inserted_indices(const std::vector<index_t>& before, index_
     return from;
 }
 
+namespace {
+
+/// n indices, which f gives in order.
+template <class F>
+array<index_t> indices_on(device_id where, index_t n, const F& f) {
+    return generated<index_t>("index", n, f).to(where == no_device ? current_place() : where);
+}
+
+}  // namespace
+
 array<index_t> listed_on(device_id where, const std::vector<index_t>& indices) {
-    return generated<index_t>("index", static_cast<index_t>(indices.size()),
-                              [&](index_t i) { return indices[static_cast<std::size_t>(i)]; })
-        .to(where == no_device ? current_place() : where);
+    return indices_on(where, static_cast<index_t>(indices.size()),
+                      [&](index_t i) { return indices[static_cast<std::size_t>(i)]; });
 }
 
 lazy<index_t> repeated_indices(device_id where, const std::vector<index_t>& counts, index_t extent) {
@@ -148,10 +157,12 @@ lazy<index_t> repeated_indices(device_id where, const std::vector<index_t>& coun
     for (index_t i = 0; i < extent; ++i)
         if (__builtin_add_overflow(total, count_of(i), &total))
             throw_too_large(static_cast<std::uint64_t>(count_of(i)));
-    std::vector<index_t> indices;
-    indices.reserve(static_cast<std::size_t>(total));
-    for (index_t i = 0; i < extent; ++i) indices.insert(indices.end(), static_cast<std::size_t>(count_of(i)), i);
-    return listed_on(where, indices);
+    index_t at = -1, left = 0;
+    return indices_on(where, total, [&](index_t) {
+        while (left == 0) left = count_of(++at);
+        --left;
+        return at;
+    });
 }
 
 // On a GPU counts stay there: the first index before which fewer elements end than stand before this one is searched.
