@@ -246,7 +246,7 @@ private:
             for (std::size_t path = 0; path < count; ++path) {
                 double level = 0, total = 0;
                 for (std::size_t group = 0; group < steps / 4; ++group) {
-                    const block w = words(seed, 0, path * (steps / 4) + group);
+                    const auto w = words(seed, 0, path * (steps / 4) + group);
                     for (std::size_t pair = 0; pair < 2; ++pair) {
                         const double radius = std::sqrt(-2 * std::log(double{uniform_above_zero(w[2 * pair])}));
                         const double angle = two_pi<double> * double{ingot::detail::philox::uniform(w[2 * pair + 1])};
@@ -286,7 +286,7 @@ private:
 #pragma omp parallel for reduction(+ : inside)
         for (std::size_t group = 0; group < n / 4; ++group) {
             using namespace ingot::detail::philox;
-            const block a = words(seed, 0, group), b = words(seed, 1, group);
+            const auto a = words(seed, 0, group), b = words(seed, 1, group);
             for (std::size_t e = 0; e < 4; ++e) {
                 const double x = ingot::detail::philox::uniform(a[e]), y = ingot::detail::philox::uniform(b[e]);
                 inside += x * x + y * y < 1;
