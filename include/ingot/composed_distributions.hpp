@@ -1,7 +1,8 @@
 // Distributions that are made of others, and choices by chances: float64 inside, lazy expressions (lazy.hpp) whose
 // bodies are in the library. Calls are those of distributions.hpp: a parameter is a number or an expression that
 // broadcasts to the shape; a number outside what the distribution takes throws dtype_error, what an expression holds is
-// not looked at; the generator is last, where it is not the default one.
+// not looked at; the generator is last, where it is not the default one. Those that reject, or are made of such, are
+// texts, which the interpreter does not take.
 #pragma once
 
 #include <cstdint>
