@@ -65,7 +65,7 @@ public:
     /// `blocking`: the thread that waits for it sleeps.
     virtual native_event create_event(bool timed, bool blocking = false) = 0;
     virtual void destroy_event(native_event) noexcept = 0;
-    /// The same for an event neither timed nor blocking, which may be kept to be used again.
+    /// Gives back an event that is neither timed nor blocking; it may be kept for reuse.
     virtual void recycle_event(native_event e) noexcept { destroy_event(e); }
     virtual void record(native_event, native_stream) = 0;
     /// Work given to the stream from now on starts after the event's latest record.

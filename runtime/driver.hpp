@@ -35,7 +35,7 @@ const driver_api* opened_driver() noexcept;
 /// The driver, or a device_error that says what was being done and why there is none.
 const driver_api& need_driver(const char* doing);
 
-/// What `check` throws; of a driver that has shut down it says so.
+/// Throws the error of a failed driver call; after the driver has shut down the message says so.
 [[noreturn]] void throw_driver_error(CUresult status, const char* doing);
 
 /// Throws out_of_memory or device_error, "[doing] CUDA_ERROR_...: what the driver says".

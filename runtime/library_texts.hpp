@@ -30,7 +30,7 @@ struct text_block {
     std::size_t count;
 };
 using text_function = void (*)(const text_block&);
-/// What computes a text's output for a block; nullptr where the text is not the library's.
+/// The function that computes a text's output for a block; nullptr for a user's text.
 text_function function_of(const codegen::user_text&);
 
 }  // namespace ingot::runtime

@@ -1,4 +1,4 @@
-// What prints elsewhere than in a stream.
+// Texts of arrays for repr and for error messages.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@ namespace ingot::detail {
 
 namespace {
 
-/// What a fold gives of nothing.
+/// The value of a fold of no elements.
 template <class T>
 T value_of_nothing(fold_start start) {
     if (start == fold_start::zero) return T(0);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr index_t run_length = 256;  // rows that are added to each other first
 
-/// What is given of no elements.
+/// The value of an empty segment.
 template <class R>
 R value_of_nothing(fold f) {
     using namespace runtime::folds;

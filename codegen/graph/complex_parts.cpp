@@ -79,7 +79,7 @@ private:
         const value dividend = choose(of_zero, a, scaled);
         return {over(dividend.re, scale), over(dividend.im, scale)};
     }
-    /// The same of 1; of 0 both parts are NaN, as NumPy has it.
+    /// 1 / z by the same scheme. Both parts of 1 / 0 are NaN, as NumPy has it.
     value reciprocal(value z) {
         const node_id by_re = ask(op::less_equal, absolute(z.im), absolute(z.re));
         const node_id large = choose(by_re, z.re, z.im), small = choose(by_re, z.im, z.re);

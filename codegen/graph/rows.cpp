@@ -94,7 +94,7 @@ std::optional<row_program> find_row_program(const key& k, const graph& g) {
 
 std::uint64_t axes_of_output(const key& k, const graph& g, std::size_t output) {
     const node& root = g.nodes[g.roots[output]];
-    // What is added several times along an axis on which nothing moves counts as often.
+    // A value that is added repeatedly along an axis without strides counts each time.
     const bool counts =
         root.kind == node_kind::scatter && static_cast<detail::scatter_rule>(root.code) == detail::scatter_rule::add;
     std::uint64_t axes = outputs_axes(k) & (counts ? ~std::uint64_t{0} : root.axes);

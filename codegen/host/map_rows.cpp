@@ -137,8 +137,8 @@ void host_map::read_rows() {
     }
     for (const row& r : rows_)
         if (!r.at->is_output && !r.scattered) b_.body.name(r.at->node, r.at->name);
-    // What is read at the digits of a place is named behind this: element by element, though its place may be the same
-    // all along the row, for the loop over elements declares the digits.
+    // A generator that is read at the digits of a place is named below, inside the loop over elements, which declares
+    // the digits, even where the place is the same all along the row.
     const auto at_place = [&](node_id n) { return (b_.graph.nodes[n].axes & b_.unravelled_axes()) != 0; };
     for (const node_id g : b_.generators)
         if (!at_place(g)) add_generator(g);

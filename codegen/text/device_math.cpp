@@ -23,7 +23,7 @@ using namespace detail;
 
 // clang-format off
 constexpr device_function table[] = {
-    // Of C and C++, in both precisions.
+    // Functions of C and C++, in both precisions.
     {"acos", "xx", ""},       {"acosh", "xx", ""},      {"asin", "xx", ""},       {"asinh", "xx", ""},
     {"atan", "xx", ""},       {"atan2", "xxx", ""},     {"atanh", "xx", ""},      {"cbrt", "xx", ""},
     {"ceil", "xx", ""},       {"copysign", "xxx", ""},  {"cos", "xx", ""},        {"cosh", "xx", ""},
@@ -86,7 +86,7 @@ constexpr device_function table[] = {
     {"ullmax", "UUU", "a < b ? b : a"},      {"ullmin", "UUU", "b < a ? b : a"},
     {"umax", "uuu", "a < b ? b : a"},        {"umin", "uuu", "b < a ? b : a"},
 
-    // Of single precision, quick on a GPU; here as exact as the others.
+    // Approximations of single precision on a GPU; the host computes them in full precision.
     {"__cosf", "ff", "__builtin_cosf(a)"},       {"__exp10f", "ff", "float(__builtin_pow(10.0, double(a)))"},
     {"__expf", "ff", "__builtin_expf(a)"},       {"__fdividef", "fff", "a / b"},
     {"__log10f", "ff", "__builtin_log10f(a)"},   {"__log2f", "ff", "__builtin_log2f(a)"},
@@ -295,7 +295,7 @@ std::string define_rounded(const std::string& name, const device_function& f, st
     if (f.body.empty()) {  // to an integer
         static constexpr std::string_view whole[] = {"rint", "floor", "ceil", "trunc"};
         const std::string type = spell_type(signature[0], false);
-        // What the instruction gives: 0, and of doubles or as 64 bits the highest bit alone.
+        // The instruction gives 0 for NaN; for doubles and 64-bit results it gives the highest bit alone.
         const bool zero = signature[1] == 'f' && (signature[0] == 'i' || signature[0] == 'u');
         const std::string of_nan = zero ? '(' + type + ")0" : '(' + type + ")(1ull << (8 * sizeof(" + type + ") - 1))";
         needs.add("to_integer", to_integer_text);
@@ -344,7 +344,7 @@ std::string define_plain(const std::string& name, const device_function& f, bool
     return define(name, f.signature, body, single);
 }
 
-/// What a body calls of the table.
+/// Declares the functions of the table that a body calls.
 void declare_called(std::string_view body, std::string_view by, prelude& needs) {
     for (const char* const called : {"sinpi", "cospi", "norm", "normf", "jn", "yn", "__brev"})
         if (called != by && body.find(std::string(called) + '(') != body.npos) declare_device_function(called, needs);

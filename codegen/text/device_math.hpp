@@ -27,8 +27,8 @@ std::span<const device_function> device_functions();
 
 /// Declares what a name of a text stands for on the host, where it is a function of the table.
 void declare_device_function(std::string_view name, prelude& needs);
-/// The same of all names of a text that includes <math.h>: what C has is declared there, and what is made of rows of
-/// the operator table is left out.
+/// Declares the functions for a text that includes <math.h>: all but C's, which the header declares, and those made
+/// from rows of the operator table.
 std::string declare_beside_c(std::string_view text);
 
 }  // namespace ingot::codegen

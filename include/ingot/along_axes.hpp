@@ -89,7 +89,7 @@ INGOT_CUMULATIVE(cumulative_prod, prod, 1)
 
 // ---- differences ---------------------------------------------------------------------------------------------------
 
-/// What may stand at an end of what differences are of.
+/// A value for `prepend` or `append` of diff: a number, an expression, or none.
 template <class V>
 concept end_value = std::same_as<V, none_t> || operand_like<V>;
 template <class T, class V>

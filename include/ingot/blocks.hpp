@@ -107,7 +107,7 @@ auto block(const std::tuple<P...>& parts) {
 
 // ---- functions in pieces -------------------------------------------------------------------------------------------
 
-/// What piecewise takes for a piece: a number, or a function of an expression.
+/// The value of a piece of piecewise, which is a number or a function of an expression.
 template <class T, class X, class P>
 auto value_of_piece(const X& x, const P& piece) {
     if constexpr (weak_scalar<P>)
@@ -130,8 +130,8 @@ auto pieces_of(const X& x, const C& conditions, const P& pieces) {
     }
 }
 
-/// Of each element what the piece gives whose condition is true for it, of several the last such one; where none is,
-/// the piece behind them, or 0. Conditions are a tuple of expressions, pieces one of numbers and functions of x, as
+/// Each element is computed by the last piece whose condition is true for it; where no condition is, by the piece that
+/// follows them, or it is 0. Conditions are a tuple of expressions, pieces one of numbers and functions of x, as
 /// many, or one more; a function is of all elements at once and may read any value. Of x's type. Throws shape_error
 /// where shapes do not broadcast.
 ///

@@ -115,7 +115,7 @@ auto vander(const E& e) {
 ///     //          [0 0]] [0 0 1]
 INGOT_API std::array<array<index_t>, 2> tril_indices(index_t n, index_t offset = 0,
                                                      std::optional<index_t> columns = {});
-/// The same of those on or above it.
+/// The indices of the elements on or above the diagonal.
 ///
 ///     std::cout << triu_indices(3, 1)[0] << ' ' << triu_indices(3, 1)[1];
 ///     // prints: [0 0 1] [1 2 2]

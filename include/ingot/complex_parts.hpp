@@ -9,8 +9,8 @@
 namespace ingot {
 namespace detail {
 
-/// What real(z) and imag(z) are of an array that may be written: an expression, and in the statement that made it a
-/// target. Part: the row of the operator table that reads it.
+/// The type of real(z) and imag(z) for an array z that may be written: an expression, and a target within the
+/// statement. Part: the row of the operator table that reads it.
 template <op Part, class C>
 class part_selection : public expression_members<part_selection<Part, C>>,
                        public compound_members<part_selection<Part, C>, typename C::value_type> {

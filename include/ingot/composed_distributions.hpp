@@ -1,7 +1,8 @@
 // Distributions that are made of others, and choices by chances: float64 inside, lazy expressions (lazy.hpp) whose
 // bodies are in the library. Calls are those of distributions.hpp: a parameter is a number or an expression that
 // broadcasts to the shape; a number outside what the distribution takes throws dtype_error, what an expression holds is
-// not looked at; the generator is last, where it is not the default one.
+// not looked at; the generator is last, where it is not the default one. Those that reject, or are made of such, are
+// texts, which the interpreter does not take.
 #pragma once
 
 #include <cstdint>
@@ -211,7 +212,7 @@ lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_ge
 /// Shares that add up to 1, along a last axis of as many as alpha has: gamma numbers of these shapes over their sum.
 /// Of shape (shape..., k); alpha is (k,), or has axes before that broadcast to the shape. Computed in float64, by
 /// logarithms, so that small alphas do not underflow together. Throws shape_error where alpha has no axis or does not
-/// broadcast. What alpha holds is not looked at: one that is not positive makes NaN.
+/// broadcast. The values of alpha are not checked: one that is not positive gives NaN.
 ///
 ///     random::seed(1);
 ///     array<double> x = random::dirichlet<double>(array<double>{1, 2, 5}, {10000});

@@ -18,8 +18,8 @@ namespace detail {
 /// Looks at indices of an axis of so many elements with which nothing is read: one outside is found as by any gather.
 INGOT_API void check_unread(const lazy<index_t>& indices, index_t extent);
 
-/// The same for the indices of gathers of a source, whose last axes they stand for, where the result has no elements
-/// and no kernel would see them.
+/// Checks the indices of gathers along the last axes of a source, where the result has no elements and so no kernel
+/// checks them.
 template <index_mode Mode, class Source, class... Index>
 void check_if_unread(const Source& source, const Index&... indices) {
     if constexpr (Mode == index_mode::check) {

@@ -184,7 +184,7 @@ auto coordinates_along(std::span<const index_t> shape, int axis, bool open, cons
     return astype<deferred<double, S...>>(positions_along(shape, axis, open)) * p.step + p.start;
 }
 
-/// What mgrid gives of several axes: a `lazy` whose first axis can be unpacked.
+/// The result of mgrid over several axes: a `lazy` whose first axis a structured binding unpacks.
 template <class T, std::size_t N>
 class coordinates : public lazy<T> {
 public:

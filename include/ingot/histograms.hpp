@@ -510,9 +510,9 @@ private:
 
 /// How `histogramdd` is to count.
 struct histogramdd_options {
-    /// What bins span that are given by their number, for each variable; none: from the least value to the greatest.
+    /// The range of each variable whose bins are given as a number; without it from the least value to the greatest.
     std::vector<bin_range> ranges = {};
-    /// What each point counts, of as many elements as there are points.
+    /// The weight of each point, as many as there are points.
     std::optional<lazy<double>> weights = {};
     /// Divided by the cells' volume and by the sum.
     bool density = false;

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace detail {
 
-/// Of an array of which the only element is asked for.
+/// Throws shape_error: an array with another number of elements than the one that is asked for.
 [[noreturn]] INGOT_API void throw_not_one(const char* operation, extents_ref shape);
 [[noreturn]] INGOT_API void throw_wrong_count(const char* operation, std::size_t given, extents_ref shape);
 /// Whether the elements stand side by side in C order.

@@ -125,8 +125,8 @@ concept integer_array = array_argument<I> && std::integral<typename std::remove_
                         (!std::same_as<typename std::remove_cvref_t<I>::value_type, bool>);
 template <class I>
 concept mask_array = array_argument<I> && std::same_as<typename std::remove_cvref_t<I>::value_type, bool>;
-/// What may stand between the parentheses where an array does (array_indexing.hpp). A bool is a mask of no axes; alone,
-/// as in x(true), it is refused, for a comparison of numbers was hardly meant.
+/// An index of x(...) beside index arrays and masks (array_indexing.hpp). A bool is a mask of no axes; x(true) alone
+/// does not compile, since it is more likely a mistaken comparison of numbers.
 template <class I>
 concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I> ||
                     std::same_as<std::remove_cvref_t<I>, bool>;

@@ -1,5 +1,5 @@
-// What numpy.linalg and scipy.linalg make of factors and products: triangular and factorised systems, tensor equations,
-// matrix exponentials, chains of products. Solvers are functions as those of solvers.hpp, whose dtypes they take and
+// Functions of numpy.linalg and scipy.linalg over factors and products: triangular and factorised systems, tensor
+// equations, matrix exponentials, chains of products. Solvers are functions as those of solvers.hpp, whose dtypes they take and
 // whose errors they throw; their bodies are in the library. Products are expressions.
 #pragma once
 
@@ -38,7 +38,7 @@ namespace detail {
 /// Throws error of a `trans` that is not 0 to 2.
 INGOT_API void check_trans(const char* operation, int trans);
 
-/// Of float32, float64 and their complex numbers.
+/// Instantiated in the library for float32, float64 and their complex types.
 template <class T>
 struct matrix_functions {
     using R = part_of_type<T>;

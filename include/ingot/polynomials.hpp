@@ -14,7 +14,7 @@ namespace ingot {
 
 /// How `polyfit` weighs points.
 struct polyfit_options {
-    /// What each difference is multiplied by before it is squared.
+    /// A factor for each difference, applied before it is squared.
     std::optional<lazy<double>> w = {};
 };
 

@@ -42,8 +42,8 @@ inline std::ostream& operator<<(std::ostream& out, const integer_list& list) {
     return out;
 }
 
-/// What NumPy's repr gives: the values as they print, with commas, and the dtype where they do not tell it. Waits for
-/// those that are shown.
+/// NumPy's repr: the values with commas, and the dtype where the values do not tell it. Waits for the values that are
+/// shown.
 ///
 ///     std::cout << repr(array<float>{1, 2.5}) << '\n' << repr(zeros({2, 2})) << '\n' << repr(array<int>{});
 ///     // prints: array([1. , 2.5], dtype=float32)

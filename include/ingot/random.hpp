@@ -61,19 +61,24 @@ private:
 /// A seed that depends on another, a number and its place, by Philox.
 INGOT_API std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number, std::uint64_t place) noexcept;
 
-/// Words on the host that are a seed together.
+/// Integers that are a seed together: a range of the host, or an expression, for which it waits.
 template <class R>
-concept seed_words = values_of_host<R> && std::integral<value_of<R>>;
-/// Of one word that word.
+concept seed_words =
+    (values_of_host<R> && std::integral<value_of<R>>) || (array_expression<R> && std::integral<typename R::value_type>);
+/// The seed that several words make together; one word is the seed itself.
 template <seed_words R>
 std::uint64_t seed_of(const R& words) {
-    std::uint64_t seed = 0, place = 0;
-    for (const auto given : words) {
-        const auto bits = static_cast<std::uint64_t>(given);
-        seed = place == 0 ? bits : mixed_seed(seed, bits, place);
-        ++place;
+    if constexpr (array_expression<R>) {
+        return seed_of(words.to_host());
+    } else {
+        std::uint64_t seed = 0, place = 0;
+        for (const auto given : words) {
+            const auto bits = static_cast<std::uint64_t>(given);
+            seed = place == 0 ? bits : mixed_seed(seed, bits, place);
+            ++place;
+        }
+        return seed;
     }
-    return seed;
 }
 
 /// float's numbers, rounded.
@@ -117,10 +122,10 @@ class generator {
 
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
-    /// Of several words that are the seed together, such as `x.to_host()` of an integer array; of one word it is that
-    /// seed's generator.
+    /// Of several integers that are the seed together, a range of the host or an array; of one it is that seed's
+    /// generator.
     ///
-    ///     random::generator g(std::vector<int>{2026, 11}), same(array<int>{2026, 11}.to_host()), other(2026);
+    ///     random::generator g(std::vector<int>{2026, 11}), same(array<int>{2026, 11}), other(2026);
     ///     const shape_like three{3};
     ///     const array<float> x = g.uniform<float>(three);
     ///     std::cout << array_equal(x, same.uniform<float>(three)) << array_equal(x, other.uniform<float>(three));
@@ -138,7 +143,7 @@ public:
         seed_.store(value, std::memory_order_relaxed);
         calls_.store(0, std::memory_order_relaxed);
     }
-    /// Begins anew with several words, as the constructor takes them.
+    /// Begins anew with several integers, as the constructor takes them.
     template <detail::seed_words R>
     void seed(const R& words) {
         seed(detail::seed_of(words));

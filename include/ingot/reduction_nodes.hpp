@@ -42,8 +42,8 @@ private:
     index_t n_;
 };
 
-/// What a sum, a product or an extreme starts from: it is joined with the elements as one more, so that an extreme of
-/// nothing exists. A number of the result's kind or a lesser one.
+/// The start of a sum, a product or an extreme, joined as one more element, so that an extreme of no elements is
+/// defined. A number of the result's kind or a lesser one.
 ///
 ///     std::cout << max(array<int>{3, 1}, initial(5)) << ' ' << sum(array<int>{3, 1}, initial(5)) << ' ';
 ///     std::cout << min(zeros(0), initial(2)) << ' ' << initial(5).value();
@@ -69,7 +69,7 @@ template <class T>
 inline constexpr bool is_initial = false;
 template <class V>
 inline constexpr bool is_initial<initial<V>> = true;
-/// What a fold takes whose result is of this dtype.
+/// An option of a fold whose result has this dtype: keepdims, or a start that fits.
 template <class T, dtype Result>
 concept start_tag = keeps_tag<T> || (is_initial<T> && requires(const T& t) {
                         requires kind_of(operand_type_of<decltype(t.value())>().type) <= kind_of(Result);
@@ -172,10 +172,10 @@ INGOT_API lazy<C> complex_fold(const reduction& how, fold, const lazy<C>&);
 /// What has an order.
 template <class E>
 concept real_expression = array_expression<E> && kind_of(node_of<E>::type) != kind::complex;
-/// What a scan folds: of complex numbers only sums.
+/// An operand of a scan; complex numbers have only sums.
 template <class E, fold F>
 concept scannable_expression = real_expression<E> || (array_expression<E> && F == fold::sum);
-/// What a reduction folds: of complex numbers sums, products and extremes, and questions about their truth.
+/// An operand of a reduction; complex numbers have sums, products, extremes, all, any and count_nonzero.
 template <class E, fold F>
 concept foldable_expression =
     scannable_expression<E, F> || (array_expression<E> && (mixes_parts(F) || facts(F).rule == fold_rule::truth ||

@@ -409,7 +409,7 @@ lazy<bool> array_equal(const A& a, const B& b, bool equal_nan = false) {
         else
             return shape_like();
     };
-    // Of other shapes nothing is compared: the elements of one stand in, and the answer is no.
+    // Arrays of unlike shapes are not compared: the elements of one take both places, and the answer is false.
     if (shape_of(a) != shape_of(b)) {
         const auto& some = [&]() -> const auto& {
             if constexpr (array_expression<A>)

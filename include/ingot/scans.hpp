@@ -26,12 +26,12 @@ private:
     unsigned bits_;
 };
 
-/// Of a scan: each element is what the elements before it give, without its own; the first one what nothing gives.
+/// An option of a scan: an element is the fold of the elements before it, without its own; the first is the identity.
 ///
 ///     std::cout << cumsum(array<int>{1, 2, 3}, exclusive) << ' ' << cumprod(array<double>{2, 3, 4}, 0, exclusive);
 ///     // prints: [0 1 3] [1. 2. 6.]
 inline constexpr scan_option exclusive{1};
-/// Of a scan: from the last element to the first.
+/// An option of a scan: it goes from the last element to the first.
 ///
 ///     std::cout << cumsum(array<int>{1, 2, 3}, reversed) << ' ' << cumsum(array<int>{1, 2, 3}, reversed, exclusive);
 ///     // prints: [6 5 3] [5 3 0]
@@ -55,7 +55,7 @@ auto scanned(const char* operation, E&& e, index_t axis) {
     return result(std::move(operand), 1, pick(std::move(place)));
 }
 
-/// The same with options, of what is folded in its own type.
+/// A scan with options, in the dtype of its operand.
 template <class T>
 INGOT_API lazy<T> scanned_with(const char* operation, fold, const lazy<T>&, index_t axis, unsigned options);
 

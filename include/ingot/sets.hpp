@@ -82,7 +82,7 @@ auto unique(const E& e) {
     return unique_of_sorted(array<T>(sort(ravel(e))));
 }
 
-/// What stands in the order of its elements, of which `first` begins one that differs; each NaN does.
+/// Sorted elements; `first` marks the first of each run of equal ones. Each NaN is a run.
 template <class T>
 struct sorted_elements {
     using number = deferred<index_t, T>;

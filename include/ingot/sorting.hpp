@@ -66,7 +66,7 @@ template <array_expression E>
 auto sort(E&& e, none_t) {
     return sort(ravel(std::forward<E>(e)));
 }
-// What is equal stays in order where it is sorted from behind.
+// The reverse of a stable sort of the reversed axis keeps equal elements in order.
 template <array_expression E>
 auto sort(const E& e, index_t axis, in_descending_order) {
     checked_axis("sort", axis, shape_of_expression(e).count());

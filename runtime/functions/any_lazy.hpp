@@ -33,9 +33,9 @@ public:
     /// The number as an operand that an operator computes in `d`.
     detail::weak_leaf as_leaf(dtype d) const;
 
-    /// The same through a view.
+    /// The expression through a view.
     any_lazy viewed(const detail::axis_view& view) const { return {detail::view_tree(tree_, view, 0), type_}; }
-    /// The same value, evaluated once into an array of its own when a statement that reads it is evaluated.
+    /// The expression as a temporary: evaluated once into an array when a statement that reads it is evaluated.
     any_lazy kept() const { return {detail::keep_tree(tree_), type_}; }
     /// As T, converted where that is another dtype.
     template <class T>

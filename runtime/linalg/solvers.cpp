@@ -240,7 +240,7 @@ private:
         return room<T>(as_int(std::max<index_t>(static_cast<index_t>(std::real(wanted)), 1)));
     }
 
-    /// Of matrices, and of right sides beside them.
+    /// Whether a matrix, with its right sides, is small enough for one thread.
     bool is_small(index_t sides = 0) const {
         constexpr double most_elements = 128 * 128;
         return static_cast<double>(rows_) * static_cast<double>(std::max(columns_, sides)) <= most_elements;
@@ -256,7 +256,7 @@ private:
         const double work = static_cast<double>((rows_ * columns_ + 1) * (std::max(rows_, columns_) + 1));
         const auto each = static_cast<index_t>(worth_a_part / work) + 1, parts = (n + each - 1) / each;
         if (parts < 2) return f(0, n);
-        // Of several matrices that fail the first is named.
+        // The error names the first of the matrices that fail.
         std::mutex mutex;
         std::size_t where = 0;
         std::exception_ptr failure;
@@ -405,7 +405,7 @@ private:
             const int lwork = static_cast<int>(work.size());
             for (index_t i = first; i < last; ++i) {
                 load(0, i, a);
-                // What is not read may be anything.
+                // The other triangle is not read and may hold anything.
                 for (index_t k = 0; k < rows_; ++k)
                     for (index_t j = 0; j < rows_; ++j)
                         if (option_ != 0 ? j > k : j < k) a(j, k) = T(0);

@@ -476,11 +476,11 @@ TEST_CASE("matrices without elements") {
     // Of no right sides the rank and the singular values are still the matrix's.
     for (const array<double>& m :
          {array<double>(diag(array<double>{3, 2, 0})), array<double>{{3, 0}, {0, 2}, {0, 0}}}) {
-        const auto [x, sums, rank, s] = linalg::lstsq(m, zeros({3, 0}));
+        const auto [x, sums, rank, singular] = linalg::lstsq(m, zeros({3, 0}));
         CHECK(x.shape() == shape_like{m.shape()[1], 0});
         CHECK(sums.shape() == shape_like{0});
         CHECK(rank.item() == 2);
-        CHECK(allclose(s(slice(0, 2)), array<double>{3, 2}).item());
+        CHECK(allclose(singular(slice(0, 2)), array<double>{3, 2}).item());
     }
 }
 
