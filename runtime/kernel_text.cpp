@@ -27,7 +27,7 @@ std::string name_in_quotes(std::string_view name) { return '\'' + std::string(na
 void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
     if (parts.size() < 4) return;  // no text of a kernel
     const std::string_view name = parts.begin()[0], outputs = parts.begin()[2];
-    const bool reduces = parts.size() == 7;
+    const bool reduces = parts.size() > 5;
     const std::string_view statements = parts.begin()[reduces ? 5 : 3];
     for (const kernel_parameter& output : parse_parameters(outputs))
         if (!codegen::has_name(statements, output.name))
@@ -39,12 +39,11 @@ void check_sets_outputs(const std::initializer_list<std::string_view>& parts) {
 
 }  // namespace
 
-const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
+const kernel_text& keep_text(std::initializer_list<std::string_view> parts, std::string_view preamble) {
     const std::string_view name = *parts.begin();
     if (!is_identifier(name)) throw error("[kernel] a kernel cannot be called " + name_in_quotes(name));
     std::string text;
-    for (const std::string_view& part : parts) {
-        if (&part != parts.begin()) text += '\0';
+    const auto add = [&](std::string_view part) {
         if (const std::size_t zero = part.find('\0'); zero != part.npos)
             throw error("[kernel] a text of " + name_in_quotes(name) + " has a zero byte behind " +
                         std::to_string(zero) + " characters");
@@ -52,7 +51,11 @@ const kernel_text& keep_text(std::initializer_list<std::string_view> parts) {
             throw compile_error("[kernel] a text of " + name_in_quotes(name) + " has a comment /* without an end */",
                                 "unterminated comment", std::string(part));
         text += part;
-    }
+        text += '\0';
+    };
+    for (const std::string_view part : parts) add(part);
+    if (!preamble.empty()) add(preamble);
+    text.pop_back();
     check_sets_outputs(parts);
     static std::mutex& mutex = runtime::hold_over_fork(runtime::mutex_of::texts, *new std::mutex);
     static auto& kept = *new std::map<std::string, kernel_text>;  // leaked: keys name them

@@ -142,11 +142,15 @@ private:
         n.arity = static_cast<std::uint8_t>(arity_of_word(w) - 1);
         const user_text& t = graph_.texts[n.index];
         const bool post = t.reduces() && static_cast<user_part>(n.code) == user_part::post;
-        if (n.code >= (t.reduces() ? 2 : t.outputs.size()) || n.arity != (post ? 1 : t.inputs.size()))
+        // Behind what is joined stand how many elements there were and are; of a text that does not ask they are left
+        // out.
+        if (n.code >= (t.reduces() ? 2 : t.outputs.size()) ||
+            (post ? n.arity != 1 && n.arity != 3 : n.arity != t.inputs.size()))
             throw error("[lower] a user's text has no such function");
+        for (; post && n.arity > 1 && !t.counts(); --n.arity) pop();
         for (std::size_t i = n.arity; i-- > 0;) {
             const node_id given = pop();
-            n.arguments[i] = cast(given, post ? t.outputs[0].of : t.inputs[i].of);
+            n.arguments[i] = cast(given, !post ? t.inputs[i].of : i == 0 ? t.partial.of : dtype::i8);
             if (!t.reduces() && !asks_for(t, i)) n.arguments[i] = constant(dtype::i8, 0);
             n.axes |= at(n.arguments[i]).axes;
         }

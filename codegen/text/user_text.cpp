@@ -96,16 +96,18 @@ public:
 
     void expression(const std::string& name, const std::string& given, const std::string& value) {
         note("the " + name + " of " + text_.name, value);
-        out_.line(prefix_, text_.outputs[0].type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
+        out_.line(prefix_, text_.partial.type, ' ', name, '(', given, ") { return ", enclosed(value), "; }");
     }
     /// `statements` set the outputs; the one that is named is the result.
     void statements(const std::string& name, const std::string& given, const std::string& statements,
                     const user_text::parameter& result) {
         out_.open(prefix_, result.type, ' ', name, '(', given, ")");
         for (const user_text::parameter& p : text_.outputs) out_.line(p.type, ' ', p.name, ";");
-        if (!text_.reduces() && has_name(statements, "_ind"))
-            out_.line("const struct { int64 n; ", prefix_.substr(prefix_.find(' ') + 1),
-                      "int64 size() const { return n; } } _ind{_ind_size};");
+        const std::vector<const char*> all = text_.reduces() ? std::vector{"_in_ind", "_out_ind"} : std::vector{"_ind"};
+        for (const char* known : all)
+            if (has_name(statements, known))
+                out_.line("const struct { int64 n; ", prefix_.substr(prefix_.find(' ') + 1),
+                          "int64 size() const { return n; } } ", known, '{', known, "_size};");
         note((text_.reduces() ? "the post of " : "the text of ") + text_.name, statements);
         out_.line(enclosed(statements), ";");
         out_.line("return ", result.name, ";");
@@ -130,12 +132,13 @@ private:
 
 printer print_functions(const user_text& t, prelude& needs) {
     printer print(t, needs);
-    const std::string inputs = parameters(t.inputs), type = t.outputs[0].type;
+    const std::string inputs = parameters(t.inputs), type = t.partial.type;
     if (t.reduces()) {
         print.expression("map", inputs, t.parts[0]);
         print.expression("join", type + " a, " + type + " b", t.parts[1]);
         print.expression("identity", "", t.parts[3]);
-        print.statements("post", type + " a", t.parts[2], t.outputs[0]);
+        const std::string counts = t.counts() ? ", int64 _in_ind_size, int64 _out_ind_size" : "";
+        print.statements("post", type + " a" + counts, t.parts[2], t.outputs[0]);
     } else {
         for (const user_text::parameter& p : t.outputs) print.statements(p.name, inputs, t.parts[0], p);
     }
@@ -146,12 +149,21 @@ std::string heading_of(const user_text& t, const std::string& as) {
     return "/// The text of " + t.name + ".\nstruct " + as;
 }
 
+std::string heading_of_preamble(const user_text& t) { return "/// The preamble of " + t.name + ".\n"; }
+
+constexpr std::string_view cuda_words =
+    "#ifndef __device__\n#define __device__\n#define __host__\n#define __constant__\n"
+    "#define __forceinline__ inline __attribute__((always_inline))\n"
+    "#define __noinline__ __attribute__((noinline))\n#endif\n";
+
 }  // namespace
 
 std::string user_text::function(std::uint16_t which) const {
     if (!reduces()) return outputs[which].name;
     return static_cast<user_part>(which) == user_part::map ? "map" : "post";
 }
+
+bool user_text::counts() const { return has_name(parts[2], "_in_ind") || has_name(parts[2], "_out_ind"); }
 
 bool has_name(std::string_view text, std::string_view name) {
     bool found = false;
@@ -197,9 +209,10 @@ text_end end_of_text(std::string_view text) {
 
 user_text read_user_text(const std::string& text, std::uint64_t binding) {
     std::vector<std::string> parts = split(text);
-    if (parts.size() != 4 && parts.size() != 7) throw error("[key] has a text that is no kernel's");
+    const bool reduces = parts.size() >= 7 && parts.size() <= 9;
+    if (!reduces && parts.size() != 4 && parts.size() != 5) throw error("[key] has a text that is no kernel's");
     const parameter_list in = parse_parameters(parts[1]), out = parse_parameters(parts[2]);
-    if (!is_identifier(parts[0]) || !in.valid || !out.valid || (parts.size() == 7 && out.count != 1))
+    if (!is_identifier(parts[0]) || !in.valid || !out.valid || (reduces && out.count != 1))
         throw error("[key] has a kernel's text with a name or parameters that are none");
     placeholder_list letters;
     letters.add(in);
@@ -212,17 +225,23 @@ user_text read_user_text(const std::string& text, std::uint64_t binding) {
             throw dtype_error("[" + t.name + "] a kernel's text takes no " + std::string(name(letters.types[i])));
         t.types.emplace_back(letters.letters[i], computed_in(letters.types[i]));
     }
-    for (const auto& [list, to] : {std::pair(&in, &t.inputs), std::pair(&out, &t.outputs)})
-        for (const kernel_parameter& p : *list) {
-            if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
-                throw error("[key] has a kernel's text whose output has a type of its own");
-            const dtype of = computed_in(letters.type_of(p));
-            const std::string type(p.is_placeholder() ? p.type : type_name(of));
-            to->push_back({p.raw ? "raw_array<" + type + '>' : type, std::string(p.name), of, p.raw});
-        }
-    if (parts.size() == 4)  // what CuPy's elementwise kernels know beside: the element's number, and of how many
+    const auto parameter_of = [&](const kernel_parameter& p) -> user_text::parameter {
+        if (p.is_placeholder() && letters.find(p.type[0]) == letters.count)
+            throw error("[key] has a kernel's text whose output has a type of its own");
+        const dtype of = computed_in(letters.type_of(p));
+        const std::string type(p.is_placeholder() ? p.type : type_name(of));
+        return {p.raw ? "raw_array<" + type + '>' : type, std::string(p.name), of, p.raw};
+    };
+    for (const kernel_parameter& p : in) t.inputs.push_back(parameter_of(p));
+    for (const kernel_parameter& p : out) t.outputs.push_back(parameter_of(p));
+    if (reduces)
+        t.partial =
+            parameter_of({parts.size() < 8 || parts[7].empty() ? out[0].type : std::string_view(parts[7]), "a"});
+    else  // what CuPy's elementwise kernels know beside: the element's number, and of how many
         for (const char* known : {"i", "_ind_size"}) t.inputs.push_back({"int64", known, dtype::i8});
-    t.parts.assign(parts.begin() + 3, parts.end());
+    const std::size_t end = reduces ? 7 : 4;
+    t.parts.assign(parts.begin() + 3, parts.begin() + static_cast<std::ptrdiff_t>(end));
+    if (parts.size() > end + reduces) t.preamble = parts.back();
     return t;
 }
 
@@ -233,6 +252,13 @@ std::string spell_user_text(const std::vector<user_text>& all, std::uint16_t whi
         if (all[i].name == t.name) name = struct_of(t.name) + '_' + std::to_string(which);
     if (needs.has(name)) return name;
     for (const std::string& part : t.parts) declare_names(part, needs);
+    if (!t.preamble.empty()) {
+        declare_names(t.preamble, needs);
+        if (needs.where() == target::host) needs.add("cuda_words", cuda_words);
+        needs.add(t.preamble, heading_of_preamble(t) + t.preamble + '\n');
+    }
+    if (t.reduces()) needs.type(t.partial.of);
+    if (t.reduces() && t.counts()) needs.type(dtype::i8);
     for (const auto* list : {&t.inputs, &t.outputs})
         for (const user_text::parameter& p : *list) {
             needs.type(p.of);
@@ -246,12 +272,17 @@ std::vector<text_place> places_of(const user_text& t, detail::target where, std:
     prelude unused(where);
     const printer print = print_functions(t, unused);
     const std::string heading = heading_of(t, struct_of(t.name));
+    const std::string before = heading_of_preamble(t) + t.preamble;
+    const std::size_t preamble = t.preamble.empty() ? source.npos : source.find(before);
     // Of texts of one name, the one whose functions these are.
     for (std::size_t at = source.find(heading); at != source.npos; at = source.find(heading, at + 1)) {
         const std::size_t body = source.find(open_struct, at + heading.size()) + open_struct.size();
         if (!source.substr(body).starts_with(print.text())) continue;
         std::vector<text_place> places = print.places();
         for (text_place& p : places) p.first_line += lines_in(source.substr(0, body));
+        if (preamble != source.npos)
+            places.push_back(
+                {"the preamble of " + t.name, 2 + lines_in(source.substr(0, preamble)), 1 + lines_in(t.preamble)});
         return places;
     }
     return {};

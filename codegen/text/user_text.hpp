@@ -26,8 +26,12 @@ struct user_text {
     std::vector<std::pair<char, dtype>> types;  // the letters' meanings
     std::vector<parameter> inputs, outputs;
     std::vector<std::string> parts;  // map, join, post, identity of a reduction; an elementwise kernel's statements
+    parameter partial;               // a reduction's partial results
+    std::string preamble;            // what stands before the kernel
 
     bool reduces() const { return parts.size() == 4; }
+    /// Whether a reduction's post asks how many elements there are before and after it.
+    bool counts() const;
     /// The function that a node calls: "map", "post", or an output's name.
     std::string function(std::uint16_t which) const;
     friend bool operator==(const user_text&, const user_text&) = default;

@@ -2,7 +2,8 @@
 // lowerer, and the text itself, which travels in the key, so that nothing else decides the code.
 //
 // A text is one string, its parts separated by zeros: name, inputs, outputs; then an elementwise kernel's statements,
-// or a reduction's map, join, statements after it, and identity.
+// or a reduction's map, join, statements after it, and identity, and the type of partial results, which may be empty;
+// and last, where there is one, what stands before the kernel.
 #pragma once
 
 #include <array>
@@ -67,6 +68,12 @@ struct parameter_list {
             if (p.name == name) return true;
         return false;
     }
+    /// Whether a parameter has this one's letter.
+    constexpr bool has_type(const kernel_parameter& of) const {
+        for (const kernel_parameter& p : *this)
+            if (p.is_placeholder() && p.type == of.type) return true;
+        return false;
+    }
     constexpr bool has_raw() const {
         for (const kernel_parameter& p : *this)
             if (p.raw) return true;
@@ -81,6 +88,7 @@ constexpr parameter_list parse_parameters(std::string_view text) {
         while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
         return s;
     };
+    if (trim(text).empty()) return list;
     while (list.valid) {
         // Not text.find: under a sanitizer g++ 12 takes its test of a pointer for no constant.
         std::size_t comma = 0;
@@ -140,7 +148,7 @@ constexpr text_binding bind_placeholders(const parameter_list& inputs) {
     text_binding b;
     b.add(inputs);
     bool bound[placeholder_list::most + 1]{};
-    constexpr operand_type given[] = {operand_type_of<A>()...};
+    constexpr operand_type given[] = {operand_type_of<A>()..., operand_type{}};
     for (const bool weak : {false, true})
         for (int i = 0; i < inputs.count; ++i) {
             if (given[i].weak != weak) continue;
@@ -158,7 +166,8 @@ struct kernel_text {
 };
 /// The text of these parts; throws ingot::error where the first, the name, is no identifier, where one has a zero byte
 /// or none sets an output, and compile_error where one has a comment that does not end.
-INGOT_API const kernel_text& keep_text(std::initializer_list<std::string_view> parts);
+/// The preamble is the last part where it is not empty.
+INGOT_API const kernel_text& keep_text(std::initializer_list<std::string_view> parts, std::string_view preamble = "");
 
 /// The last operand of a function that is given as text. `binding`: the dtypes of its placeholders.
 class text_leaf : public expression_base, public single_leaf {

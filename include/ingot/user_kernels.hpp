@@ -22,18 +22,22 @@ namespace ingot {
 
 /// A reduction that is given as text. map: an expression in the inputs; join: of two partial results a and b, in any
 /// order and grouping; post: statements that set the output from the joined a; identity: what join leaves alone.
-/// Partial results have the output's type. A parameter's type is a letter, which stands for the dtype of the argument,
-/// or a dtype's name.
+/// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `Partial`: the type
+/// of partial results, else the output's. In post `_in_ind.size()` is how many elements there are, and
+/// `_out_ind.size()` how many results.
 ///
 ///     const reduction_kernel<"T x", "T y"> length("x * x", "a + b", "y = sqrt(a)", "0", "length");
-///     std::cout << length(array<double>{{3, 4}, {6, 8}}, 1) + 1;
-///     // prints: [ 6. 11.]
-template <detail::fixed_string In, detail::fixed_string Out>
+///     const reduction_kernel<"T x", "float y", "double"> middle(
+///         "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "middle");
+///     array<double> m{{3, 4}, {6, 8}};
+///     std::cout << length(m, 1) + 1 << ' ' << middle(m, 1);
+///     // prints: [ 6. 11.] [3.5 7. ]
+template <detail::fixed_string In, detail::fixed_string Out, detail::fixed_string Partial = "">
 class reduction_kernel {
     static constexpr detail::parameter_list inputs = detail::parse_parameters(In.view());
     static constexpr detail::parameter_list outputs = detail::parse_parameters(Out.view());
     static_assert(!inputs.has_raw() && !outputs.has_raw(), "a reduction has no raw parameters");
-    static_assert(inputs.valid,
+    static_assert(inputs.valid && inputs.count > 0,
                   "inputs are a list like \"T x, float y\" of up to 8 parameters with names of their own");
     static_assert(outputs.valid && outputs.count == 1, "a reduction's output is one parameter like \"T y\"");
     static constexpr bool output_is_known = [] {
@@ -42,6 +46,9 @@ class reduction_kernel {
         return !outputs[0].is_placeholder() || known.find(outputs[0].type[0]) < known.count;
     }();
     static_assert(output_is_known, "the output's type is one of the inputs' or a dtype's name");
+    static constexpr detail::kernel_parameter partial{Partial.view().empty() ? outputs[0].type : Partial.view(), "a"};
+    static_assert(Partial.view().empty() || inputs.has_type(partial) || partial.fixed_dtype() < detail::dtype_count,
+                  "the partial results' type is one of the inputs' or a dtype's name");
     static constexpr std::size_t n = static_cast<std::size_t>(inputs.count);
 
     template <class... A>
@@ -54,11 +61,13 @@ class reduction_kernel {
     }
 
 public:
-    /// Throws error where post does not name the output, which would never be set, or a text has a zero byte;
-    /// compile_error where a comment has no end.
+    /// `preamble`: what stands before the kernel, functions with `__device__` or types. Throws error where post does
+    /// not name the output, which would never be set, or a text has a zero byte; compile_error where a comment has no
+    /// end.
     reduction_kernel(std::string_view map, std::string_view join, std::string_view post, std::string_view identity,
-                     std::string_view name = "reduction")
-        : text_(detail::keep_text({name, In.view(), Out.view(), map, join, post, identity})) {}
+                     std::string_view name = "reduction", std::string_view preamble = "")
+        : text_(detail::keep_text({name, In.view(), Out.view(), map, join, post, identity, Partial.view()}, preamble)) {
+    }
 
     /// k(x, y, axes{0, 2}, keepdims): the inputs, over which axes (else all), and whether these stay. Of the inputs'
     /// common shape without the axes. Throws shape_error where the inputs do not broadcast or do not have the axes; the
@@ -98,12 +107,15 @@ private:
     auto of(const detail::reduction& how, std::index_sequence<I...>, A&&... arguments) const {
         using namespace detail;
         constexpr text_binding b = binding<A...>;
-        constexpr dtype result = b.type_of(outputs[0]);
+        constexpr dtype result = b.type_of(outputs[0]), joined = b.type_of(partial);
         const text_leaf text(text_, b.encode());
-        auto mapped = make_node<user_op(user_part::map), result>(
+        auto mapped = make_node<user_op(user_part::map), joined>(
             how.operation, as_text_argument(how.operation, b.type_of(inputs[I]), std::forward<A>(arguments))..., text);
-        return make_node<user_op(user_part::post), result>(how.operation,
-                                                           reduced<fold::user>(how, std::move(mapped), text), text);
+        shape_room room;
+        const auto before = element_leaf<index_t>(how.operation, mapped.extents(room).size());
+        auto folded = reduced<fold::user>(how, std::move(mapped), text);
+        const auto after = element_leaf<index_t>(how.operation, folded.extents(room).size());
+        return make_node<user_op(user_part::post), result>(how.operation, std::move(folded), before, after, text);
     }
 
     const detail::kernel_text& text_;
@@ -177,11 +189,12 @@ std::span<const index_t> shape_of_arguments(const char* operation, shape_room& r
 
 }  // namespace detail
 
-/// How many elements an elementwise kernel has whose arrays are all raw.
+/// How many elements an elementwise kernel has whose arrays are all raw, or that has none.
 ///
 ///     const elementwise_kernel<"raw T x", "T y"> pairs("y = x[2 * i] + x[2 * i + 1];", "pairs");
-///     std::cout << pairs(array<int>{1, 2, 3, 4}, of_size(2));
-///     // prints: [3 7]
+///     const elementwise_kernel<"", "int64 y"> squares("y = i * i", "squares");
+///     std::cout << pairs(array<int>{1, 2, 3, 4}, of_size(2)) << ' ' << squares(of_size(4));
+///     // prints: [3 7] [0 1 4 9]
 class of_size {
 public:
     /// Throws shape_error where it is negative.
@@ -199,9 +212,9 @@ private:
 /// them. A call is an expression, or a tuple of them where there are several outputs, and fuses with what is around it.
 /// A parameter's type is a letter, which stands for the dtype of the argument, or a dtype's name. `raw T x` is a whole
 /// array, x[k] and x.size(), which takes no part in broadcasting; in the text `i` is the element's number in C order,
-/// and `_ind.size()` how many there are; where all arrays are raw, of_size says that. A letter that is the outputs'
-/// alone is decided by the arrays that are given for them, as out(z): the call is a statement then, which writes them.
-/// The text is compiled on first use, by the target's compiler.
+/// and `_ind.size()` how many there are; where all arrays are raw, or there are none, of_size says that. A letter that
+/// is the outputs' alone is decided by the arrays that are given for them, as out(z): the call is a statement then,
+/// which writes them. The text is compiled on first use, by the target's compiler.
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
 ///     array<double> x{1, 5}, y{2, 2};
@@ -252,14 +265,13 @@ class elementwise_kernel {
         if constexpr (!(operand_like<std::tuple_element_t<I, Given>> && ...)) {
             return false;
         } else {
-            constexpr bool arrays[] = {array_expression<std::tuple_element_t<I, Given>>...};
-            bool any = false, any_raw = false;
+            constexpr bool arrays[] = {array_expression<std::tuple_element_t<I, Given>>..., false};
+            bool any = false;
             for (int i = 0; i < inputs.count; ++i) {
                 any = any || (arrays[i] && !inputs[i].raw);
-                any_raw = any_raw || inputs[i].raw;
                 if (inputs[i].raw && !arrays[i]) return false;
             }
-            return (sized ? !any && any_raw : any) && bind<Given>(of_inputs{}).legal;
+            return sized != any && bind<Given>(of_inputs{}).legal;
         }
     }
     template <class Given, std::size_t... O>
@@ -296,10 +308,11 @@ class elementwise_kernel {
     }
 
 public:
-    /// Throws error where the name is no identifier, the text does not name an output or has a zero byte; compile_error
-    /// where a comment has no end.
-    explicit elementwise_kernel(std::string_view statements, std::string_view name = "kernel")
-        : text_(detail::keep_text({name, In.view(), Out.view(), statements})) {}
+    /// `preamble`: what stands before the kernel, functions with `__device__` or types. Throws error where the name is
+    /// no identifier, the text does not name an output or has a zero byte; compile_error where a comment has no end.
+    explicit elementwise_kernel(std::string_view statements, std::string_view name = "kernel",
+                                std::string_view preamble = "")
+        : text_(detail::keep_text({name, In.view(), Out.view(), statements}, preamble)) {}
 
     /// Throws shape_error where the inputs do not broadcast; the evaluation throws compile_error where the text is no
     /// C++. An expression that is given for a raw parameter is evaluated now. Where all inputs are raw, of_size is

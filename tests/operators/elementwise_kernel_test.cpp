@@ -166,3 +166,57 @@ TEST_CASE("where all arrays are raw a size says how many elements there are") {
     CHECK_THROWS_AS(of_size(-1), shape_error);
     CHECK(eval(std::get<0>(pairs(x, y, 3, of_size(0)))).size() == 0);
 }
+
+TEST_CASE("a kernel has no arguments, or numbers alone, where a size says how many elements there are") {
+    const elementwise_kernel<"", "int64 y, float z"> numbered("y = i * i; z = _ind.size();", "numbered");
+    auto [y, z] = eval(numbered(of_size(4)));
+    CHECK(holds(y, {4}, {0, 1, 4, 9}));
+    CHECK(holds(z, {4}, {4, 4, 4, 4}));
+    CHECK(holds(std::get<0>(numbered(of_size(3))) + array<std::int64_t>{{10}, {20}}, {2, 3}, {10, 11, 14, 20, 21, 24}));
+    const elementwise_kernel<"T by", "T y"> multiples("y = i * by", "multiples");
+    CHECK(holds(multiples(0.5, of_size(3)), {3}, {0, 0.5, 1}));
+    array<double> to = zeros<double>(3);
+    multiples(2.0, out(to), of_size(3));
+    CHECK(holds(to, {3}, {0, 2, 4}));
+    static_assert(!std::is_invocable_v<decltype(numbered)>);
+    static_assert(!std::is_invocable_v<decltype(multiples), double>);
+    CHECK(eval(multiples(1.0, of_size(0))).size() == 0);
+}
+
+TEST_CASE("a preamble has functions and types that the text uses, and its lines are told apart") {
+    constexpr const char* functions =
+        "struct pair { double a, b; };\n"
+        "template <class T> __device__ T cube(T v) { return v * v * fabs(v); }\n"
+        "__device__ __forceinline__ double total(pair p) { return p.a + p.b; }";
+    const elementwise_kernel<"T x", "T y"> k("y = total(pair{cube(x), 1})", "cubes", functions);
+    const array<double> x{1, 2, -3};
+    CHECK(holds(k(x) + k(x + 0), {3}, {4, 18, 56}));
+    const elementwise_kernel<"T x", "T y"> plain("y = x", "cubes");
+    CHECK(holds(plain(x) + k(x), {3}, {3, 11, 25}));
+    const reduction_kernel<"T x", "T y"> largest("size_of(x)", "a > b ? a : b", "y = a", "0", "largest",
+                                                 "__device__ double size_of(double v) { return v < 0 ? -v : v; }");
+    CHECK(largest(x).item() == 3);
+    const elementwise_kernel<"T x", "T y"> bad("y = twice(x)", "bad_preamble",
+                                               "// doubles\n__device__ double twice(double v) { return v *; }");
+    try {
+        (void)eval(bad(x));
+        CHECK(false);
+    } catch (const compile_error& e) {
+        check_has(e.what(), "line 2 of the preamble of bad_preamble");
+    }
+}
+
+TEST_CASE("a reduction's partial results have a type of their own, and its post knows the counts") {
+    const reduction_kernel<"T x", "float y", "double"> middle(
+        "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "middle");
+    const array<float> m{{3, 4}, {6, 8}};
+    CHECK(holds(middle(m, 1), {2}, {3.5, 7}));
+    CHECK(holds(middle(m, 0) + 1, {2}, {5.5, 7}));
+    CHECK(middle(m).item() == 5.25f);
+    const array<float> small = full<float>({1 << 20}, 0.1f);  // summed in float64
+    CHECK(middle(small).item() == 0.1f);
+    const reduction_kernel<"T x, U y", "int64 z", "U"> product("x * y", "a + b", "z = a * 2", "0", "doubled_product");
+    CHECK(product(array<float>{1, 2}, array<double>{3, 4.25}).item() == 23);
+    const reduction_kernel<"T x", "T y"> plain("x", "a + b", "y = a", "0", "plain");
+    CHECK(holds(plain(m, 1) + middle(m, 1), {2}, {10.5, 21}));
+}

@@ -294,6 +294,12 @@ def power_scale(a, b):
     return np.where(known, np.where(np.isfinite(size), size, 0), np.nan)
 
 
+def above(a, b):
+    computed = np.hypot(a[:0], b[:0]).dtype
+    a, b = a.astype(computed), b.astype(computed)
+    return np.where(a > b, a - b, np.where(a <= b, computed.type(0), a + b))
+
+
 ROWS = {
     "clip": lambda a, lo, hi: np.minimum(np.maximum(a, lo), hi),
     "power": power,
@@ -319,7 +325,7 @@ ROWS = {
     "rel_entr": relative_entropy,
     "kl_div": divergence,
     "fma": lambda a, b, c: a * b + c,
-    "fdim": lambda a, b: np.where(a > b, a - b, np.where(a <= b, a.dtype.type(0), a + b)),
+    "fdim": above,
 }
 
 # What a result may be as small as where its terms cancel.
