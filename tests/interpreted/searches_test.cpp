@@ -1,10 +1,11 @@
 // Searches, bins, points between points and scattered sums where there is no compiler: the interpreter has the texts of
-// the library's own kernels. Keys are new ones, so that no kernel of another test is there.
+// the library's own kernels. A program of its own, so that no kernel of another test is there.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <string>
 
 #include "tests/arrays/expect.hpp"
 #include "tests/cache/fixture.hpp"
@@ -17,8 +18,8 @@ template <class F>
 void check_interpreted(const char* what, const F& f) {
     const auto before = counters();
     f();
-    CHECK_MESSAGE(counters().interpreter_runs > before.interpreter_runs, what);
-    CHECK_MESSAGE(counters().compiles == before.compiles, what);
+    CHECK_MESSAGE(counters().interpreter_runs > before.interpreter_runs, std::string(what));
+    CHECK_MESSAGE(counters().compiles == before.compiles, std::string(what));
 }
 
 }  // namespace
