@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <ingot/array.hpp>
 #include <ingot/functions.hpp>
 #include <ingot/lazy.hpp>
 #include <ingot/reshape.hpp>

@@ -107,11 +107,11 @@ TEST_CASE_TEMPLATE("products of complex numbers", C, std::complex<float>, std::c
         c.add_all(std::tie(z), {"a.prod(1)", "a.prod(0)", "a.prod(keepdims=True)", "np.nanprod(a.T, 0)"}, prod(z, 1),
                   prod(z, 0), prod(z, keepdims), nanprod(transpose(z), 0));
     }
-    const array<C> z = complex_values<C>({2, 3, 2}, 3), none = zeros<C>({2, 0});
-    c.add_all(std::tie(z, none),
+    const array<C> z = complex_values<C>({2, 3, 2}, 3), nothing = zeros<C>({2, 0});
+    c.add_all(std::tie(z, nothing),
               {"a.prod((0, 2))", "a.prod((1, 2), initial=2j)", "b.prod(1)", "b.prod(0)", "b.prod(keepdims=True)",
                "a.prod(axis=()) + 1"},
-              prod(z, {0, 2}), prod(z, {1, 2}, initial(C(0, 2))), prod(none, 1), prod(none, 0), prod(none, keepdims),
+              prod(z, {0, 2}), prod(z, {1, 2}, initial(C(0, 2))), prod(nothing, 1), prod(nothing, 0), prod(nothing, keepdims),
               prod(z, {}) + 1);
     c.run();
     CHECK(launches([&] { (void)prod(z, 1).eval(); }) == 1);

@@ -71,30 +71,30 @@ TEST_CASE("a fold in a type that is named is what NumPy's dtype= gives") {
 
 TEST_CASE("an initial value is one element more, and extremes of nothing are that") {
     numpy_cases c;
-    const array<float> x = drawn<float>({3, 4}, 1), none = zeros<float>({0, 4});
+    const array<float> x = drawn<float>({3, 4}, 1), nothing = zeros<float>({0, 4});
     const array<int> i = drawn<int>({3, 4}, 2);
     const array<bool> b{true, false};
-    c.add_all(std::tie(x, i, none, b),
+    c.add_all(std::tie(x, i, nothing, b),
               {"a.max(initial=1e30)", "a.max(0, initial=0)", "a.min(1, initial=-2.5, keepdims=True)",
                "b.max((0, 1), initial=3)", "b.min(initial=True)", "c.max(0, initial=-np.inf)", "c.min(initial=2)",
                "c.max(1, initial=2)", "d.max(initial=False)", "d[:0].min(initial=True)"},
               max(x, initial(1e30)), max(x, 0, initial(0)), min(x, 1, keepdims, initial(-2.5)),
               max(i, {0, 1}, initial(3)), min(i, initial(true)),
-              max(none, 0, initial(-std::numeric_limits<double>::infinity())), min(none, initial(2)),
-              max(none, 1, initial(2)), max(b, initial(false)), min(b(slice(0, 0)), initial(true)));
-    c.add_all(std::tie(x, i, none, with_nan),
+              max(nothing, 0, initial(-std::numeric_limits<double>::infinity())), min(nothing, initial(2)),
+              max(nothing, 1, initial(2)), max(b, initial(false)), min(b(slice(0, 0)), initial(true)));
+    c.add_all(std::tie(x, i, nothing, with_nan),
               {"b.sum(initial=7)", "b.sum(1, initial=True)", "b.prod(0, initial=-3)", "c.sum(1, initial=2)",
                "c.sum(0, initial=0.5)", "c.prod(initial=0.5)", "np.nanmax(d, initial=4)", "np.nanmin(d, 0, initial=4)",
                "np.nansum(d, 1, initial=1)", "np.nanprod(d, initial=2)", "b.sum(dtype='f8', initial=0.25)",
                "d.max(1, initial=9)"},
-              sum(i, initial(7)), sum(i, 1, initial(true)), prod(i, 0, initial(-3)), sum(none, 1, initial(2)),
-              sum(none, 0, initial(0.5)), prod(none, initial(0.5)), nanmax(with_nan, initial(4)),
+              sum(i, initial(7)), sum(i, 1, initial(true)), prod(i, 0, initial(-3)), sum(nothing, 1, initial(2)),
+              sum(nothing, 0, initial(0.5)), prod(nothing, initial(0.5)), nanmax(with_nan, initial(4)),
               nanmin(with_nan, 0, initial(4)), nansum(with_nan, 1, initial(1)), nanprod(with_nan, initial(2)),
               sum<double>(i, initial(0.25)), max(with_nan, 1, initial(9)));
     c.run();
     CHECK(launches([&] { (void)max(x, 1, initial(0)).eval(); }) == 1);
     CHECK_THROWS_AS((void)max(array<std::int8_t>{1}, initial(300)), dtype_error);
-    CHECK_THROWS_AS((void)max(none), shape_error);
+    CHECK_THROWS_AS((void)max(nothing), shape_error);
     static_assert(takes_initial<array<int>, int> && !takes_initial<array<int>, double>);
 }
 
@@ -102,16 +102,16 @@ TEST_CASE("scans that are exclusive or reversed") {
     numpy_cases c;
     const array<int> i = drawn<int>({3, 4}, 1);
     const array<double> x = drawn<double>({2, 3, 5}, 2);
-    const array<double> none = zeros({0, 3});
-    c.add_all(std::tie(i, x, none, with_nan),
+    const array<double> nothing = zeros({0, 3});
+    c.add_all(std::tie(i, x, nothing, with_nan),
               {"np.cumsum(a[:, ::-1], 1)[:, ::-1]", "np.cumsum(a.ravel()[::-1])[::-1]",
                "np.cumsum(b[:, ::-1], 1)[:, ::-1] * 2", "np.cumprod(a[::-1], 0)[::-1]",
                "np.maximum.accumulate(b[..., ::-1], 2)[..., ::-1]", "np.minimum.accumulate(d[:, ::-1], 1)[:, ::-1]",
                "np.nancumsum(d[::-1], 0)[::-1]", "np.cumsum(c[::-1], 0)", "np.nancumprod(d[:, ::-1], 1)[:, ::-1]"},
               cumsum(i, 1, reversed), cumsum(i, reversed), cumsum(x, 1, reversed) * 2, cumprod(i, 0, reversed),
               cummax(x, 2, reversed), cummin(with_nan, 1, reversed), nancumsum(with_nan, 0, reversed),
-              cumsum(none, 0, reversed), nancumprod(with_nan, 1, reversed));
-    c.add_all(std::tie(i, x, none, with_nan),
+              cumsum(nothing, 0, reversed), nancumprod(with_nan, 1, reversed));
+    c.add_all(std::tie(i, x, nothing, with_nan),
               {"np.pad(np.cumsum(a, 1), ((0, 0), (1, 0)))[:, :-1]", "np.pad(np.cumsum(a), (1, 0))[:-1]",
                "np.pad(np.cumprod(a, 0), ((1, 0), (0, 0)), constant_values=1)[:-1]",
                "np.pad(np.cumsum(b, 1), ((0, 0), (1, 0), (0, 0)))[:, :-1]",
@@ -121,7 +121,7 @@ TEST_CASE("scans that are exclusive or reversed") {
                "np.pad(np.nancumsum(d, 1, 'f4'), ((0, 0), (1, 0)))[:, :-1]"},
               cumsum(i, 1, exclusive), cumsum(i, exclusive), cumprod(i, 0, exclusive), cumsum(x, 1, exclusive),
               cummax(x, 2, exclusive), cummin(i, 1, exclusive), cumsum(i, 1, exclusive, reversed),
-              cumsum(none, 0, exclusive, reversed), nancumsum<float>(with_nan, 1, exclusive));
+              cumsum(nothing, 0, exclusive, reversed), nancumsum<float>(with_nan, 1, exclusive));
     c.run();
     CHECK(same(logcumsumexp(array<double>{1000, 1000, 1000}, exclusive)(slice(0, 2)),
                {-std::numeric_limits<double>::infinity(), 1000}));

@@ -162,9 +162,9 @@ TEST_CASE("strides are the layout's, or the array is refused") {
     std::int64_t shape[] = {4}, strides[] = {-1};
     dlpack::managed_tensor backwards{};
     backwards.dl_tensor = {memory.data() + 3, {dlpack::cpu, 0}, 1, {0, 32, 1}, shape, strides, 0};
-    array<int> reversed = from_dlpack<int>(&backwards);
+    array<int> flipped = from_dlpack<int>(&backwards);
     using line = own_mdspan<int, own_extents<int, dynamic>, own_strided>;
-    CHECK_THROWS_AS((void)to_mdspan<line>(reversed), shape_error);
+    CHECK_THROWS_AS((void)to_mdspan<line>(flipped), shape_error);
 }
 
 TEST_CASE("other axes, other extents, small indices and memory that is read alone are told apart") {

@@ -328,8 +328,8 @@ TEST_CASE("files that are no kernels are refused, and kernels of files run") {
 
 TEST_CASE("a block's threads share memory and wait for each other, and clusters and attributes are a GPU's") {
     if (thread_sanitizer) return ingot::test::untested("the sanitizer knows nothing of a block's threads");
-    const raw_kernel reversed(R"(
-extern "C" __global__ void reversed(const int* x, int* y) {
+    const raw_kernel backwards(R"(
+extern "C" __global__ void backwards(const int* x, int* y) {
     extern __shared__ int shared_[];
     __shared__ alignas(16) int one[32];
     shared_[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
@@ -337,30 +337,30 @@ extern "C" __global__ void reversed(const int* x, int* y) {
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = shared_[blockDim.x - 1 - threadIdx.x] + one[31 - threadIdx.x];
 })",
-                              "reversed");
+                              "backwards");
     const array<int> x = arange<int>(128);
     array<int> y = empty<int>(128);
     const auto is_reversed = [&] {
         return all(reshape(y, {4, 32})(ingot::all, slice(none, none, -1)) == reshape(x, {4, 32}) + 1).item();
     };
-    reversed({.grid = 4, .block = 32, .shared_bytes = 128}, x, out(y));
+    backwards({.grid = 4, .block = 32, .shared_bytes = 128}, x, out(y));
     CHECK(is_reversed());
     y.fill(0);
-    reversed({.grid = 4, .block = 32, .shared_bytes = 64 << 10}, x, out(y));  // more than is had without asking
+    backwards({.grid = 4, .block = 32, .shared_bytes = 64 << 10}, x, out(y));  // more than is had without asking
     CHECK(is_reversed());
-    reversed.set_max_dynamic_shared_bytes(64 << 10);
-    CHECK(reversed.attributes().max_threads_per_block == 1024);
+    backwards.set_max_dynamic_shared_bytes(64 << 10);
+    CHECK(backwards.attributes().max_threads_per_block == 1024);
     if (on_host()) return;
 
-    reversed({.grid = 4, .block = 32, .shared_bytes = 128, .cluster = 2}, x + 1, out(y));
+    backwards({.grid = 4, .block = 32, .shared_bytes = 128, .cluster = 2}, x + 1, out(y));
     CHECK(y(31).item() == 2);
-    reversed({.grid = 4, .block = 32, .shared_bytes = 128, .cooperative = true}, x, out(y));
+    backwards({.grid = 4, .block = 32, .shared_bytes = 128, .cooperative = true}, x, out(y));
     CHECK(is_reversed());
-    const kernel_attributes a = reversed.attributes();
+    const kernel_attributes a = backwards.attributes();
     CHECK(a.shared_bytes >= 128);
     CHECK(a.max_dynamic_shared_bytes >= std::size_t{64} << 10);
-    CHECK_THROWS_AS(reversed.set_max_dynamic_shared_bytes(std::size_t{1} << 30), device_error);
-    CHECK_THROWS_AS(reversed({.grid = 1, .block = 32, .shared_bytes = std::size_t{1} << 30}, x, out(y)), device_error);
+    CHECK_THROWS_AS(backwards.set_max_dynamic_shared_bytes(std::size_t{1} << 30), device_error);
+    CHECK_THROWS_AS(backwards({.grid = 1, .block = 32, .shared_bytes = std::size_t{1} << 30}, x, out(y)), device_error);
 }
 
 TEST_CASE("a reduction over blocks of threads that end early and wait by warps, with atomics") {

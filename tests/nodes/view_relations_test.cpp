@@ -134,8 +134,8 @@ TEST_CASE("the same view twice is no relation, and what is far from one base may
 }
 
 TEST_CASE("steps go with an axis' direction, reversed and transposed") {
-    const auto reversed = [](index_t from) { return as_leaf(grid()(all, slice(34 + from, from, -1))); };
-    CHECK(key_of(reversed(10) + reversed(11), with_relations).relations == relations{{1, 0, steps{0, -1}}});
+    const auto backwards = [](index_t from) { return as_leaf(grid()(all, slice(34 + from, from, -1))); };
+    CHECK(key_of(backwards(10) + backwards(11), with_relations).relations == relations{{1, 0, steps{0, -1}}});
     CHECK(key_of(as_leaf(transpose(moved(0, 0))) + as_leaf(transpose(moved(2, -3))), with_relations).relations ==
           relations{{1, 0, steps{-3, 2}}});
 }

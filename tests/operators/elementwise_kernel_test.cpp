@@ -39,23 +39,23 @@ TEST_CASE("types are told by letters or by name, and several outputs are a tuple
 }
 
 TEST_CASE("a raw array is read anywhere, takes no part in broadcasting, and may be what is written") {
-    const elementwise_kernel<"T x, raw T y", "T z"> reversed("z = x + y[_ind.size() - i - 1];", "add_reversed");
+    const elementwise_kernel<"T x, raw T y", "T z"> backwards("z = x + y[_ind.size() - i - 1];", "add_reversed");
     const array<double> x = arange<double>(2000), small{1, 2};
-    CHECK(all(reversed(x, x) == 1999).item());
-    CHECK(all(sqrt(reversed(x, x * 1.0) - 1998) == 1).item());  // beside what vectors compute
-    CHECK(sum(reversed(x, x)).item() == 1999.0 * 2000);
-    CHECK(holds(reversed(small, x(slice(none, none, 3))), {2}, {4, 2}));
-    CHECK(holds(reversed(small, small)(slice(none, none, -1)), {2}, {3, 3}));
+    CHECK(all(backwards(x, x) == 1999).item());
+    CHECK(all(sqrt(backwards(x, x * 1.0) - 1998) == 1).item());  // beside what vectors compute
+    CHECK(sum(backwards(x, x)).item() == 1999.0 * 2000);
+    CHECK(holds(backwards(small, x(slice(none, none, 3))), {2}, {4, 2}));
+    CHECK(holds(backwards(small, small)(slice(none, none, -1)), {2}, {3, 3}));
     const elementwise_kernel<"raw T table, int64 at", "T z"> look_up("z = at < table.size() ? table[at] : -1;",
                                                                      "look_up");
     CHECK(holds(look_up(small, array<std::int64_t>{{1, 0}, {5, 1}}), {2, 2}, {2, 1, -1, 2}));
     CHECK(holds(look_up(zeros<double>(0), array<std::int64_t>{0}), {1}, {-1}));
     array<double> own{1, 2, 3};
-    own = reversed(own, own);
+    own = backwards(own, own);
     CHECK(holds(own, {3}, {4, 4, 4}));
-    CHECK(holds(lazy<double>(reversed(small, small)) + 1, {2}, {4, 4}));
+    CHECK(holds(lazy<double>(backwards(small, small)) + 1, {2}, {4, 4}));
     own = array<double>{1, 2, 4};
-    own = lazy<double>(reversed(own, own));
+    own = lazy<double>(backwards(own, own));
     CHECK(holds(own, {3}, {5, 4, 5}));
 }
 

@@ -92,15 +92,15 @@ TEST_CASE("short rows that are strided, reversed, transposed or written in place
         const shape_like shape{rows, 3};
         const array<double> wide = numbers<double>({2 * rows, 9});
         const auto strided = wide(slice(0, 2 * rows, 2), slice(1, 9, 3));
-        const auto reversed = wide(slice(2 * rows - 1, none, -2), slice(8, 5, -1));
+        const auto backwards = wide(slice(2 * rows - 1, none, -2), slice(8, 5, -1));
         const array<double> columns = numbers<double>({3, rows});
-        const array<double> fs = flat<double>(strided, shape), fr = flat<double>(reversed, shape);
+        const array<double> fs = flat<double>(strided, shape), fr = flat<double>(backwards, shape);
         const array<double> ft = flat<double>(transpose(columns), shape);
         const array<double> expected = eval(log(fs + fr) * ft);
         CAPTURE(rows);
-        CHECK(bytes_of<double>(eval(log(strided + reversed) * transpose(columns))) == bytes_of(expected));
+        CHECK(bytes_of<double>(eval(log(strided + backwards) * transpose(columns))) == bytes_of(expected));
         array<double> into = wide;
-        into(slice(0, 2 * rows, 2), slice(1, 9, 3)) = log(strided + reversed) * transpose(columns);
+        into(slice(0, 2 * rows, 2), slice(1, 9, 3)) = log(strided + backwards) * transpose(columns);
         CHECK(bytes_of<double>(eval(into(slice(0, 2 * rows, 2), slice(1, 9, 3)))) == bytes_of(expected));
         CHECK(bytes_of<double>(eval(into(slice(1, 2 * rows, 2), all))) ==
               bytes_of<double>(eval(wide(slice(1, 2 * rows, 2), all))));
