@@ -284,18 +284,18 @@ TEST_CASE("indices with which nothing is read are looked at all the same") {
         }
         return false;
     };
-    array<double> nothing = zeros({5, 2, 0});
+    array<double> hollow = zeros({5, 2, 0});
     const array<int> outside{-6}, inside{4, -5}, nothing = zeros<int>(0);
-    CHECK(is_found([&] { return nothing(outside); }));
-    CHECK(is_found([&] { return nothing(all, array<int>{0, 2}); }));
-    CHECK(is_found([&] { return nothing(inside, array<int>{0, 2}); }));
-    CHECK(is_found([&] { return take(nothing, array<std::uint64_t>{5}, 0); }));
-    CHECK(!is_found([&] { return nothing(inside); }));
-    CHECK(!is_found([&] { return nothing(inside, array<int>{0, 1}); }));
+    CHECK(is_found([&] { return hollow(outside); }));
+    CHECK(is_found([&] { return hollow(all, array<int>{0, 2}); }));
+    CHECK(is_found([&] { return hollow(inside, array<int>{0, 2}); }));
+    CHECK(is_found([&] { return take(hollow, array<std::uint64_t>{5}, 0); }));
+    CHECK(!is_found([&] { return hollow(inside); }));
+    CHECK(!is_found([&] { return hollow(inside, array<int>{0, 1}); }));
     CHECK(!is_found([&] { return zeros({5, 2})(nothing); }));
-    CHECK(!is_found([&] { return take<index_mode::clip>(nothing, outside, 0); }));
+    CHECK(!is_found([&] { return take<index_mode::clip>(hollow, outside, 0); }));
     CHECK(is_found([&] {
-        nothing(outside) = 1;
+        hollow(outside) = 1;
         return zeros(1);
     }));
 }
