@@ -109,7 +109,7 @@ TEST_CASE("short rows that are strided, reversed, transposed or written in place
         m += exp(m) * array<double>{1, 2, 3};
         CHECK(bytes_of(m) ==
               bytes_of<double>(eval(before + exp(before) * flat<double>(array<double>{1, 2, 3}, shape))));
-        const auto [sum, logs] = eval(strided + reversed, log(strided * reversed));
+        const auto [sum, logs] = eval(strided + backwards, log(strided * backwards));
         CHECK(bytes_of(sum) == bytes_of<double>(eval(fs + fr)));
         CHECK(bytes_of(logs) == bytes_of<double>(eval(log(fs * fr))));
     }
