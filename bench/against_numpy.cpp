@@ -8,7 +8,6 @@
 
 #include <ingot/ingot.hpp>
 
-
 namespace {
 
 using namespace ingot;

@@ -15,8 +15,8 @@ using namespace ingot;
 
 namespace {
 
-/// The numbers of an array of any dtype as double, of complex ones their absolute values. load_any compiles this for each
-/// dtype; the statement below is compiled once.
+/// The numbers of an array of any dtype as double, of complex ones their absolute values. load_any compiles this for
+/// each dtype; the statement below is compiled once.
 constexpr auto as_numbers = [](const auto& x) -> lazy<double> {
     using T = typename std::remove_cvref_t<decltype(x)>::value_type;
     if constexpr (std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>)

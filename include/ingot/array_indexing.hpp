@@ -231,9 +231,9 @@ private:
 
 // ---- masks -----------------------------------------------------------------------------------------------------
 
-/// The shape of an array in which the axes of each mask among the indices are one axis; of a mask of no axes it is a new
-/// one of extent 1. `masks` has a mask's extents for each item, rank -1 where the item is no mask. Throws shape_error
-/// where the extents differ, index_error where there are too many indices.
+/// The shape of an array in which the axes of each mask among the indices are one axis; of a mask of no axes it is a
+/// new one of extent 1. `masks` has a mask's extents for each item, rank -1 where the item is no mask. Throws
+/// shape_error where the extents differ, index_error where there are too many indices.
 INGOT_API std::span<const index_t> shape_under_masks(shape_room&, extents_ref of, const index_item* items,
                                                      const extents_ref* masks, int count);
 /// Throws shape_error where a mask is not over the first axes of a shape.
@@ -384,8 +384,8 @@ private:
 
 // ---- x(...) ----------------------------------------------------------------------------------------------------
 
-/// An index of x(...) as it is listed: an array becomes its node, a mask the array of its true indices in C order, which
-/// are found now. A bool is a mask of no axes.
+/// An index of x(...) as it is listed: an array becomes its node, a mask the array of its true indices in C order,
+/// which are found now. A bool is a mask of no axes.
 template <any_index I>
 auto listed_index(I&& i) {
     if constexpr (std::same_as<std::remove_cvref_t<I>, bool>)
@@ -446,8 +446,7 @@ auto index_by_arrays(E&& e, I&&... indices) {
         }
     } else {
         shape_room room, merged;
-        const auto list =
-            list_indices(merged, as_node(std::as_const(e)).extents(room), std::forward<I>(indices)...);
+        const auto list = list_indices(merged, as_node(std::as_const(e)).extents(room), std::forward<I>(indices)...);
         if constexpr (requires { std::forward<E>(e).as_selection(); }) {
             auto whole = std::forward<E>(e).as_selection();
             using T = typename decltype(whole)::value_type;

@@ -157,8 +157,9 @@ lazy<T> truncated_normal(const L& lower, const U& upper, const shape_like& shape
 template <integer_element T = std::int64_t, detail::real_parameter N, detail::real_parameter P>
 lazy<T> negative_binomial(const N& n, const P& p, const shape_like& shape, generator& g = default_generator()) {
     const detail::draw<double> d("negative_binomial", shape, g);
-    return astype<T>(detail::negative_binomial_numbers(d, detail::lazy_parameter(d, "n", n, detail::domain::positive),
-                                             detail::lazy_parameter(d, "p", p, detail::domain::positive_probability)));
+    return astype<T>(
+        detail::negative_binomial_numbers(d, detail::lazy_parameter(d, "n", n, detail::domain::positive),
+                                          detail::lazy_parameter(d, "p", p, detail::domain::positive_probability)));
 }
 
 /// How many of nsample that are drawn without putting back are good, of ngood and nbad: integers (Stadlober's HRUA,
@@ -176,9 +177,10 @@ lazy<T> hypergeometric(const G& ngood, const B& nbad, const S& nsample, const sh
     const detail::draw<double> d("hypergeometric", shape, g);
     if constexpr (!array_expression<G> && !array_expression<B> && !array_expression<S>)
         detail::check_sample_size(static_cast<double>(ngood), static_cast<double>(nbad), static_cast<double>(nsample));
-    return astype<T>(detail::hypergeometric_numbers(d, detail::lazy_parameter(d, "ngood", ngood, detail::domain::count),
-                                          detail::lazy_parameter(d, "nbad", nbad, detail::domain::count),
-                                          detail::lazy_parameter(d, "nsample", nsample, detail::domain::count)));
+    return astype<T>(
+        detail::hypergeometric_numbers(d, detail::lazy_parameter(d, "ngood", ngood, detail::domain::count),
+                                       detail::lazy_parameter(d, "nbad", nbad, detail::domain::count),
+                                       detail::lazy_parameter(d, "nsample", nsample, detail::domain::count)));
 }
 
 /// Integers from 1 whose probabilities are as k^-a. Computed in float64, so that above 2^53 not all occur. Throws

@@ -131,8 +131,9 @@ template <class I>
 concept any_index = index_argument<std::remove_cvref_t<I>> || integer_array<I> || mask_array<I> ||
                     std::same_as<std::remove_cvref_t<I>, bool>;
 template <class... I>
-concept indices_with_arrays = (any_index<I> && ...) && ((array_argument<I> || ...) ||
-                                                        (sizeof...(I) > 1 && (std::same_as<std::remove_cvref_t<I>, bool> || ...)));
+concept indices_with_arrays =
+    (any_index<I> && ...) &&
+    ((array_argument<I> || ...) || (sizeof...(I) > 1 && (std::same_as<std::remove_cvref_t<I>, bool> || ...)));
 /// Several of them, as one argument.
 template <class I>
 inline constexpr bool holds_indices = false;

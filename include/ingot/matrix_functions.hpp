@@ -1,6 +1,6 @@
 // Functions of numpy.linalg and scipy.linalg over factors and products: triangular and factorised systems, tensor
-// equations, matrix exponentials, chains of products. Solvers are functions as those of solvers.hpp, whose dtypes they take and
-// whose errors they throw; their bodies are in the library. Products are expressions.
+// equations, matrix exponentials, chains of products. Solvers are functions as those of solvers.hpp, whose dtypes they
+// take and whose errors they throw; their bodies are in the library. Products are expressions.
 #pragma once
 
 #include <cstdint>

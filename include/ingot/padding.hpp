@@ -72,7 +72,8 @@ INGOT_API tree_ref padded(const tree_ref& x, dtype, const pad_widths&, pad_mode,
 template <array_expression E, weak_scalar S = int>
 auto pad(const E& e, const pad_widths& widths, pad_mode mode, S value = 0) {
     using T = typename E::value_type;
-    return lazy<T>::of(padded(lazy<T>(e).tree(), dtype_of<T>, widths, mode, lazy<T>(element_leaf<T>("pad", value)).tree()));
+    return lazy<T>::of(
+        padded(lazy<T>(e).tree(), dtype_of<T>, widths, mode, lazy<T>(element_leaf<T>("pad", value)).tree()));
 }
 template <array_expression E, weak_scalar S = int>
 auto pad(const E& e, const pad_widths& widths, S value = 0) {

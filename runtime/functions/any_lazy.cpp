@@ -78,8 +78,9 @@ any_lazy folded(fold f, const char* operation, const any_lazy& e, const axes* ov
     view_room view;
     const arrangement a = view_reduced(view, operation, e.extents(), over, keep);
     if (facts(f).needs_elements()) check_not_over_nothing(operation, {view.new_shape, view.new_rank}, a.bound);
-    return bound(e.viewed(view), make_word(word_kind::reduce, fold_dtype(facts(f).rule, e.type()), static_cast<word>(f)),
-                 a.bound, nullptr);
+    return bound(e.viewed(view),
+                 make_word(word_kind::reduce, fold_dtype(facts(f).rule, e.type()), static_cast<word>(f)), a.bound,
+                 nullptr);
 }
 
 any_lazy mean_of(const char* operation, const any_lazy& e, const axes& over, bool keep) {

@@ -70,7 +70,8 @@ inline any_lazy choose(const any_lazy& condition, const any_lazy& a, const any_l
 any_lazy folded(detail::fold, const char* operation, const any_lazy&, const axes* over, bool keep);
 any_lazy mean_of(const char* operation, const any_lazy&, const axes& over, bool keep);
 /// Element i along the axis is e's element i + `by`, or what the rule gives beyond the ends; `extent` elements.
-any_lazy beyond_ends(detail::place_rule, const char* operation, const any_lazy& e, int axis, index_t by, index_t extent);
+any_lazy beyond_ends(detail::place_rule, const char* operation, const any_lazy& e, int axis, index_t by,
+                     index_t extent);
 /// e read in cycles along axes (places.hpp).
 any_lazy cycled(const char* operation, const any_lazy& e, std::span<const detail::cycle>);
 

@@ -109,7 +109,9 @@ private:
         return positions<>(std::move(where));
     }
     any_lazy by_rule(place_rule rule) const { return beyond_ends(rule, "pad", x_, axis_, -width_.before, extent_); }
-    any_lazy inside(const any_lazy& outside) const { return choose(is_inside(), by_rule(place_rule::nearest), outside); }
+    any_lazy inside(const any_lazy& outside) const {
+        return choose(is_inside(), by_rule(place_rule::nearest), outside);
+    }
     /// Whether a place is one of x's. A place before them is a large number without a sign.
     any_lazy is_inside() const {
         return as_type(counted(-width_.before, 1), dtype::u8) < any_lazy(scalar(static_cast<std::uint64_t>(n_)));

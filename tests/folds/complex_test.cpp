@@ -111,8 +111,8 @@ TEST_CASE_TEMPLATE("products of complex numbers", C, std::complex<float>, std::c
     c.add_all(std::tie(z, nothing),
               {"a.prod((0, 2))", "a.prod((1, 2), initial=2j)", "b.prod(1)", "b.prod(0)", "b.prod(keepdims=True)",
                "a.prod(axis=()) + 1"},
-              prod(z, {0, 2}), prod(z, {1, 2}, initial(C(0, 2))), prod(nothing, 1), prod(nothing, 0), prod(nothing, keepdims),
-              prod(z, {}) + 1);
+              prod(z, {0, 2}), prod(z, {1, 2}, initial(C(0, 2))), prod(nothing, 1), prod(nothing, 0),
+              prod(nothing, keepdims), prod(z, {}) + 1);
     c.run();
     CHECK(launches([&] { (void)prod(z, 1).eval(); }) == 1);
     const array<C> many = ones<C>({1000});

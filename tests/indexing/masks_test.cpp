@@ -20,7 +20,8 @@ TEST_CASE("a mask beside other indices has its axis's extent, or an error names 
     const array<bool> two{true, true}, five{true, true, true, true, true};
     const array<int> i{2, 0, 1};
     const std::string at_1 =
-        "[index] a mask of shape (2,) whose axis 0 selects along axis 1 of shape (3, 4); it has to have that axis's extent";
+        "[index] a mask of shape (2,) whose axis 0 selects along axis 1 of shape (3, 4); it has to have that axis's "
+        "extent";
     CHECK(thrown<shape_error>([&] { (void)m(all, two); }) == at_1);
     CHECK(thrown<shape_error>([&] { m(all, two) = 1; }) == at_1);
     CHECK(thrown<shape_error>([&] { (void)m(1, two); }) == at_1);

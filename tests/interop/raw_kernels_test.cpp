@@ -337,7 +337,7 @@ extern "C" __global__ void backwards(const int* x, int* y) {
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = shared_[blockDim.x - 1 - threadIdx.x] + one[31 - threadIdx.x];
 })",
-                              "backwards");
+                               "backwards");
     const array<int> x = arange<int>(128);
     array<int> y = empty<int>(128);
     const auto is_reversed = [&] {

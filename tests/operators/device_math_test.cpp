@@ -91,7 +91,7 @@ TEST_CASE("every function of CUDA's device math can be called in a text") {
     });
     CHECK(functions > 400);
     const elementwise_kernel<"double x", "double z"> whole(text + "if (!isfinite(to_f + to_d + to_i)) z = x;",
-                                                         "all_device_math");
+                                                           "all_device_math");
     CHECK(array<double>(whole(array<double>{0})).item() == finite);
 }
 
