@@ -8,6 +8,8 @@
 #include <numbers>
 #include <type_traits>
 
+#include <ingot/folds.hpp>
+
 namespace ingot::runtime::folds {
 
 template <class T>
@@ -61,6 +63,13 @@ struct max {
         return a >= b || a != a ? a : b;
     }
 };
+/// The value of a fold of no elements.
+template <class T>
+constexpr T identity_of(detail::fold_start start) {
+    if (start == detail::fold_start::zero) return T(0);
+    if (start == detail::fold_start::one) return T(1);
+    return start == detail::fold_start::least ? max::identity<T> : min::identity<T>;
+}
 
 /// log(exp(a) + exp(b)).
 struct logaddexp {

@@ -10,14 +10,6 @@ namespace ingot::detail {
 
 namespace {
 
-/// The value of a fold of no elements.
-template <class T>
-T value_of_nothing(fold_start start) {
-    if (start == fold_start::zero) return T(0);
-    if (start == fold_start::one) return T(1);
-    return start == fold_start::least ? runtime::folds::max::identity<T> : runtime::folds::min::identity<T>;
-}
-
 template <class T>
 lazy<T> scanned_by(const char* operation, fold f, const lazy<T>& e, index_t axis) {
     if constexpr (!std::same_as<T, bool>) {
@@ -42,7 +34,7 @@ lazy<T> scanned_with(const char* operation, fold f, const lazy<T>& e, index_t ax
     lazy<T> x = from_the_right ? lazy<T>(flip(e, at)) : e;
     if ((options & exclusive.bits()) != 0) {
         const auto i = position_along<T>(e.shape()[at], e.ndim() - 1 - at);
-        x = where(i == index_t{0}, scalar(value_of_nothing<T>(facts(f).start)), nearest(operation, x, at, -1));
+        x = where(i == index_t{0}, scalar(runtime::folds::identity_of<T>(facts(f).start)), nearest(operation, x, at, -1));
     }
     x = scanned_by(operation, f, x, at);
     return from_the_right ? lazy<T>(flip(x, at)) : x;

@@ -19,13 +19,6 @@ namespace {
 
 constexpr index_t run_length = 256;  // rows that are added to each other first
 
-/// The value of an empty segment.
-template <class R>
-R value_of_nothing(fold f) {
-    using namespace runtime::folds;
-    return f == fold::sum ? sum::identity<R> : f == fold::max ? max::identity<R> : min::identity<R>;
-}
-
 template <class R, class V, class F>
 void fold_rows(const V* values, index_t inner, index_t first, index_t end, R* to, R* part, const F& join) {
     for (index_t start = first; start < end; start += run_length) {
@@ -130,7 +123,7 @@ lazy<segment_result<V>> folded_segments(const char* operation, fold f, const laz
     shape[0] = 1;
     const index_t inner = extents_ref::of(shape).size();
     shape[0] = segments;
-    const R nothing = value_of_nothing<R>(f);
+    const R nothing = runtime::folds::identity_of<R>(facts(f).start);
     if (segments * inner == 0 || rows == 0) return full<R>(shape_like(shape), nothing);
     if (!starts.device().is_host()) {
         const array<R> blocks = folded_blocks<R>(f, given, inner, segments);

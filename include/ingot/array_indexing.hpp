@@ -38,17 +38,16 @@ auto gathered_last(Source source, std::tuple<Index...> indices) {
 
 /// The indices of one x(...): what each is, and the nodes of the arrays among them. `merged` is the shape of x with the
 /// axes of each mask as one axis, which the mask's array of indices reads.
-template <bool Masked, class... Index>
+template <bool Masked, std::size_t Items, class... Index>
 struct index_list {
-    std::array<index_item, 2 * max_rank> items;
-    int count = 0;
+    std::array<index_item, Items> items;
     std::tuple<Index...> arrays;
     std::span<const index_t> merged;
 };
 
 /// What a list of indices reads of a source.
-template <class Source, bool Masked, class... Index>
-auto gathered_by(Source whole, const index_list<Masked, Index...>& list) {
+template <class Source, bool Masked, std::size_t Items, class... Index>
+auto gathered_by(Source whole, const index_list<Masked, Items, Index...>& list) {
     std::tuple<Index...> indices = list.arrays;
     auto source = [&] {
         if constexpr (Masked)
@@ -61,7 +60,7 @@ auto gathered_by(Source whole, const index_list<Masked, Index...>& list) {
         [&](auto&... index) {
             shape_room rooms[sizeof...(Index) + 1], *room = rooms;
             const std::array<extents_ref, sizeof...(Index)> shapes{index.extents(*room++)...};
-            view_by_arrays(view, views, source.extents(*room), list.items.data(), list.count, shapes.data());
+            view_by_arrays(view, views, source.extents(*room), list.items.data(), static_cast<int>(Items), shapes.data());
             (index.apply(*next++, 0), ...);
         },
         indices);
@@ -418,7 +417,7 @@ concept any_mask = mask_array<I> || std::same_as<std::remove_cvref_t<I>, bool>;
 /// The indices of x(...) for an x of this shape. Throws shape_error where a mask has not the extents of its axes.
 template <class... I>
 auto list_indices(shape_room& merged, extents_ref of, I&&... indices) {
-    const std::array<index_item, 2 * max_rank> items{listed_item(indices)...};
+    const std::array<index_item, sizeof...(I)> items{listed_item(indices)...};
     std::span<const index_t> shape;
     if constexpr ((any_mask<I> || ...)) {
         shape_room rooms[sizeof...(I)], *next = rooms;
@@ -427,7 +426,7 @@ auto list_indices(shape_room& merged, extents_ref of, I&&... indices) {
     }
     auto arrays = std::tuple_cat(listed_index(std::forward<I>(indices))...);
     return [&]<class... N>(std::tuple<N...>&& nodes) {
-        return index_list<(any_mask<I> || ...), N...>{items, sizeof...(I), std::move(nodes), shape};
+        return index_list<(any_mask<I> || ...), sizeof...(I), N...>{items, std::move(nodes), shape};
     }(std::move(arrays));
 }
 

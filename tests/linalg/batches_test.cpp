@@ -39,20 +39,12 @@ void check_orthonormal(const array<T>& q) {
     const array<T> one = eye<T>(columns);
     CHECK(ratio<T>(matmul(adjoint(q), q) - one, one, rows) < 30);
 }
-bool has_lapack() {
-    try {
-        return test::has_blas() && linalg::det(ones<float>({1, 1})).item() == 1;
-    } catch (const library_error& missing) {
-        test::untested(missing.what());
-        return false;
-    }
-}
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("batches of small matrices are factorised and solved", T, float, double, std::complex<float>,
                    std::complex<double>) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     for (const index_t n : {1, 2, 9, 31, 40}) {
         CAPTURE(n);
         const index_t count = n > 20 ? 7 : 30;
@@ -79,7 +71,7 @@ TEST_CASE_TEMPLATE("batches of small matrices are factorised and solved", T, flo
 }
 
 TEST_CASE_TEMPLATE("batches of rectangles", T, float, double, std::complex<float>, std::complex<double>) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     for (const std::array<index_t, 2>& size :
          {std::array<index_t, 2>{1, 1}, {6, 6}, {9, 4}, {4, 9}, {32, 5}, {1, 7}, {36, 35}}) {
         const index_t m = size[0], n = size[1], longer = std::max(m, n);
@@ -113,7 +105,7 @@ TEST_CASE_TEMPLATE("batches of rectangles", T, float, double, std::complex<float
 }
 
 TEST_CASE("one matrix of a batch that cannot be solved is named by its place") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     array<double> a = zeros<double>({4, 5, 3, 3});
     a(all, all) = eye(3) * 2;
     const array<double> b = ones<double>({3, 2});
@@ -141,7 +133,7 @@ TEST_CASE("one matrix of a batch that cannot be solved is named by its place") {
 }
 
 TEST_CASE("on a GPU the first matrix that cannot be solved is named, whatever is wrong with it") {
-    if (!current_device().is_cuda() || !has_lapack()) return;
+    if (!current_device().is_cuda() || !test::has_lapack()) return;
     array<double> a = zeros<double>({40, 3, 3});
     a(all) = eye(3) * 2;
     const array<double> b = ones<double>({40, 3, 1});

@@ -1,4 +1,4 @@
-// Whether products of matrices have a library on the current device.
+// Whether products of matrices and solvers have a library on the current device.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,6 +17,16 @@ inline bool has_blas() {
         return sum(matmul(ones<float>({8, 8}), ones<float>({8, 8}))).item() == 512;
     } catch (const library_error& missing) {
         CHECK(std::string(missing.what()).find("[matmul] ") == 0);
+        untested(missing.what());
+        return false;
+    }
+}
+
+/// For solvers, likewise.
+inline bool has_lapack() {
+    try {
+        return has_blas() && linalg::det(ones<float>({1, 1})).item() == 1;
+    } catch (const library_error& missing) {
         untested(missing.what());
         return false;
     }

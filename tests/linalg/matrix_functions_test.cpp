@@ -27,14 +27,6 @@ template <class A, class B>
 double off(const A& a, const B& b) {
     return static_cast<double>(max(abs(a - b)).item());
 }
-bool has_lapack() {
-    try {
-        return test::has_blas() && linalg::det(ones<float>({1, 1})).item() == 1;
-    } catch (const library_error& missing) {
-        test::untested(missing.what());
-        return false;
-    }
-}
 template <class T>
 array<T> adjoint_of(const array<T>& a) {
     return array<T>(detail::adjoint(lazy<T>(a)));
@@ -44,7 +36,7 @@ array<T> adjoint_of(const array<T>& a) {
 
 TEST_CASE_TEMPLATE("triangular systems, either triangle, transposed or not, with ones on the diagonal or not", T, float,
                    double, std::complex<float>, std::complex<double>) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     const array<T> a = some<T>({3, 6, 6}, 1) + T(4) * eye<T>(6), b = some<T>({3, 6, 2}, 2), v = some<T>({6}, 3);
     for (const bool lower : {false, true})
         for (const int trans : {0, 1, 2})
@@ -72,7 +64,7 @@ TEST_CASE_TEMPLATE("triangular systems, either triangle, transposed or not, with
 
 TEST_CASE_TEMPLATE("LU and Cholesky factors solve, of matrices with and without a batch", T, float, double,
                    std::complex<float>, std::complex<double>) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     for (const index_t n : {1, 5, 40}) {
         CAPTURE(n);
         const array<T> a = some<T>({4, n, n}, 4), b = some<T>({4, n, 3}, 5), v = some<T>({n}, 6);
@@ -104,7 +96,7 @@ TEST_CASE_TEMPLATE("LU and Cholesky factors solve, of matrices with and without 
 
 TEST_CASE_TEMPLATE("exponentials of matrices are those of their closed forms", T, float, double, std::complex<float>,
                    std::complex<double>) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     using R = detail::part_of_type<T>;
     CHECK(off(linalg::expm(zeros<T>({3, 3})), eye<T>(3)) == 0);
     // A rotation, a shear, a diagonal and a large one, which is halved often; in one batch.
@@ -127,7 +119,7 @@ TEST_CASE_TEMPLATE("exponentials of matrices are those of their closed forms", T
 }
 
 TEST_CASE("tensor equations, chains and products with vectors are NumPy's") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     numpy_cases c;
     c.forgive(200);
     const array<double> a = some<double>({2, 3, 6}, 9), b = some<double>({2, 3}, 10),
@@ -177,7 +169,7 @@ TEST_CASE("Toeplitz matrices are SciPy's") {
 }
 
 TEST_CASE("what systems by factors do not take is said") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     const array<double> square = eye(3), v = ones(3);
     array<double> hole = eye(3);
     hole(1, 1) = 0;

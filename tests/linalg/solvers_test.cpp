@@ -5,7 +5,7 @@
 
 #include "tests/arrays/expect.hpp"
 #include "tests/joins/numpy_cases.hpp"
-#include "tests/untested.hpp"
+#include "tests/linalg/has_blas.hpp"
 
 using namespace ingot;
 using testing::drawn;
@@ -189,16 +189,6 @@ private:
     std::mt19937 random_;
 };
 
-/// Whether solvers have a library on the current device.
-bool has_lapack() {
-    try {
-        return linalg::det(ones<float>({1, 1})).item() == 1;
-    } catch (const library_error& missing) {
-        test::untested(missing.what());
-        return false;
-    }
-}
-
 /// f(cases, matrices, batch, how they lie) for sizes, condition numbers and batches.
 template <class T, class F>
 void sweep(bool square, bool hermitian, bool definite, const F& f) {
@@ -233,7 +223,7 @@ void sweep(bool square, bool hermitian, bool definite, const F& f) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("factors give the matrices again", T, EVERY_SOLVED_TYPE) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     using c_t = cases<T>;
     sweep<T>(true, true, true, [](auto&, const auto& a, const shape_like&, const auto& e) {
         const array<T> lower = linalg::cholesky(e), upper = linalg::cholesky(e, linalg::triangle::upper);
@@ -280,7 +270,7 @@ TEST_CASE_TEMPLATE("factors give the matrices again", T, EVERY_SOLVED_TYPE) {
 }
 
 TEST_CASE_TEMPLATE("eigenvectors are multiplied by their values", T, EVERY_SOLVED_TYPE) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     using c_t = cases<T>;
     sweep<T>(true, true, false, [](auto&, const auto& a, const shape_like&, const auto& e) {
         const auto values = linalg::eigvalsh(e, linalg::triangle::upper).to_host();
@@ -324,7 +314,7 @@ TEST_CASE_TEMPLATE("eigenvectors are multiplied by their values", T, EVERY_SOLVE
 }
 
 TEST_CASE_TEMPLATE("solutions leave small residuals", T, EVERY_SOLVED_TYPE) {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     using c_t = cases<T>;
     sweep<T>(true, false, true, [](auto& c, const auto& a, const shape_like& batch, const auto& e) {
         const index_t n = a[0].rows;
@@ -363,7 +353,7 @@ TEST_CASE_TEMPLATE("solutions leave small residuals", T, EVERY_SOLVED_TYPE) {
 }
 
 TEST_CASE("solvers have NumPy's shapes, conventions and values") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     numpy_cases c;
     c.forgive(300);
     const array<double> a = drawn<double>({2, 3, 4, 4}, 3), m = drawn<double>({5, 3}, 4), v = drawn<double>({5}, 5);
@@ -418,7 +408,7 @@ TEST_CASE("solvers have NumPy's shapes, conventions and values") {
 }
 
 TEST_CASE("norms of every order are NumPy's") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     numpy_cases c;
     c.forgive(16);
     constexpr double inf = std::numeric_limits<double>::infinity();
@@ -460,7 +450,7 @@ TEST_CASE("norms of every order are NumPy's") {
 }
 
 TEST_CASE("matrices without elements") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     const array<double> none_at_all = zeros({0, 0}), wide = zeros({0, 3}), stack = zeros({0, 2, 2});
     CHECK(linalg::det(none_at_all).item() == 1);
     CHECK(linalg::inv(stack).shape() == shape_like{0, 2, 2});
@@ -485,7 +475,7 @@ TEST_CASE("matrices without elements") {
 }
 
 TEST_CASE("what a solver cannot do is said, and arrays stay as they are") {
-    if (!has_lapack()) return;
+    if (!test::has_lapack()) return;
     const array<double> m = reshape(arange<double>(6), {2, 3}), square = eye(2), singular{{1, 2}, {2, 4}};
     CHECK(thrown<shape_error>([&] { linalg::inv(m); }) == "[inv] shape (2, 3): square matrices are wanted");
     CHECK(thrown<shape_error>([&] { linalg::det(m(0)); }) == "[det] shape (3,): a matrix has two axes");
