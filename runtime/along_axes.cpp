@@ -1,4 +1,4 @@
-// Which axis sums run along, and where the results of a function of vectors have their places.
+// cumulative_sum chooses its axis here; apply_along_axis puts the results of a function of vectors in their places.
 #include <ingot/along_axes.hpp>
 
 #include <string>

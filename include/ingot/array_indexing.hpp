@@ -45,7 +45,7 @@ struct index_list {
     std::span<const index_t> merged;
 };
 
-/// What a list of indices reads of a source.
+/// The elements of a source that a list of indices reads.
 template <class Source, bool Masked, std::size_t Items, class... Index>
 auto gathered_by(Source whole, const index_list<Masked, Items, Index...>& list) {
     std::tuple<Index...> indices = list.arrays;
@@ -172,7 +172,7 @@ struct compound_members {
 };
 #undef INGOT_COMPOUND_MEMBER
 
-/// What x(i, all, j) is of an array that may be written: an expression, and in the statement that made it a target.
+/// The type of x(i, all, j) for an array x that may be written: an expression, and a target within the statement.
 template <class T, class Read, class Place>
 class indexed_selection : public expression_members<indexed_selection<T, Read, Place>>,
                           public compound_members<indexed_selection<T, Read, Place>, T> {
@@ -297,7 +297,7 @@ auto selected_by(N&& e, const Mask& mask) {
     return array(take<index_mode::unchecked>(rows, true_indices(ravel(mask)), 0));
 }
 
-/// What x(mask) is of an array that may be written: an array once it is read, and in the statement that made it a
+/// The type of x(mask) for an array x that may be written: an array once it is read, and within the statement a
 /// target.
 template <class T, class Mask>
 class masked_selection : public expression_members<masked_selection<T, Mask>>,

@@ -37,7 +37,7 @@ struct library_axes {
     int batch_rank = 0;
     index_t bound[8];
 };
-/// Those that operands of these shapes have; `made`: the extent of the axis that the result alone has. Throws
+/// The axes of a call for operands of these shapes; `made`: the extent of the axis that the result alone has. Throws
 /// shape_error where they have too few axes, or others.
 INGOT_API library_axes axes_of_library(const char* operation, library_function, std::span<const extents_ref> operands,
                                        index_t made);

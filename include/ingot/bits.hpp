@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-/// Which of eight truths is a byte's highest bit: the first or the last.
+/// The order of bits in a byte: the first truth is the highest bit (big) or the lowest (little).
 enum class bit_order : std::uint8_t { big, little };
 
 namespace detail {

@@ -122,8 +122,8 @@ class generator {
 
 public:
     explicit generator(std::uint64_t seed) noexcept : seed_(seed) {}
-    /// Of several integers that are the seed together, a range of the host or an array; of one it is that seed's
-    /// generator.
+    /// A generator seeded by several integers together, a range of the host or an array; one integer is the seed
+    /// itself.
     ///
     ///     random::generator g(std::vector<int>{2026, 11}), same(array<int>{2026, 11}), other(2026);
     ///     const shape_like three{3};

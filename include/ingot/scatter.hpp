@@ -31,7 +31,7 @@ inline constexpr unordered_t unordered{unordered_t::made{}};
 
 namespace detail {
 
-/// What scatter_add and its like write: x(i, j) of an array that may be written, in the call.
+/// The target of scatter_add and its like: x(i, j) of an array that may be written, in the call.
 template <class S>
 concept indexed_target = requires(S s) { s.template write<scatter_rule::set>("", 0); };
 
@@ -49,7 +49,7 @@ inline reached_range reached_by(const layout& where) {
     return {first, last - first + 1};
 }
 
-/// What exact_sums gives, of float32 numbers, with nothing lost on a GPU.
+/// exact_sums of float32 numbers, with nothing lost on a GPU.
 INGOT_API array<double> exact_sums_of_singles(const char* operation, const array<index_t>& at,
                                               const array<float>& weights, index_t n);
 

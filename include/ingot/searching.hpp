@@ -105,7 +105,7 @@ auto digitize(X&& x, const B& bins, bool right = false) {
 
 }  // namespace detail
 
-/// What `interp` gives outside its points: numbers before the first and behind the last, else what the points have
+/// The values of `interp` outside its points: numbers before the first and behind the last, else what the points have
 /// there; or, with a period, what the points are again.
 ///
 ///     interp_options<double> zero_outside{.left = 0, .right = 0};
