@@ -34,7 +34,8 @@ lazy<T> scanned_with(const char* operation, fold f, const lazy<T>& e, index_t ax
     lazy<T> x = from_the_right ? lazy<T>(flip(e, at)) : e;
     if ((options & exclusive.bits()) != 0) {
         const auto i = position_along<T>(e.shape()[at], e.ndim() - 1 - at);
-        x = where(i == index_t{0}, scalar(runtime::folds::identity_of<T>(facts(f).start)), nearest(operation, x, at, -1));
+        x = where(i == index_t{0}, scalar(runtime::folds::identity_of<T>(facts(f).start)),
+                  nearest(operation, x, at, -1));
     }
     x = scanned_by(operation, f, x, at);
     return from_the_right ? lazy<T>(flip(x, at)) : x;

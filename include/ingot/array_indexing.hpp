@@ -60,7 +60,8 @@ auto gathered_by(Source whole, const index_list<Masked, Items, Index...>& list) 
         [&](auto&... index) {
             shape_room rooms[sizeof...(Index) + 1], *room = rooms;
             const std::array<extents_ref, sizeof...(Index)> shapes{index.extents(*room++)...};
-            view_by_arrays(view, views, source.extents(*room), list.items.data(), static_cast<int>(Items), shapes.data());
+            view_by_arrays(view, views, source.extents(*room), list.items.data(), static_cast<int>(Items),
+                           shapes.data());
             (index.apply(*next++, 0), ...);
         },
         indices);

@@ -212,9 +212,9 @@ lazy<T> logseries(const P& p, const shape_like& shape, generator& g = default_ge
 // ---- along a last axis -------------------------------------------------------------------------------------------
 
 /// Shares that add up to 1, along a last axis of as many as alpha has: gamma numbers of these shapes over their sum.
-/// The result has shape (shape..., k); alpha is (k,), or has axes before that broadcast to the shape. Computed in float64, by
-/// logarithms, so that small alphas do not underflow together. Throws shape_error where alpha has no axis or does not
-/// broadcast. The values of alpha are not checked: one that is not positive gives NaN.
+/// The result has shape (shape..., k); alpha is (k,), or has axes before that broadcast to the shape. Computed in
+/// float64, by logarithms, so that small alphas do not underflow together. Throws shape_error where alpha has no axis
+/// or does not broadcast. The values of alpha are not checked: one that is not positive gives NaN.
 ///
 ///     random::seed(1);
 ///     array<double> x = random::dirichlet<double>(array<double>{1, 2, 5}, {10000});
