@@ -218,8 +218,8 @@ private:
 ///
 ///     const elementwise_kernel<"T x, T y", "T z"> k("if (x - 2 > y) z = x * y; else z = x + y;", "pick");
 ///     array<double> x{1, 5}, y{2, 2};
-///     const elementwise_kernel<"T x, raw T y", "T z"> reversed("z = x + y[_ind.size() - i - 1];", "add_reversed");
-///     std::cout << sqrt(k(x, y) + 6) << ' ' << reversed(x, array<double>{10, 20});
+///     const elementwise_kernel<"T x, raw T y", "T z"> add_backwards("z = x + y[_ind.size() - i - 1];", "add_reversed");
+///     std::cout << sqrt(k(x, y) + 6) << ' ' << add_backwards(x, array<double>{10, 20});
 ///     // prints: [3. 4.] [21. 15.]
 template <detail::fixed_string In, detail::fixed_string Out>
 class elementwise_kernel {
